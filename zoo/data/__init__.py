@@ -1,0 +1,1 @@
+"""Readers of public data sets, downloads with checksums, and generated samples."""

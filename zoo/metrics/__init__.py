@@ -1,0 +1,1 @@
+"""Scores as the field reports them, computed as the official scripts compute them."""

@@ -1,0 +1,96 @@
+"""Exact match and F1 of SQuAD 1.1, the same numbers as the official evaluation script.
+
+Rajpurkar et al., "SQuAD: 100,000+ Questions for Machine Comprehension of Text", EMNLP 2016,
+section 6.1. Both scores compare normalised strings and take, for each question, the maximum over
+its gold answers; the corpus score is the mean over all questions, in percent.
+"""
+
+import re
+import string
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def normalize_answer(text: str) -> str:
+    """Lower-cases, removes ASCII punctuation and English articles, and joins words by one space.
+
+    Punctuation is removed without leaving a gap ("U.S." becomes "us"), articles leave one; both as
+    the official script does. Other punctuation, such as typographic quotes, stays.
+    """
+    without_punctuation = text.lower().translate(_NO_PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", without_punctuation).split())
+
+
+def exact_match(prediction: str, golds: Sequence[str]) -> float:
+    """1.0 if the prediction equals one of the gold answers after normalisation, else 0.0.
+
+    Raises:
+        ValueError: There is no gold answer, or the prediction is not a string.
+    """
+    return _scores(prediction, golds)[0]
+
+
+def f1(prediction: str, golds: Sequence[str]) -> float:
+    """The best F1, 0 to 1, between the bags of words of the prediction and of a gold answer.
+
+    An empty bag on either side scores 0, even against an empty gold answer.
+
+    Raises:
+        ValueError: There is no gold answer, or the prediction is not a string.
+    """
+    return _scores(prediction, golds)[1]
+
+
+def evaluate_squad(predictions: Mapping[str, str], frame: pd.DataFrame) -> dict[str, float]:
+    """Scores predictions against a data set.
+
+    Args:
+        predictions: From question id to answer. A question without one scores 0; ids that the
+            frame does not hold are ignored.
+        frame: One row a question with `id` (string) and `answers` (list of strings), as
+            `zoo.data.squad.read_squad` returns it.
+
+    Returns:
+        `exact_match` and `f1` in percent, over all rows of the frame.
+
+    Raises:
+        ValueError: The frame has no rows, or a prediction is not a string.
+    """
+    if frame.empty:
+        raise ValueError("frame: expected at least one question, got none")
+    matches = overlaps = 0.0
+    for identifier, golds in zip(frame["id"], frame["answers"], strict=True):
+        if identifier in predictions:
+            match, overlap = _scores(predictions[identifier], golds)
+            matches += match
+            overlaps += overlap
+    return {"exact_match": 100.0 * matches / len(frame), "f1": 100.0 * overlaps / len(frame)}
+
+
+def _scores(prediction: str, golds: Sequence[str]) -> tuple[float, float]:
+    """Exact match and F1 of one question, each the maximum over the gold answers."""
+    if not isinstance(prediction, str):
+        raise ValueError(f"prediction: expected a string, got {prediction!r}")
+    if isinstance(golds, str) or not golds:
+        raise ValueError(f"golds: expected a list of at least one answer, got {golds!r}")
+    predicted = normalize_answer(prediction)
+    # Gold answers mostly agree: scoring each different one once changes nothing.
+    references = {normalize_answer(gold) for gold in golds}
+    match = float(predicted in references)
+    return match, max(_bag_f1(predicted, reference) for reference in references)
+
+
+def _bag_f1(predicted: str, reference: str) -> float:
+    """Harmonic mean of precision and recall of words; both strings are normalised."""
+    predicted_words, reference_words = predicted.split(), reference.split()
+    common = (Counter(predicted_words) & Counter(reference_words)).total()
+    if common == 0:
+        return 0.0
+    precision = common / len(predicted_words)
+    recall = common / len(reference_words)
+    return 2 * precision * recall / (precision + recall)
