@@ -18,6 +18,22 @@ from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
+from zoo.data.download import RemoteFile, find_file
+
+SQUAD_FILES = {
+    "train": RemoteFile(
+        name="train-v1.1.json",
+        url="https://rajpurkar.github.io/SQuAD-explorer/dataset/train-v1.1.json",
+        sha256="3527663986b8295af4f7fcdff1ba1ff3f72d07d61a20f487cb238a6ef92fd955",
+        size=30_288_272,
+    ),
+    "dev": RemoteFile(
+        name="dev-v1.1.json",
+        url="https://rajpurkar.github.io/SQuAD-explorer/dataset/dev-v1.1.json",
+        sha256="95aa6a52d5d6a735563366753ca50492a658031da74f301ac5238b03966972c9",
+        size=4_854_279,
+    ),
+}
 COLUMNS = ("id", "title", "context", "question", "answers", "answer_starts")
 
 T = TypeVar("T")
@@ -34,6 +50,25 @@ class _Row(NamedTuple):
     question: str
     answers: list[str]
     answer_starts: list[int]
+
+
+def find_squad(split: str, data_dir: str | Path | None = None, download: bool = False) -> Path:
+    """Finds a file of the data set on this machine or, if allowed to, fetches it.
+
+    Args:
+        split: "train" or "dev" (the test part was never published).
+        data_dir: Folder that holds `squad/` or the files; by default `$ZOO_DATA`, then the Keras
+            cache (`zoo.data.download.data_directories`).
+        download: Whether to fetch a missing file from its publisher.
+
+    Raises:
+        ValueError: There is no such split.
+        FileNotFoundError: The file is missing and `download` is False.
+        DownloadError: The file is missing and could not be fetched.
+    """
+    if split not in SQUAD_FILES:
+        raise ValueError(f"split: expected one of {sorted(SQUAD_FILES)}, got {split!r}")
+    return find_file("squad", SQUAD_FILES[split], data_dir, download)
 
 
 def read_squad(path: str | Path) -> pd.DataFrame:
@@ -126,8 +161,8 @@ def _field(node: Any, key: str, kind: type[T], place: str) -> T:
 
 def _check(value: Any, kind: type[T], place: str) -> T:
     """The value itself, if it is of the given kind and, being text, can be written as UTF-8."""
-    # JSON's true is an int to Python, but not to the data set.
-    if not isinstance(value, kind) or isinstance(value, bool):
+    # Exactly the type: JSON's true is an int to Python, but not to the data set.
+    if type(value) is not kind:
         shown = repr(value)
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
         raise ValueError(f"{place}: expected {_KIND_NAMES[kind]}, got {shown}")

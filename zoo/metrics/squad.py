@@ -30,7 +30,8 @@ def exact_match(prediction: str, golds: Sequence[str]) -> float:
     """1.0 if the prediction equals one of the gold answers after normalisation, else 0.0.
 
     Raises:
-        ValueError: There is no gold answer, or the prediction is not a string.
+        ValueError: There is no gold answer.
+        TypeError: The prediction is not a string.
     """
     return _scores(prediction, golds)[0]
 
@@ -41,7 +42,8 @@ def f1(prediction: str, golds: Sequence[str]) -> float:
     An empty bag on either side scores 0, even against an empty gold answer.
 
     Raises:
-        ValueError: There is no gold answer, or the prediction is not a string.
+        ValueError: There is no gold answer.
+        TypeError: The prediction is not a string.
     """
     return _scores(prediction, golds)[1]
 
@@ -59,7 +61,8 @@ def evaluate_squad(predictions: Mapping[str, str], frame: pd.DataFrame) -> dict[
         `exact_match` and `f1` in percent, over all rows of the frame.
 
     Raises:
-        ValueError: The frame has no rows, or a prediction is not a string.
+        ValueError: The frame has no rows, or a question has no gold answer.
+        TypeError: A prediction is not a string.
     """
     if frame.empty:
         raise ValueError("frame: expected at least one question, got none")
@@ -75,7 +78,7 @@ def evaluate_squad(predictions: Mapping[str, str], frame: pd.DataFrame) -> dict[
 def _scores(prediction: str, golds: Sequence[str]) -> tuple[float, float]:
     """Exact match and F1 of one question, each the maximum over the gold answers."""
     if not isinstance(prediction, str):
-        raise ValueError(f"prediction: expected a string, got {prediction!r}")
+        raise TypeError(f"prediction: expected a string, got {prediction!r}")
     if isinstance(golds, str) or not golds:
         raise ValueError(f"golds: expected a list of at least one answer, got {golds!r}")
     predicted = normalize_answer(prediction)

@@ -1,0 +1,181 @@
+"""Finds files of public data sets on this machine, and fetches those that are not there.
+
+Data sets lie where the user says, else in `$ZOO_DATA`, else in the Keras cache. A download is
+enforced to be the official file by its SHA-256; of a file that the user put there, the checksum is
+computed and reported, because a converted or corrected copy is the user's right.
+"""
+
+import gzip
+import hashlib
+import http.client
+import os
+import urllib.request
+import uuid
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from tqdm import tqdm
+
+_CHUNK_BYTES = 1 << 20
+_TIMEOUT_SECONDS = 30.0
+
+
+class RemoteFile(NamedTuple):
+    """One file of a data set, as its publisher offers it."""
+
+    name: str
+    """File name, under which it is stored too."""
+    url: str
+    sha256: str
+    """Hexadecimal, lower case."""
+    size: int
+    """Bytes."""
+
+
+class Checksum(NamedTuple):
+    """What a local file is."""
+
+    sha256: str
+    official: bool
+    """Whether it is, byte for byte, the file that the publisher offers."""
+
+
+class DownloadError(OSError):
+    """A file could not be fetched; says in one line why, from where, and what to do by hand."""
+
+
+def data_directories(data_dir: str | Path | None = None) -> list[Path]:
+    """The folders in which data sets are looked for, in this order; the first takes downloads.
+
+    Args:
+        data_dir: The user's choice. If given, nothing else is looked at. If None, `$ZOO_DATA`
+            (where set) comes first, then the Keras cache: `$KERAS_HOME/datasets`, by default
+            `~/.keras/datasets`.
+
+    Returns:
+        At least one folder; they need not exist.
+    """
+    if data_dir is not None:
+        return [Path(data_dir).expanduser()]
+    keras_home = os.environ.get("KERAS_HOME") or "~/.keras"
+    folders = [Path(keras_home).expanduser() / "datasets"]
+    if os.environ.get("ZOO_DATA"):
+        folders.insert(0, Path(os.environ["ZOO_DATA"]).expanduser())
+    return folders
+
+
+def locate(dataset: str, remote: RemoteFile, data_dir: str | Path | None = None) -> Path | None:
+    """Finds a file on this machine.
+
+    Args:
+        dataset: Folder name of the data set, such as "squad".
+        remote: The file; only its name counts here.
+        data_dir: As in `data_directories`.
+
+    Returns:
+        The first that exists of `DIR/<dataset>/<name>`, the same with `.gz`, `DIR/<name>`, the same
+        with `.gz`, over all folders in order; None if there is none.
+    """
+    for folder in data_directories(data_dir):
+        for place in (folder / dataset, folder):
+            for name in (remote.name, f"{remote.name}.gz"):
+                if (place / name).is_file():
+                    return place / name
+    return None
+
+
+def find_file(
+    dataset: str, remote: RemoteFile, data_dir: str | Path | None = None, download: bool = False
+) -> Path:
+    """Finds a file on this machine or, if allowed to, fetches it.
+
+    Args:
+        dataset: Folder name of the data set, such as "squad".
+        remote: What to look for.
+        data_dir: As in `data_directories`.
+        download: Whether to fetch a missing file, to `DIR/<dataset>/` of the first folder.
+
+    Raises:
+        FileNotFoundError: The file is missing and `download` is False; says where it was expected.
+        DownloadError: It could not be fetched.
+    """
+    path = locate(dataset, remote, data_dir)
+    if path is not None:
+        return path
+    folders = data_directories(data_dir)
+    if download:
+        return fetch(remote, folders[0] / dataset)
+    places = ", ".join(str(place) for folder in folders for place in (folder / dataset, folder))
+    raise FileNotFoundError(f"{remote.name}: not found in {places}; it is offered at {remote.url}")
+
+
+def fetch(remote: RemoteFile, folder: str | Path) -> Path:
+    """Downloads a file, with a progress bar, and checks that it is the official one.
+
+    The file appears under its name only when it is complete and checked; what had come of a failed
+    download is removed.
+
+    Args:
+        remote: What to fetch.
+        folder: Where to put it; made if missing.
+
+    Returns:
+        Path of the file.
+
+    Raises:
+        DownloadError: No connection, an answer other than success, fewer or more bytes than
+            expected, another checksum, or a folder that cannot be written.
+    """
+    target = Path(folder) / remote.name
+    partial = target.with_name(f"{remote.name}.{uuid.uuid4().hex}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with partial.open("wb") as file:
+            size, sha256 = _receive(remote, file)
+        if size != remote.size:
+            raise OSError(f"received {size:,} bytes, expected {remote.size:,}")
+        if sha256 != remote.sha256:
+            raise OSError(f"SHA-256 is {sha256}, expected {remote.sha256}")
+        os.replace(partial, target)
+    except (OSError, http.client.HTTPException) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise DownloadError(
+            f"cannot download {remote.url} ({reason}): fetch it by hand and put it at {target}"
+        ) from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return target
+
+
+def checksum(path: str | Path, remote: RemoteFile) -> Checksum:
+    """The SHA-256 of a local file, and whether that makes it the publisher's file.
+
+    Of a compressed copy of a file that is offered uncompressed, the content counts.
+    """
+    path = Path(path)
+    decompress = path.suffix == ".gz" and not remote.name.endswith(".gz")
+    sha256 = file_sha256(path, decompress=decompress)
+    return Checksum(sha256, sha256 == remote.sha256)
+
+
+def file_sha256(path: str | Path, *, decompress: bool = False) -> str:
+    """The SHA-256 of a file, hexadecimal; with `decompress`, of what a gzip file holds."""
+    with gzip.open(path, "rb") if decompress else open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _receive(remote: RemoteFile, file: BinaryIO) -> tuple[int, str]:
+    """Copies the remote file into an open one; returns its size and SHA-256."""
+    size, digest = 0, hashlib.sha256()
+    with (
+        urllib.request.urlopen(remote.url, timeout=_TIMEOUT_SECONDS) as response,
+        tqdm(total=remote.size, desc=remote.name, unit="B", unit_scale=True) as bar,
+    ):
+        # A body that ends early is no error here: the caller compares the size. One that does not
+        # end is given up as soon as it is too long.
+        while size <= remote.size and (chunk := response.read(_CHUNK_BYTES)):
+            file.write(chunk)
+            digest.update(chunk)
+            size += len(chunk)
+            bar.update(len(chunk))
+    return size, digest.hexdigest()
