@@ -1,17 +1,18 @@
-"""Attention models from 2014 to 2017 in Keras, each exact to its paper and shipped as a SavedModel.
+"""Attention models of 2014 to 2017 in Keras, exact to their papers and shipped as SavedModels.
 
-`import zoo` is cheap: it loads neither TensorFlow nor Keras, NumPy or pandas, so that a command line
-answers `--help` at once. A name of this module is imported when it is first used (PEP 562):
+`import zoo` is cheap: it loads neither TensorFlow nor Keras, NumPy or pandas, so that a command
+line answers `--help` at once. A name of this module is imported when it is first used (PEP 562):
 
     import zoo
 
-    zoo.list_models()                     # the shipped models
-    reader = zoo.load_servable("squad_dcn")   # strings in, strings out
-    model = zoo.load("squad_dcn")         # the Keras model with its weights, ready for `fit`
-    zoo.models.dcn                        # subpackages need no import of their own
+    zoo.list_models()                        # the shipped models
+    reader = zoo.load_servable("squad_dcn")  # strings in, strings out
+    model = zoo.load("squad_dcn")            # the Keras model with its weights, ready for `fit`
+    zoo.DynamicCoattentionNetwork            # model classes
+    zoo.ops                                  # the parts of the package
 
-Keras must run on TensorFlow, whose graphs carry the tokenizers into the SavedModels. Importing `zoo`,
-or any part of it, selects that backend before Keras is loaded, and refuses another one.
+Keras must run on TensorFlow, whose graphs carry the tokenizers into the SavedModels. Importing
+`zoo`, or any part of it, selects that backend before Keras is loaded, and refuses another one.
 """
 
 import os
