@@ -1,0 +1,1 @@
+"""What recipes of one task share: examples, batches, evaluation and serving endpoints."""

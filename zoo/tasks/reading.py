@@ -1,0 +1,214 @@
+"""Reading comprehension: questions and contexts to ids, answers to token spans."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import tensorflow as tf
+
+from zoo.text.batching import BucketedBatches
+from zoo.text.tokenizer import WordTokenizer
+from zoo.text.vocabulary import Vocabulary
+
+_CHUNK = 2048  # strings tokenised at a time: bounds memory, large enough to hide the overhead
+
+
+@dataclass(frozen=True)
+class ReadingCounts:
+    """What became of the rows of a data set.
+
+    Attributes:
+        rows: Rows of the frame.
+        wrong: Rows whose context does not hold the answer where it is said to start.
+        unmappable: Other rows whose answer is not exactly the text of a run of tokens, or that have
+            no answer.
+        truncated: Other rows whose answer ends beyond the longest context allowed.
+        truncated_contexts: Rows whose context was cut.
+    """
+
+    rows: int
+    wrong: int
+    unmappable: int
+    truncated: int
+    truncated_contexts: int
+
+    @property
+    def mapped(self) -> int:
+        """Rows whose answer is recovered exactly from its tokens, before contexts are cut."""
+        return self.rows - self.wrong - self.unmappable
+
+
+@dataclass(frozen=True)
+class ReadingExamples:
+    """Encoded rows of a reading data set; all fields but `counts` have one entry a kept row.
+
+    Attributes:
+        question: Ragged int32 (rows, n), ids.
+        context: Ragged int32 (rows, m), ids.
+        start: (rows,) int32, first token of the first gold answer, -1 where it has none.
+        end: (rows,) int32, last token of that answer, inclusive, -1 where it has none.
+        context_starts: Ragged int32 (rows, m), byte offset of each token in the context.
+        context_ends: Ragged int32 (rows, m), byte offset one past each token.
+        rows: (rows,) int64, position of each kept row in the frame.
+        counts: What was kept and what was not.
+    """
+
+    question: tf.RaggedTensor
+    context: tf.RaggedTensor
+    start: np.ndarray
+    end: np.ndarray
+    context_starts: tf.RaggedTensor
+    context_ends: tf.RaggedTensor
+    rows: np.ndarray
+    counts: ReadingCounts = field(repr=False)
+
+    def batches(self, batch_size: int, seed: int = 0, pool_batches: int = 32) -> BucketedBatches:
+        """Returns the examples cut into batches, sorted by the length of the context."""
+        return BucketedBatches(
+            columns={
+                "question": self.question,
+                "context": self.context,
+                "start": self.start,
+                "end": self.end,
+            },
+            inputs=("question", "context"),
+            targets=("start", "end"),
+            lengths=self.context.row_lengths().numpy(),
+            batch_size=batch_size,
+            seed=seed,
+            pool_batches=pool_batches,
+        )
+
+
+def encode_examples(
+    frame: pd.DataFrame,
+    tokenizer: WordTokenizer,
+    vocabulary: Vocabulary,
+    *,
+    maximum_context_tokens: int | None = None,
+    training: bool,
+) -> ReadingExamples:
+    """Encodes a data set. Each distinct context is tokenised once.
+
+    Args:
+        frame: Columns question, context, answers (lists of strings) and answer_starts (lists of
+            offsets in characters), as `zoo.data.squad.read_squad` returns them.
+        tokenizer: Cuts questions and contexts.
+        vocabulary: Gives the ids.
+        maximum_context_tokens: Contexts are cut after so many tokens; None keeps them whole.
+        training: Whether to drop the rows that cannot be trained on: answers that are wrong, not
+            exact in tokens, or beyond the cut. Without it all rows are kept, in order.
+
+    Returns:
+        The examples, and the counts of what was dropped or, without `training`, has no span.
+
+    Raises:
+        ValueError: If `maximum_context_tokens` is not positive or the frame lacks a column.
+    """
+    if maximum_context_tokens is not None and maximum_context_tokens < 1:
+        raise ValueError(f"maximum_context_tokens must be positive, got {maximum_context_tokens}")
+    missing = {"question", "context", "answers", "answer_starts"} - set(frame.columns)
+    if missing:
+        raise ValueError(f"frame must have the columns {sorted(missing)}, got {[*frame.columns]}")
+    codes, distinct = pd.factorize(frame["context"])
+    context, starts, ends = _encode(list(distinct), tokenizer, vocabulary)
+    answer_starts, answer_ends, wrong = _answer_bytes(frame)
+    first, last = _token_spans(starts, ends, codes, answer_starts, answer_ends)
+    unmappable = (first < 0) & ~wrong
+    truncated = np.zeros(len(frame), bool)
+    cut_contexts = 0
+    if maximum_context_tokens is not None:
+        truncated = (last >= maximum_context_tokens) & ~wrong
+        lengths = context.row_lengths().numpy()
+        cut_contexts = int(np.sum(lengths[codes] > maximum_context_tokens))
+        context, starts, ends = (x[:, :maximum_context_tokens] for x in (context, starts, ends))
+    has_span = ~(wrong | unmappable | truncated)
+    rows = np.flatnonzero(has_span) if training else np.arange(len(frame))
+    question, _, _ = _encode([*frame["question"].iloc[rows]], tokenizer, vocabulary)
+    return ReadingExamples(
+        question=question,
+        context=tf.gather(context, codes[rows]),
+        start=np.where(has_span, first, -1)[rows].astype(np.int32),
+        end=np.where(has_span, last, -1)[rows].astype(np.int32),
+        context_starts=tf.gather(starts, codes[rows]),
+        context_ends=tf.gather(ends, codes[rows]),
+        rows=rows.astype(np.int64),
+        counts=ReadingCounts(
+            rows=len(frame),
+            wrong=int(wrong.sum()),
+            unmappable=int(unmappable.sum()),
+            truncated=int(truncated.sum()),
+            truncated_contexts=cut_contexts,
+        ),
+    )
+
+
+def _encode(
+    strings: Sequence[str], tokenizer: WordTokenizer, vocabulary: Vocabulary
+) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
+    """Returns ids, starts and ends of the tokens, each ragged int32 (strings, tokens)."""
+    parts = []
+    for start in range(0, max(len(strings), 1), _CHUNK):
+        tokens = tokenizer(tf.constant(strings[start : start + _CHUNK], tf.string))
+        parts.append((vocabulary.ids(tokens.folded), tokens.starts, tokens.ends))
+    ids, starts, ends = (tf.concat(column, axis=0) for column in zip(*parts, strict=True))
+    return ids, starts, ends
+
+
+def _answer_bytes(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns byte offsets (start, end) of the first gold answers, and which are wrong.
+
+    Rows without an answer, or with an empty one, get (-1, -1).
+    """
+    starts = np.full(len(frame), -1, np.int64)
+    ends = np.full(len(frame), -1, np.int64)
+    wrong = np.zeros(len(frame), bool)
+    columns = (frame["context"], frame["answers"], frame["answer_starts"])
+    for row, (context, answers, answer_starts) in enumerate(zip(*columns, strict=True)):
+        if len(answers) == 0 or not answers[0]:
+            continue
+        answer, start = answers[0], answer_starts[0]
+        wrong[row] = start < 0 or context[start : start + len(answer)] != answer
+        if not wrong[row]:
+            starts[row] = len(context[:start].encode())
+            ends[row] = starts[row] + len(answer.encode())
+    return starts, ends, wrong
+
+
+def _token_spans(
+    starts: tf.RaggedTensor,
+    ends: tf.RaggedTensor,
+    codes: np.ndarray,
+    answer_starts: np.ndarray,
+    answer_ends: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Finds the tokens at which answers begin and end.
+
+    Args:
+        starts: (contexts, tokens) byte offsets.
+        ends: (contexts, tokens) byte offsets.
+        codes: (rows,) which context a row reads.
+        answer_starts: (rows,) byte offsets, negative where there is no answer.
+        answer_ends: (rows,) byte offsets.
+
+    Returns:
+        First and last token (rows,), (-1, -1) where the answer does not begin and end with tokens.
+    """
+    row_splits = starts.row_splits.numpy()
+    first = _find(starts, codes, answer_starts)
+    last = _find(ends, codes, answer_ends)
+    found = (first >= 0) & (last >= first)
+    offset = row_splits[codes]
+    return np.where(found, first - offset, -1), np.where(found, last - offset, -1)
+
+
+def _find(offsets: tf.RaggedTensor, codes: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Returns the flat index of the token of each row's context with the wanted offset, or -1."""
+    # Context and offset in one increasing number: one binary search over all tokens at once.
+    keys = (offsets.value_rowids().numpy() << 32) + offsets.flat_values.numpy()
+    wanted_keys = (codes.astype(np.int64) << 32) + wanted
+    index = np.searchsorted(keys, wanted_keys)
+    found = (wanted >= 0) & (index < len(keys))
+    found[found] = keys[index[found]] == wanted_keys[found]
+    return np.where(found, index, -1)

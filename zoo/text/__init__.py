@@ -1,0 +1,1 @@
+"""Strings to ids and back: tokenizers, vocabularies, word vectors and batches."""

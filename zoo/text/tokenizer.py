@@ -1,0 +1,125 @@
+"""Splits strings into words inside the TensorFlow graph, with exact byte offsets.
+
+The ORIGINAL string is split; each token is normalised and case-folded afterwards, so neither can
+shift an offset: `original[start:end] == surface`, always, whatever the bytes are.
+
+What becomes a token:
+
+- a run of letters, digits and combining marks, joiners inside it included;
+- a number with separators between its digits, such as `1,000.5`;
+- an abbreviation of single Latin letters, such as `U.S.`;
+- the ending `'s`, which answers to questions leave out;
+- each ideograph and each kana, since those languages put no space between words;
+- each other punctuation mark or symbol alone (an emoji keeps its modifiers, a flag is one token);
+- each control character that is not a space, NUL among them.
+
+Spaces of all kinds, zero-width spaces and direction marks only separate. Bytes that are not valid
+UTF-8 count as letters. Scripts without spaces other than the ones above (Thai, Khmer) are not cut.
+"""
+
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+import tensorflow_text as tf_text
+
+_SPACE = r"[\s\pZ\x{85}\x{200B}\x{200E}\x{200F}\x{202A}-\x{202E}\x{2060}\x{2066}-\x{2069}\x{FEFF}]+"
+_NUMBER = r"\pN+(?:[.,]\pN+)+"
+_ABBREVIATION = r"\b(?:[A-Za-z]\.){2,}"
+_POSSESSIVE = r"['\x{2019}][sS]\b"
+_IDEOGRAPH = r"[\p{Han}\p{Hiragana}\p{Katakana}\x{30FC}]\pM*"
+_FLAG = r"[\x{1F1E6}-\x{1F1FF}]{2}"
+_MODIFIERS = r"[\pM\x{1F3FB}-\x{1F3FF}\x{E0020}-\x{E007F}]*"
+_SYMBOL = rf"[\pP\pS]{_MODIFIERS}(?:\x{{200D}}\pS{_MODIFIERS})*"
+_CONTROL = r"[\p{Cc}\p{Co}]"
+
+_KEPT = "|".join((_NUMBER, _ABBREVIATION, _POSSESSIVE, _IDEOGRAPH, _FLAG, _SYMBOL, _CONTROL))
+_DELIMITER = f"{_SPACE}|{_KEPT}"
+
+
+class WordTokens(NamedTuple):
+    """The tokens of a batch of strings: four ragged tensors of the same shape (batch, tokens).
+
+    Attributes:
+        surface: The bytes of the original string.
+        folded: The token as the vocabulary sees it: NFKC-normalised and case-folded.
+        starts: int32, byte offset of the token's first byte in the original string.
+        ends: int32, byte offset one past the token's last byte.
+    """
+
+    surface: tf.RaggedTensor
+    folded: tf.RaggedTensor
+    starts: tf.RaggedTensor
+    ends: tf.RaggedTensor
+
+
+class WordTokenizer:
+    """Cuts strings into words with TensorFlow operations only.
+
+    Works eagerly, in `tf.data` and in a SavedModel. Holds no state.
+    """
+
+    def __init__(self, *, case_fold: bool = True) -> None:
+        """Sets how tokens are normalised.
+
+        Args:
+            case_fold: Whether `folded` is case-folded besides being normalised. Without it, case
+                is kept.
+        """
+        self.case_fold = case_fold
+
+    def __call__(self, strings: tf.Tensor) -> WordTokens:
+        """Tokenises a batch of strings.
+
+        Args:
+            strings: (batch,) tf.string, or what converts to it. Any bytes are allowed.
+
+        Returns:
+            The tokens with their byte offsets.
+
+        Raises:
+            ValueError: If `strings` is not a vector.
+        """
+        strings = tf.convert_to_tensor(strings, dtype=tf.string)
+        if strings.shape.rank != 1:
+            raise ValueError(f"strings must have shape (batch,), got {strings.shape}")
+        # The splitting op reads C strings and would stop at NUL. Another control character of the
+        # same length stands in for it while splitting.
+        stand_in = tf.strings.regex_replace(strings, r"\x00", "\x01")
+        tokens, starts, ends = tf_text.regex_split_with_offsets(stand_in, _DELIMITER, _KEPT)
+        surface = tokens.with_flat_values(_restore_nul(strings, tokens.flat_values, starts))
+        return WordTokens(
+            surface=surface,
+            folded=surface.with_flat_values(self._fold(surface.flat_values)),
+            starts=tf.cast(starts, tf.int32),
+            ends=tf.cast(ends, tf.int32),
+        )
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's keywords."""
+        return {"case_fold": self.case_fold}
+
+    def _fold(self, tokens: tf.Tensor) -> tf.Tensor:
+        """Normalises tokens (n,); both operations copy bytes that are not valid UTF-8."""
+        folded = tf_text.normalize_utf8(tokens, "NFKC")
+        if self.case_fold:
+            folded = tf_text.case_fold_utf8(folded)
+        # Case folding removes invisible characters. A token of nothing else stays as it is.
+        return tf.where(tf.equal(folded, ""), tokens, folded)
+
+
+def _restore_nul(strings: tf.Tensor, tokens: tf.Tensor, starts: tf.RaggedTensor) -> tf.Tensor:
+    """Puts NUL back where its stand-in was split off as a token.
+
+    Args:
+        strings: (batch,) the original strings.
+        tokens: (n,) flat tokens of the strings with the stand-in.
+        starts: (batch, tokens) byte offsets of the tokens.
+
+    Returns:
+        (n,) the tokens as they are in the original strings.
+    """
+    all_bytes = tf.io.decode_raw(tf.strings.reduce_join(strings), tf.uint8)
+    lengths = tf.strings.length(strings, unit="BYTE")
+    string_starts = tf.cast(tf.cumsum(lengths, exclusive=True), tf.int64)
+    flat_starts = tf.gather(string_starts, starts.value_rowids()) + starts.flat_values
+    return tf.where(tf.gather(all_bytes, flat_starts) == 0, b"\x00", tokens)

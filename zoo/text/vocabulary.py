@@ -1,0 +1,163 @@
+"""Vocabularies: a text file with a word a line, looked up inside the graph.
+
+The line number is the id. The file travels inside a SavedModel as an asset.
+"""
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+
+PADDING, UNKNOWN, START, END = range(4)
+SPECIAL_WORDS = ("<pad>", "<unk>", "<s>", "</s>")
+
+
+def count_words(*tokens: tf.RaggedTensor | tf.Tensor) -> Counter[bytes]:
+    """Counts the tokens of any number of string tensors.
+
+    Args:
+        *tokens: String tensors or ragged tensors of any shape.
+
+    Returns:
+        How often each token occurs, as bytes.
+    """
+    counts: Counter[bytes] = Counter()
+    for batch in tokens:
+        flat = batch.flat_values if isinstance(batch, tf.RaggedTensor) else tf.reshape(batch, [-1])
+        words, _, occurrences = tf.unique_with_counts(flat, out_idx=tf.int64)
+        pairs = zip(words.numpy().tolist(), occurrences.numpy().tolist(), strict=True)
+        for word, occurrence in pairs:
+            counts[word] += occurrence
+    return counts
+
+
+def choose_words(
+    counts: Mapping[bytes, int],
+    maximum_size: int | None = None,
+    minimum_count: int = 1,
+    keep: Collection[str] | None = None,
+) -> list[str]:
+    """Chooses the words of a vocabulary: the most frequent first, equal counts by alphabet.
+
+    Args:
+        counts: How often each token occurs, see `count_words`.
+        maximum_size: How many words at most, or None for all.
+        minimum_count: Words that occur less often are left out.
+        keep: If given, only words in it are chosen, for example those that have a vector.
+
+    Returns:
+        The words, without the special ones. Tokens that are empty, no valid UTF-8, hold a line
+        break or are spelled like a special word are left out.
+
+    Raises:
+        ValueError: If `maximum_size` is negative.
+    """
+    if maximum_size is not None and maximum_size < 0:
+        raise ValueError(f"maximum_size must not be negative, got {maximum_size}")
+    candidates: list[tuple[int, str]] = []
+    for token, count in counts.items():
+        word = _as_line(token)
+        if word is None or count < minimum_count or word in SPECIAL_WORDS:
+            continue
+        if keep is None or word in keep:
+            candidates.append((-count, word))
+    return [word for _, word in sorted(candidates)[:maximum_size]]
+
+
+def write_vocabulary(path: str | os.PathLike[str], words: Iterable[str]) -> None:
+    """Writes a vocabulary file: the four special words, then the given ones, a word a line.
+
+    Args:
+        path: The file to write. It appears whole or not at all.
+        words: The words from id 4 on, without the special ones.
+
+    Raises:
+        ValueError: If a word is empty, holds a line break, is special or occurs twice.
+    """
+    lines = list(SPECIAL_WORDS)
+    seen = set(lines)
+    for word in words:
+        if _as_line(word.encode("utf-8", "surrogatepass")) is None:
+            raise ValueError(f"words must be valid non-empty text on one line, got {word!r}")
+        if word in seen:
+            raise ValueError(f"words must be distinct and not special, got {word!r} again")
+        seen.add(word)
+        lines.append(word)
+    path = Path(path)
+    with tempfile.NamedTemporaryFile(
+        "w", dir=path.parent, prefix=path.name, delete=False, encoding="utf-8", newline="\n"
+    ) as file:
+        file.writelines(f"{line}\n" for line in lines)
+    os.replace(file.name, path)
+
+
+class Vocabulary(tf.Module):
+    """Looks tokens up in a vocabulary file, inside the graph."""
+
+    def __init__(self, path: str | os.PathLike[str], name: str = "vocabulary") -> None:
+        """Reads the file.
+
+        Args:
+            path: A file that `write_vocabulary` wrote.
+            name: Name of the module.
+
+        Raises:
+            ValueError: If the file does not start with the special words or repeats a word.
+        """
+        super().__init__(name=name)
+        path = os.fspath(path)
+        words = Path(path).read_text(encoding="utf-8").removesuffix("\n").split("\n")
+        if tuple(words[: len(SPECIAL_WORDS)]) != SPECIAL_WORDS:
+            raise ValueError(f"{path}: must start with the lines {SPECIAL_WORDS}, got {words[:4]}")
+        if len(set(words)) < len(words):
+            word, _ = Counter(words).most_common(1)[0]
+            raise ValueError(f"{path}: words must be distinct, got {word!r} more than once")
+        # An array, since tf.Module would track a list and save it with the graph.
+        self._words = np.array(words, dtype=object)
+        self._table = tf.lookup.StaticHashTable(
+            tf.lookup.TextFileInitializer(
+                path,
+                key_dtype=tf.string,
+                key_index=tf.lookup.TextFileIndex.WHOLE_LINE,
+                value_dtype=tf.int64,
+                value_index=tf.lookup.TextFileIndex.LINE_NUMBER,
+            ),
+            default_value=UNKNOWN,
+        )
+
+    @property
+    def words(self) -> list[str]:
+        """All words in the order of their ids, the special ones included."""
+        return self._words.tolist()
+
+    def __len__(self) -> int:
+        """Returns the number of ids, the special ones included."""
+        return len(self._words)
+
+    def ids(self, tokens: tf.Tensor | tf.RaggedTensor) -> tf.Tensor | tf.RaggedTensor:
+        """Returns the ids of tokens.
+
+        Args:
+            tokens: String tensor or ragged tensor of any shape.
+
+        Returns:
+            int32 of the same shape and kind. Unknown tokens, and those spelled like a special
+            word, are 1.
+        """
+        if isinstance(tokens, tf.RaggedTensor):
+            return tokens.with_flat_values(self.ids(tokens.flat_values))
+        ids = self._table.lookup(tokens)
+        return tf.cast(tf.where(ids < len(SPECIAL_WORDS), np.int64(UNKNOWN), ids), tf.int32)
+
+
+def _as_line(token: bytes) -> str | None:
+    """Returns the token as text, or None where it cannot stand alone on a line."""
+    try:
+        word = token.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return None if not word or "\n" in word or "\r" in word else word
