@@ -1,0 +1,187 @@
+"""The rules of the tree, checked on the text of its files; docs/architecture.md explains them.
+
+Nothing is imported: a source is parsed, and what it would import is read from the tree. Imports
+inside functions and under TYPE_CHECKING count as well, for they tie files together all the same.
+The functions take sources as a dict from path to text, so that the tests can try them on made-up
+ones.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+
+MAXIMUM_FILE_LINES = 330
+MAXIMUM_FUNCTION_LINES = 40
+
+# What each part of zoo/ may import beside its own files.
+_OPS = {"ops"}
+_WEIGHTS = {"attention", "layers"}
+_INPUTS = {"text", "data"}
+_OUTPUTS = {"decoding", "metrics"}
+_USES = {"training", "serving", "tasks", "plots"}
+_BELOW_USES = _OPS | _WEIGHTS | _INPUTS | _OUTPUTS | {"models"}
+MAY_IMPORT: dict[str, set[str]] = {
+    "ops": set(),
+    **dict.fromkeys(_WEIGHTS, _OPS | _WEIGHTS),
+    **dict.fromkeys(_INPUTS, _OPS),
+    "models": _OPS | _WEIGHTS,
+    **dict.fromkeys(_OUTPUTS, _OPS | _WEIGHTS | _INPUTS),
+    **dict.fromkeys(_USES, _BELOW_USES | _USES),
+    **dict.fromkeys(("cli", "explorer", "recipes"), _BELOW_USES | _USES),
+}
+# A model file may import these files of models/, and no other.
+_SHARED_BY_MODELS = {"zoo.models.base", "zoo.models.registry"}
+
+_PARTS_AND_OPS = {f"zoo.{part}" for part in MAY_IMPORT} | {"keras.ops"}
+_KERAS_OPS_PARTS = _OPS | _WEIGHTS | {"models"}
+_TENSORFLOW_PARTS = {"text", "data", "decoding", "serving", "training", "tasks"}
+# They drive the gradient tape, loops and replicas, for which Keras has no operation.
+_BOTH = {"zoo/layers/recurrence.py", "zoo/models/base.py"}
+
+
+def read_sources(root: Path) -> dict[str, str]:
+    """Reads all Python files of zoo/ and recipes/; paths are relative, with forward slashes."""
+    files = [path for part in ("zoo", "recipes") for path in sorted((root / part).rglob("*.py"))]
+    return {path.relative_to(root).as_posix(): path.read_text() for path in files}
+
+
+def breaches(sources: Mapping[str, str]) -> list[str]:
+    """Lists every breach of the rules, one line of text each, in the order of the paths."""
+    trees = {path: ast.parse(source, path) for path, source in sources.items()}
+    found = []
+    for path, tree in trees.items():
+        found += _size_breaches(path, tree, sources[path])
+        if path == "zoo/__init__.py":  # names every part, lazily: see test_lazy_import.py
+            continue
+        imports = imported_modules(path, tree, sources)
+        found += _layer_breaches(path, imports)
+        found += _framework_breaches(path, tree, imports)
+    return found + _cycle_breaches(trees, sources)
+
+
+def module_name(path: str) -> str:
+    """Gives the dotted name of a file: zoo/ops/__init__.py is zoo.ops."""
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def imported_modules(path: str, tree: ast.Module, sources: Mapping[str, str]) -> set[str]:
+    """Finds the absolute names of the modules that a file imports, relative imports resolved.
+
+    `from package import name` counts as an import of the module package.name where there is such a
+    file among the sources, and of the package itself otherwise.
+    """
+    known = {module_name(other) for other in sources} | _PARTS_AND_OPS
+    package = module_name(path).split(".")
+    if not path.endswith("/__init__.py"):
+        package = package[:-1]
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            for alias in node.names:
+                name = f"{base}.{alias.name}"
+                found.add(name if name in known else base)
+    return found
+
+
+def _part(module: str) -> str:
+    """Gives the part a module belongs to: recipes, or the name below zoo ("" is zoo itself)."""
+    top, _, rest = module.partition(".")
+    return "recipes" if top == "recipes" else rest.partition(".")[0]
+
+
+def _layer_breaches(path: str, imports: set[str]) -> list[str]:
+    importer = module_name(path)
+    if _part(importer) not in MAY_IMPORT:
+        return [f"{path}: the part {_part(importer)!r} has no place in the layers"]
+    own = {module for module in imports if module.partition(".")[0] in ("zoo", "recipes")}
+    reasons = {module: _refusal(importer, module) for module in sorted(own)}
+    return [f"{path}: imports {module}, but {why}" for module, why in reasons.items() if why]
+
+
+def _refusal(importer: str, module: str) -> str:
+    """Says why one module may not import another; empty if it may."""
+    part, target = _part(importer), _part(module)
+    if target == "recipes":
+        return "nothing imports recipes"
+    if target == "":
+        return "" if part == "recipes" else "that hides what it needs: name the module"
+    if target == part == "models":
+        free = importer == "zoo.models" or module in _SHARED_BY_MODELS
+        return "" if free else "models never import models"
+    if target != part and target not in MAY_IMPORT[part]:
+        return f"{part} may not import {target}"
+    return ""
+
+
+def _framework_breaches(path: str, tree: ast.Module, imports: set[str]) -> Iterator[str]:
+    part = _part(module_name(path))
+    tops = {module.partition(".")[0] for module in imports}
+    tensorflow = bool(tops & {"tensorflow", "tensorflow_text"})
+    keras_ops = any(module.startswith("keras.ops") for module in imports) or any(
+        ast.unparse(node) == "keras.ops"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+    )
+    if path in _BOTH or part == "recipes":
+        return
+    if tensorflow and part not in _TENSORFLOW_PARTS:
+        yield f"{path}: imports tensorflow, which {part} leaves to Keras"
+    if keras_ops and part not in _KERAS_OPS_PARTS:
+        yield f"{path}: uses keras.ops, which belongs to the layers and models"
+
+
+def _size_breaches(path: str, tree: ast.Module, source: str) -> Iterator[str]:
+    lines = len(source.splitlines())
+    if lines > MAXIMUM_FILE_LINES:
+        yield f"{path}: {lines} lines, at most {MAXIMUM_FILE_LINES} are allowed"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = function_lines(node)
+            if length >= MAXIMUM_FUNCTION_LINES:
+                yield (
+                    f"{path}:{node.lineno}: {node.name} has {length} lines, "
+                    f"under {MAXIMUM_FUNCTION_LINES} are allowed"
+                )
+
+
+def function_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Counts the lines from `def` to the end, without those of the docstring."""
+    lines = function.end_lineno - function.lineno + 1
+    if ast.get_docstring(function, clean=False) is not None:
+        docstring = function.body[0]
+        lines -= docstring.end_lineno - docstring.lineno + 1
+    return lines
+
+
+def _cycle_breaches(trees: Mapping[str, ast.Module], sources: Mapping[str, str]) -> list[str]:
+    """Finds one cycle of imports, if there is any, by walking the graph of files depth first."""
+    graph = {
+        module_name(path): imported_modules(path, tree, sources)
+        for path, tree in trees.items()
+        if path != "zoo/__init__.py"
+    }
+    finished: set[str] = set()
+
+    def visit(module: str, trail: list[str]) -> list[str]:
+        if module in trail:
+            return [*trail[trail.index(module) :], module]
+        if module in finished or module not in graph:
+            return []
+        for target in sorted(graph[module]):
+            cycle = visit(target, [*trail, module])
+            if cycle:
+                return cycle
+        finished.add(module)
+        return []
+
+    for module in sorted(graph):
+        cycle = visit(module, [])
+        if cycle:
+            steps = ", ".join(f"{first} imports {second}" for first, second in pairwise(cycle))
+            return [f"cycle: {steps}"]
+    return []

@@ -1,0 +1,130 @@
+"""The tree keeps its layers, and the checker that says so sees each kind of breach."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.layering import (
+    MAXIMUM_FILE_LINES,
+    MAXIMUM_FUNCTION_LINES,
+    MAY_IMPORT,
+    breaches,
+    read_sources,
+)
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# A small tree without fault; each test of the checker adds one file to it.
+SOUND = {
+    "zoo/ops/masking.py": "from keras import ops\n",
+    "zoo/layers/recurrence.py": "import tensorflow as tf\nfrom keras import ops\n",
+    "zoo/layers/pointing.py": "from zoo.layers.recurrence import scan\nfrom ..ops import masking\n",
+    "zoo/attention/additive.py": "import keras\nfrom zoo.ops.masking import softmax\n",
+    "zoo/models/base.py": "import keras\nimport tensorflow as tf\nfrom keras import ops\n",
+    "zoo/models/registry.py": "import keras\n",
+    "zoo/models/__init__.py": "from zoo.models import dcn\n",
+    "zoo/models/dcn.py": "from zoo.models.base import BaseModel\nfrom zoo.layers import pointing\n",
+    "zoo/text/tokenizer.py": "import tensorflow_text\nfrom zoo.text.vocabulary import ids\n",
+    "zoo/text/vocabulary.py": "import tensorflow as tf\n",
+    "zoo/data/squad.py": "import pandas as pd\n",
+    "zoo/decoding/spans.py": "import tensorflow as tf\n",
+    "zoo/metrics/squad.py": "import re\n",
+    "zoo/training/loop.py": "from zoo import plots\nfrom zoo.models import registry\n",
+    "zoo/tasks/reading.py": "from zoo.training import loop\nfrom zoo.text import tokenizer\n",
+    "zoo/plots.py": "import matplotlib\n",
+    "recipes/squad_dcn.py": "import zoo\nfrom zoo.tasks import reading\nimport tensorflow as tf\n",
+}
+
+
+def test_the_tree_keeps_its_rules():
+    found = breaches(read_sources(ROOT))
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_the_files_are_found():
+    paths = set(read_sources(ROOT))
+    assert {"zoo/__init__.py", "zoo/ops/masking.py", "zoo/layers/recurrence.py"} <= paths
+    assert any(path.startswith("recipes/") for path in paths)
+
+
+def test_sound_sources_pass():
+    assert breaches(SOUND) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "expected"),
+    [
+        # From a lower layer to a higher one, however the import is written.
+        ("zoo/ops/new.py", "from zoo.layers.pointing import X", "ops may not import layers"),
+        ("zoo/ops/new.py", "import zoo.layers.pointing", "ops may not import layers"),
+        ("zoo/ops/new.py", "from zoo import layers", "ops may not import layers"),
+        ("zoo/ops/new.py", "from ..layers import pointing", "ops may not import layers"),
+        ("zoo/ops/new.py", "def f():\n    import zoo.text", "ops may not import text"),
+        (
+            "zoo/ops/new.py",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from zoo.data import squad",
+            "ops may not import data",
+        ),
+        ("zoo/layers/new.py", "from zoo.models import dcn", "layers may not import models"),
+        ("zoo/text/new.py", "from zoo.data import squad", "text may not import data"),
+        ("zoo/data/new.py", "from zoo.text import tokenizer", "data may not import text"),
+        ("zoo/metrics/new.py", "import zoo.decoding", "metrics may not import decoding"),
+        ("zoo/decoding/new.py", "from zoo.models import dcn", "decoding may not import models"),
+        ("zoo/tasks/new.py", "import zoo.cli.main", "tasks may not import cli"),
+        # Models stand alone.
+        ("zoo/models/new.py", "from zoo.models.dcn import X", "models never import models"),
+        ("zoo/models/new.py", "from .dcn import X", "models never import models"),
+        ("zoo/models/registry.py", "from zoo.models import dcn_plus", "models never import"),
+        ("zoo/models/new.py", "from zoo.text import tokenizer", "models may not import text"),
+        ("zoo/models/new.py", "from zoo.decoding import spans", "may not import decoding"),
+        # Recipes are the end of every chain.
+        ("zoo/tasks/new.py", "import recipes.squad_dcn", "nothing imports recipes"),
+        ("recipes/new.py", "from recipes.squad_dcn import X", "nothing imports recipes"),
+        ("recipes/new.py", "from . import squad_dcn", "nothing imports recipes"),
+        # The package as a whole hides what is needed of it.
+        ("zoo/tasks/new.py", "import zoo", "name the module"),
+        ("zoo/tasks/new.py", "from zoo import load", "name the module"),
+        ("zoo/extras/new.py", "import re", "'extras' has no place in the layers"),
+        # The framework of each part.
+        ("zoo/layers/new.py", "import tensorflow as tf", "imports tensorflow"),
+        ("zoo/ops/new.py", "from tensorflow import raw_ops", "imports tensorflow"),
+        ("zoo/models/new.py", "import tensorflow_text", "imports tensorflow"),
+        ("zoo/metrics/new.py", "import tensorflow as tf", "imports tensorflow"),
+        ("zoo/text/new.py", "from keras import ops", "uses keras.ops"),
+        ("zoo/tasks/new.py", "import keras\nx = keras.ops.ones(3)", "uses keras.ops"),
+        ("zoo/training/new.py", "from keras.ops import ones", "uses keras.ops"),
+        # Cycles.
+        ("zoo/plots.py", "from zoo.tasks import reading", "zoo.plots imports zoo.tasks.reading"),
+        ("zoo/layers/recurrence.py", "from zoo.layers import pointing", "cycle"),
+        ("zoo/ops/masking.py", "from zoo.ops.masking import X", "cycle"),
+    ],
+)
+def test_a_breach_is_seen(path, source, expected):
+    found = breaches(SOUND | {path: source})
+    assert len(found) == 1
+    assert expected in found[0]
+
+
+def test_long_file_is_seen():
+    allowed = "x = 1\n" * MAXIMUM_FILE_LINES
+    assert breaches({"zoo/ops/new.py": allowed}) == []
+    assert "331 lines" in breaches({"zoo/ops/new.py": allowed + "x = 1\n"})[0]
+
+
+@pytest.mark.parametrize("template", ["{}", "class C:\n    {}", "def g():\n    {}"])
+def test_long_function_is_seen(template):
+    """Methods and nested functions count as well; a docstring does not add to the length."""
+    indent = "        "
+    head = template.format("def f():\n" + indent + '"""First.\n\n' + indent + 'Last.\n"""')
+    allowed = head + f"\n{indent}x = 1" * (MAXIMUM_FUNCTION_LINES - 3)
+    outer = 1 if template.startswith("def") else 0
+    assert not any(": f has" in line for line in breaches({"zoo/ops/new.py": allowed}))
+    found = breaches({"zoo/ops/new.py": allowed + f"\n{indent}x = 1\n{indent}x = 1"})
+    assert sum(": f has 40 lines" in line for line in found) == 1
+    assert len(found) == 1 + outer
+
+
+def test_every_part_of_the_package_has_its_place():
+    parts = {path.name for path in (ROOT / "zoo").iterdir() if (path / "__init__.py").is_file()}
+    assert "ops" in parts
+    assert parts <= set(MAY_IMPORT)

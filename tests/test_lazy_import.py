@@ -1,0 +1,142 @@
+"""`import zoo` stays cheap, its lazy names are real, and a wrong Keras backend is refused.
+
+What a fresh interpreter does can only be seen in one: each question below is asked in a child.
+"""
+
+import ast
+import configparser
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import zoo
+
+ROOT = Path(__file__).resolve().parent.parent
+HEAVY = ("keras", "keras_nlp", "matplotlib", "numpy", "pandas", "tensorflow", "tensorflow_text")
+
+RECIPES = sorted(
+    f"recipes.{path.stem}" for path in (ROOT / "recipes").glob("*.py") if path.stem != "__init__"
+)
+
+
+def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs code in a fresh interpreter started in the checkout."""
+    inherited = {key: value for key, value in os.environ.items() if key != "KERAS_BACKEND"}
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=inherited | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def heavy_modules_after(statement: str) -> str:
+    """The heavy packages that a statement loads, separated by commas."""
+    child = run_python(
+        f"{statement}\n"
+        "import sys\n"
+        "loaded = {name.partition('.')[0] for name in sys.modules}\n"
+        f"print(','.join(sorted(loaded & set({HEAVY!r}))))"
+    )
+    assert child.returncode == 0, child.stderr
+    return child.stdout.strip()
+
+
+def test_import_zoo_loads_nothing_heavy():
+    assert heavy_modules_after("import zoo; dir(zoo); zoo.__version__") == ""
+
+
+def test_the_probe_sees_a_heavy_import():
+    assert heavy_modules_after("import zoo, numpy") == "numpy"
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_help_of_a_recipe_loads_no_tensorflow(recipe):
+    loaded = heavy_modules_after(
+        "import contextlib, io, runpy, sys\n"
+        f"sys.argv = ['{recipe}', '--help']\n"
+        "shown = io.StringIO()\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(shown):\n"
+        f"    runpy.run_module('{recipe}', run_name='__main__')\n"
+        "assert 'usage' in shown.getvalue().lower(), shown.getvalue()"
+    )
+    assert not set(loaded.split(",")) & {"keras", "keras_nlp", "tensorflow", "tensorflow_text"}
+
+
+@pytest.mark.parametrize("name", sorted(set(zoo.__all__) - {"__version__"}))
+def test_every_public_name_resolves(name):
+    value = getattr(zoo, name)
+    assert getattr(zoo, name) is value  # once imported, an ordinary attribute
+    assert name in dir(zoo)
+    home = zoo._HOMES.get(name, f"zoo.{name}")
+    assert getattr(value, "__module__", None) == home or value.__name__ == home
+
+
+def test_every_part_of_the_package_is_public():
+    parts = {path.parent.name for path in (ROOT / "zoo").glob("*/__init__.py")}
+    parts |= {path.stem for path in (ROOT / "zoo").glob("*.py")} - {"__init__"}
+    assert parts - {"cli", "explorer"} == zoo._PARTS
+
+
+def test_type_checkers_see_the_same_names():
+    """The imports under TYPE_CHECKING and the table of lazy homes name the same things."""
+    tree = ast.parse((ROOT / "zoo" / "__init__.py").read_text())
+    guarded = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {
+        alias.name: node.module
+        for node in ast.walk(guarded)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert seen == zoo._HOMES | dict.fromkeys(zoo._PARTS, "zoo")
+
+
+def test_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'transformers'"):
+        zoo.transformers  # noqa: B018
+
+
+def test_version_has_one_source():
+    """setup.cfg reads the version from the package: the two cannot differ, installed or not."""
+    config = configparser.ConfigParser(interpolation=None)
+    config.read(ROOT / "setup.cfg")
+    assert config["metadata"]["version"] == "attr: zoo.__version__"
+    assert re.fullmatch(r"\d+\.\d+\.\d+", zoo.__version__)
+
+
+def test_another_backend_in_the_environment_is_refused():
+    child = run_python("import zoo.ops", KERAS_BACKEND="torch")
+    assert child.returncode == 1
+    assert "KERAS_BACKEND is 'torch'" in child.stderr
+    assert "Set KERAS_BACKEND=tensorflow" in child.stderr
+
+
+def test_keras_already_on_another_backend_is_refused():
+    """A stand-in for Keras: the other backends are not installed."""
+    child = run_python(
+        "import sys, types\n"
+        "sys.modules['keras'] = keras = types.ModuleType('keras')\n"
+        "keras.config = types.SimpleNamespace(backend=lambda: 'jax')\n"
+        "import zoo\n"
+    )
+    assert child.returncode == 1
+    assert "Keras was imported earlier with the backend 'jax'" in child.stderr
+
+
+def test_backend_outranks_the_keras_configuration_file(tmp_path):
+    (tmp_path / "keras.json").write_text('{"backend": "torch"}')
+    child = run_python("import zoo, keras; print(keras.config.backend())", KERAS_HOME=str(tmp_path))
+    assert child.stdout.strip() == "tensorflow", child.stderr
+
+
+def test_installed_package_carries_its_type_marker():
+    assert find_spec("zoo").origin == str(ROOT / "zoo" / "__init__.py")
+    assert (ROOT / "zoo" / "py.typed").is_file()
