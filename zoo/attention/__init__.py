@@ -1,0 +1,1 @@
+"""Attention layers with weights: one mechanism, one file."""

@@ -1,0 +1,86 @@
+"""Coattention: document and question attend to each other at once.
+
+Source: Xiong et al. 2016 (arXiv 1611.01604), section 2.2, equations 1-3.
+
+Shape letters: B batch, m document words, n question words, l hidden. Each side has one trainable
+sentinel, to attend to when nothing fits; it stands at the last index, after the padding:
+coattention does not depend on the order of positions, and no scatter is needed.
+"""
+
+from typing import Any, NamedTuple
+
+import keras
+from keras import ops
+
+from zoo.ops.masking import Tensor, append_sentinel_mask, masked_softmax
+
+
+class CoattentionOutput(NamedTuple):
+    """What coattention returns for each real word; the sentinels' own rows are dropped."""
+
+    context: Tensor
+    """C^D (B, m, 2l): for each document word, [question; document-in-question] summaries."""
+    document_to_question: Tensor
+    """A^D (B, m, n + 1): each document word's distribution over the question and its sentinel."""
+    question_to_document: Tensor
+    """A^Q (B, n, m + 1): each question word's distribution over the document and its sentinel."""
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class Coattention(keras.layers.Layer):
+    """Coattention with separate trainable sentinels.
+
+    ``Q = tanh(W_Q Q' + b_Q)``; ``L = D^T Q``; ``A^Q = softmax(L)`` over the document;
+    ``A^D = softmax(L^T)`` over the question; ``C^Q = D A^Q``; ``C^D = [Q; C^Q] A^D``.
+    """
+
+    def build(self, document_shape: tuple[int | None, ...], *_: Any) -> None:
+        """Creates the sentinels (l,) and the question's projection (l, l)."""
+        units = document_shape[-1]
+        self.document_sentinel = self.add_weight(
+            shape=(units,), initializer="glorot_uniform", name="document_sentinel"
+        )
+        self.question_sentinel = self.add_weight(
+            shape=(units,), initializer="glorot_uniform", name="question_sentinel"
+        )
+        self.question_projection = keras.layers.Dense(
+            units, activation="tanh", name="question_projection", dtype=self.dtype_policy
+        )
+        self.question_projection.build((None, None, units))
+
+    def call(
+        self, document: Tensor, document_mask: Tensor, question: Tensor, question_mask: Tensor
+    ) -> CoattentionOutput:
+        """Attends both ways.
+
+        Args:
+            document: encoded document (B, m, l).
+            document_mask: bool (B, m).
+            question: encoded question (B, n, l), before its projection.
+            question_mask: bool (B, n).
+
+        Returns:
+            See ``CoattentionOutput``; the rows of padded words hold what padding attends to.
+        """
+        document = append_sentinel(document, self.document_sentinel)  # (B, m + 1, l)
+        question = append_sentinel(question, self.question_sentinel)  # (B, n + 1, l)
+        question = self.question_projection(question)
+        document_keys = append_sentinel_mask(document_mask)[:, :, None]  # (B, m + 1, 1)
+        question_keys = append_sentinel_mask(question_mask)[:, None, :]  # (B, 1, n + 1)
+
+        affinity = ops.matmul(document, ops.swapaxes(question, 1, 2))  # L (B, m + 1, n + 1)
+        over_document = masked_softmax(affinity, document_keys, axis=1)  # A^Q
+        over_question = masked_softmax(affinity[:, :-1], question_keys, axis=2)  # A^D (B, m, n + 1)
+        to_document = ops.swapaxes(over_document, 1, 2)  # (B, n + 1, m + 1)
+
+        question_context = ops.matmul(to_document, document)  # C^Q (B, n + 1, l)
+        both = ops.concatenate([question, question_context], axis=-1)  # (B, n + 1, 2l)
+        context = ops.matmul(over_question, both)  # C^D (B, m, 2l)
+        return CoattentionOutput(context, over_question, to_document[:, :-1])
+
+
+def append_sentinel(values: Tensor, sentinel: Tensor) -> Tensor:
+    """Appends ``sentinel`` (l,) to every row of ``values``: (B, T, l) -> (B, T + 1, l)."""
+    batch, _, units = ops.shape(values)
+    row = ops.broadcast_to(ops.cast(sentinel, values.dtype), (batch, 1, units))
+    return ops.concatenate([values, row], axis=1)

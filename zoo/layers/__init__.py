@@ -1,0 +1,1 @@
+"""Layers with weights that are not attention: recurrence, maxout, embeddings, pointing."""

@@ -1,0 +1,74 @@
+"""Word embeddings with pretrained vectors."""
+
+from typing import Any
+
+import keras
+import numpy as np
+from keras import ops
+
+from zoo.ops.masking import Tensor
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class WordEmbedding(keras.layers.Layer):
+    """A table of word vectors, frozen or trained, possibly stored in half precision.
+
+    Row 0 (padding) starts at zero; with ``load_vectors`` so do the rows of words that have no
+    vector, row 1 (unknown) among them. Frozen rows stay so.
+
+    Args:
+        vocabulary_size: number of rows V.
+        embedding_dim: size d of a vector.
+        table_dtype: dtype the table is stored in, e.g. ``"float16"``; None: the layer's own.
+            Vectors are cast to the compute dtype after the look-up.
+    """
+
+    def __init__(
+        self,
+        vocabulary_size: int,
+        embedding_dim: int,
+        table_dtype: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.vocabulary_size = vocabulary_size
+        self.embedding_dim = embedding_dim
+        self.table_dtype = table_dtype
+
+    def build(self, *_: Any) -> None:
+        """Creates the table (V, d)."""
+
+        def initializer(shape: tuple[int, ...], dtype: str | None = None) -> Tensor:
+            rows = keras.random.uniform((shape[0] - 1, shape[1]), -0.05, 0.05)
+            return ops.cast(ops.pad(rows, [[1, 0], [0, 0]]), dtype)
+
+        self.table = self.add_weight(
+            shape=(self.vocabulary_size, self.embedding_dim),
+            dtype=self.table_dtype,
+            initializer=initializer,
+            autocast=False,
+            name="table",
+        )
+
+    def call(self, ids: Tensor) -> Tensor:
+        """Looks up int32 ids (...) and returns their vectors (..., d) in the compute dtype."""
+        return ops.cast(ops.take(self.table, ids, axis=0), self.compute_dtype)
+
+    def load_vectors(self, matrix: np.ndarray) -> None:
+        """Replaces the table by ``matrix`` (V, d).
+
+        Raises:
+            ValueError: if the shape is not the table's.
+        """
+        expected = (self.vocabulary_size, self.embedding_dim)
+        if tuple(matrix.shape) != expected:
+            raise ValueError(f"matrix has the shape {tuple(matrix.shape)}, expected {expected}")
+        self.table.assign(matrix)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return super().get_config() | {
+            "vocabulary_size": self.vocabulary_size,
+            "embedding_dim": self.embedding_dim,
+            "table_dtype": self.table_dtype,
+        }

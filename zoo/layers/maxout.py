@@ -1,0 +1,133 @@
+"""Maxout layers, and the Highway Maxout Network that scores the positions of a document.
+
+Source: Goodfellow et al. 2013 (arXiv 1302.4389); Xiong et al. 2016 (arXiv 1611.01604),
+equations 9-12.
+
+Shape letters: B batch, m positions, l hidden, p pool.
+"""
+
+import math
+from typing import Any
+
+import keras
+from keras import ops
+
+from zoo.ops.masking import Tensor
+from zoo.ops.maxout import maxout
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class Maxout(keras.layers.Layer):
+    """``max_k (W^k [x_1; x_2; ...] + b^k)`` over k = 1..pool_size.
+
+    The input comes in parts, each with a kernel of its own: the concatenation is never made, and
+    a part that stays the same over several calls is projected once (``project``).
+
+    Args:
+        units: number of outputs.
+        pool_size: number of linear pieces p.
+    """
+
+    def __init__(self, units: int, pool_size: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.units = units
+        self.pool_size = pool_size
+
+    def build(self, parts_shapes: list[tuple[int | None, ...]]) -> None:
+        """Creates kernel_<part> (d_part, p * units), pool-major, and bias (p * units)."""
+        input_dims = [shape[-1] for shape in parts_shapes]
+        # Glorot's limit for one piece reading the whole input, as if the parts were one kernel.
+        limit = math.sqrt(6 / (sum(input_dims) + self.units))
+        uniform = keras.initializers.RandomUniform
+        features = self.pool_size * self.units
+        self.kernels = [
+            self.add_weight(
+                shape=(input_dim, features),
+                initializer=uniform(-limit, limit),
+                name=f"kernel_{part}",
+            )
+            for part, input_dim in enumerate(input_dims)
+        ]
+        self.bias = self.add_weight(shape=(features,), initializer="zeros", name="bias")
+
+    def project(self, part: int, values: Tensor) -> Tensor:
+        """One part's share of the pieces: (..., d_part) -> (..., p * units), without the bias."""
+        return ops.matmul(values, self.kernels[part])
+
+    def call(self, parts: list[Tensor]) -> Tensor:
+        """Parts (..., d_part) -> (..., units)."""
+        pieces = sum(self.project(part, values) for part, values in enumerate(parts))
+        return self.pool(pieces + ops.cast(self.bias, pieces.dtype))
+
+    def pool(self, pieces: Tensor) -> Tensor:
+        """Maximum over the pieces: (..., p * units) -> (..., units)."""
+        return maxout(pieces, self.pool_size)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return super().get_config() | {"units": self.units, "pool_size": self.pool_size}
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class HighwayMaxoutNetwork(keras.layers.Layer):
+    """Scores every position of a document (DCN, equations 9-12).
+
+    ``r = tanh(W_D [h; u_s; u_e])``; ``m1 = maxout(W_1 [u_t; r] + b_1)``;
+    ``m2 = maxout(W_2 m1 + b_2)``; ``score_t = maxout(W_3 [m1; m2] + b_3)``.
+
+    ``W_1 u_t + b_1`` does not change from one iteration to the next: ``prepare`` computes it once
+    per example, and the call adds what comes from ``r``.
+
+    Args:
+        units: hidden size l.
+        pool_size: number p of linear pieces of each maxout.
+    """
+
+    def __init__(self, units: int, pool_size: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.units = units
+        self.pool_size = pool_size
+        self.summary = keras.layers.Dense(
+            units, activation="tanh", use_bias=False, name="summary", dtype=self.dtype_policy
+        )
+        self.first = self.make_first_layer()
+        self.second = Maxout(units, pool_size, name="second", dtype=self.dtype_policy)
+        self.score = Maxout(1, pool_size, name="score", dtype=self.dtype_policy)
+
+    def make_first_layer(self) -> keras.layers.Layer:
+        """The layer of [u_t; r]: has ``project(part, values)``, ``bias`` and ``pool``."""
+        return Maxout(self.units, self.pool_size, name="first", dtype=self.dtype_policy)
+
+    def build(self, encoding_shape: tuple[int | None, ...]) -> None:
+        """Creates the weights for an encoding (B, m, 2l)."""
+        encoding_dim, units = encoding_shape[-1], self.units
+        self.summary.build((None, units + 2 * encoding_dim))
+        self.first.build([(None, None, encoding_dim), (None, units)])
+        self.second.build([(None, None, units)])
+        self.score.build([(None, None, units), (None, None, units)])
+
+    def prepare(self, encoding: Tensor) -> Tensor:
+        """What no iteration changes: U (B, m, 2l) -> W_1 u_t + b_1 (B, m, p * l)."""
+        pieces = self.first.project(0, encoding)
+        return pieces + ops.cast(self.first.bias, pieces.dtype)
+
+    def call(self, prepared: Tensor, hidden: Tensor, start: Tensor, end: Tensor) -> Tensor:
+        """Scores of one iteration.
+
+        Args:
+            prepared: what ``prepare`` returned, (B, m, p * l).
+            hidden: decoder state h (B, l).
+            start: encoding u_s of the estimated start (B, 2l).
+            end: encoding u_e of the estimated end (B, 2l).
+
+        Returns:
+            (B, m) scores, padding included.
+        """
+        summary = self.summary(ops.concatenate([hidden, start, end], axis=-1))  # (B, l)
+        first = self.first.pool(prepared + self.first.project(1, summary)[:, None])  # (B, m, l)
+        second = self.second([first])  # (B, m, l)
+        return ops.squeeze(self.score([first, second]), -1)  # (B, m)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return super().get_config() | {"units": self.units, "pool_size": self.pool_size}

@@ -1,0 +1,1 @@
+"""The architectures: one model, one file, in the paper's order."""

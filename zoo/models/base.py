@@ -1,0 +1,188 @@
+"""What all models share: a loss of their own, exact on any number of devices.
+
+``compile(optimizer)`` and ``fit(dataset)`` are all a user needs. The loss is the sum over real
+units (answers, tokens or sentences) divided by their GLOBAL number, and gradients are clipped after
+they were summed over the replicas: one device and many take the same step.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Self
+
+import keras
+import tensorflow as tf
+from keras import ops
+
+from zoo.ops.masking import Tensor
+
+
+class AttentionMap(NamedTuple):
+    """What the axes of an attention map stand for."""
+
+    queries: str
+    """Name of the input whose tokens attend: the rows."""
+    keys: str
+    """Name of the input whose tokens are attended to: the columns, each row summing to one."""
+    sentinel: bool = False
+    """Whether one more column follows, of a trained vector that stands for "nothing here"."""
+
+
+class BaseModel(keras.Model):
+    """A keras.Model over dicts that knows its loss.
+
+    A subclass implements ``call(inputs, training) -> outputs`` with dicts of named tensors, one of
+    them ``"attention"``, a dict of named maps, and ``example_losses``.
+    """
+
+    PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """Named configurations; ``paper`` is the paper's."""
+    ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {}
+    """The axes of each map in ``outputs["attention"]``."""
+
+    @classmethod
+    def from_preset(cls, preset: str, **overrides: Any) -> Self:
+        """Builds the model from one of its presets.
+
+        Args:
+            preset: a key of ``PRESETS``.
+            **overrides: constructor arguments that replace or complete the preset's.
+
+        Raises:
+            ValueError: if there is no such preset.
+        """
+        if preset not in cls.PRESETS:
+            raise ValueError(f"preset is {preset!r}, expected one of {sorted(cls.PRESETS)}")
+        return cls(**{**cls.PRESETS[preset], **overrides})
+
+    @abstractmethod
+    def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
+        """Loss of each example.
+
+        Args:
+            targets: as ``fit`` got them.
+            outputs: what ``call`` returned.
+
+        Returns:
+            float32 (B,), the sum of the losses of each example's units, and float32 (B,), the
+            number of its units.
+        """
+
+    def compile(self, optimizer: Any = "adam", *, jit_compile: bool = False, **kwargs: Any) -> None:
+        """As in Keras, without a loss. XLA is off unless asked for: it slows recurrent models.
+
+        Raises:
+            ValueError: if a loss is given.
+        """
+        for name in ("loss", "loss_weights"):
+            if kwargs.get(name) is not None:
+                raise ValueError(
+                    f"{name} is {kwargs[name]!r}, expected none: the model has its own"
+                )
+        super().compile(optimizer=optimizer, jit_compile=jit_compile, **kwargs)
+
+    def compute_loss(
+        self,
+        x: Any = None,
+        y: Any = None,
+        y_pred: Any = None,
+        sample_weight: Tensor | None = None,
+        training: bool = True,
+    ) -> Tensor:
+        """This replica's share of the loss; summed over the replicas it is the batch's loss."""
+        total, count = self._loss_sum_and_count(y, y_pred, sample_weight)
+        replicas = tf.distribute.get_replica_context()
+        if replicas is not None:
+            count = replicas.all_reduce(tf.distribute.ReduceOp.SUM, count)
+        regularization = sum(self.losses) / self.distribute_replicas if self.losses else 0.0
+        return total / ops.maximum(count, 1.0) + regularization
+
+    @property
+    def distribute_replicas(self) -> int:
+        """Number of replicas that take one step together."""
+        return tf.distribute.get_strategy().num_replicas_in_sync
+
+    def train_step(self, data: Any) -> dict[str, Tensor]:
+        """One step: forward, loss, gradients summed over replicas, clipped, applied."""
+        x, y, sample_weight = keras.utils.unpack_x_y_sample_weight(data)
+        with tf.GradientTape() as tape:
+            outputs = self(x, training=True)
+            loss = self.compute_loss(x, y, outputs, sample_weight, training=True)
+            scaled = self.optimizer.scale_loss(loss)
+        weights = self.trainable_weights
+        gradients = tape.gradient(scaled, [weight.value for weight in weights])
+        if self.distribute_replicas > 1:
+            gradients = self._reduce_and_clip(gradients)
+        self.optimizer.apply_gradients(zip(gradients, weights, strict=True))
+        return self._track(x, y, outputs, sample_weight)
+
+    def test_step(self, data: Any) -> dict[str, Tensor]:
+        """Loss and metrics of one batch."""
+        x, y, sample_weight = keras.utils.unpack_x_y_sample_weight(data)
+        return self._track(x, y, self(x, training=False), sample_weight)
+
+    def compute_metrics(
+        self, x: Any, y: Any, y_pred: Any, sample_weight: Tensor | None = None
+    ) -> dict[str, Tensor]:
+        """Updates compiled metrics with those outputs that have a target.
+
+        Raises:
+            ValueError: if a metric is named for an output that has no target.
+        """
+        if isinstance(y, Mapping):
+            named = getattr(self._compile_metrics, "_user_metrics", None)
+            if isinstance(named, Mapping) and (unknown := set(named) - set(y)):
+                raise ValueError(f"metrics name {sorted(unknown)}, expected some of {sorted(y)}")
+            y_pred = {name: y_pred[name] for name in y}
+        return super().compute_metrics(x, y, y_pred, sample_weight)
+
+    def _track(
+        self, x: Any, y: Any, outputs: dict[str, Any], sample_weight: Tensor | None
+    ) -> dict[str, Tensor]:
+        """Logs the mean over units: the sum of losses over the sum of counts, over replicas too."""
+        total, count = self._loss_sum_and_count(y, outputs, sample_weight)
+        mean = total / ops.maximum(count, 1.0) + (sum(self.losses) if self.losses else 0.0)
+        self._loss_tracker.update_state(mean, sample_weight=count)
+        return self.compute_metrics(x, y, outputs, sample_weight)
+
+    def _loss_sum_and_count(
+        self, targets: Any, outputs: dict[str, Any], sample_weight: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        losses, counts = self.example_losses(targets, outputs)
+        if sample_weight is not None:
+            losses = losses * ops.cast(sample_weight, losses.dtype)
+        return ops.sum(losses), ops.sum(counts)
+
+    def _reduce_and_clip(self, gradients: Sequence[Tensor]) -> list[Tensor]:
+        """Sums gradients over replicas, clips them as the optimizer says, and divides again.
+
+        Keras clips each replica's gradients before it sums them. Clipped here first and divided by
+        the number of replicas (the optimizer's sum multiplies by it), they pass Keras' own
+        clipping unchanged.
+        """
+        optimizer = getattr(self.optimizer, "inner_optimizer", self.optimizer)
+        # Under loss scaling gradients are larger by this factor, and so is the limit.
+        scale = self.optimizer.scale_loss(1.0)
+        replicas = tf.distribute.get_replica_context()
+        dense = [tf.convert_to_tensor(gradient) for gradient in gradients]
+        summed = replicas.all_reduce(tf.distribute.ReduceOp.SUM, dense)
+        if optimizer.clipnorm:
+            summed = [tf.clip_by_norm(gradient, optimizer.clipnorm * scale) for gradient in summed]
+        elif optimizer.global_clipnorm:
+            summed, _ = tf.clip_by_global_norm(summed, optimizer.global_clipnorm * scale)
+        elif optimizer.clipvalue:
+            limit = optimizer.clipvalue * scale
+            summed = [tf.clip_by_value(gradient, -limit, limit) for gradient in summed]
+        return [gradient / self.distribute_replicas for gradient in summed]
+
+
+def check_sizes(config: Mapping[str, Any], *names: str) -> None:
+    """Raises a ValueError for the first of ``names`` that is not a positive integer."""
+    for name in names:
+        if not isinstance(config[name], int) or config[name] < 1:
+            raise ValueError(f"{name} is {config[name]!r}, expected a positive integer")
+
+
+def check_choice(name: str, value: Any, options: Sequence[Any]) -> None:
+    """Raises a ValueError if ``value`` is none of ``options``."""
+    if value not in options:
+        raise ValueError(f"{name} is {value!r}, expected one of {list(options)}")

@@ -1,0 +1,1 @@
+"""Pure functions of tensors: masks, masked softmax, gathering. No variables."""
