@@ -1,0 +1,1 @@
+"""Training: strategies for several devices, checkpoints, callbacks, run folders and the loop."""

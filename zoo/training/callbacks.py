@@ -1,0 +1,340 @@
+"""Keras callbacks of the training loop; each can be passed to `fit` in a script of one's own too.
+
+They share a `Progress`, which `CountSteps`, the first in the list, advances. All of them act on
+the global step, over all epochs, so that a resumed training acts where a straight one does.
+"""
+
+import logging
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+import keras
+import tensorflow as tf
+
+from zoo.training.checkpoints import Checkpointer, Progress
+
+
+class CountSteps(keras.callbacks.Callback):
+    """Advances `progress.step` and `progress.seconds`, and refuses a loss that is not finite."""
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__()
+        self.progress = progress
+        self._then: float | None = None
+
+    def on_train_begin(self, logs: Mapping[str, float] | None = None) -> None:
+        """Start the clock; it runs on from one `fit` to the next."""
+        if self._then is None:
+            self._then = time.monotonic()
+
+    def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
+        """Count the batch.
+
+        Raises:
+            FloatingPointError: the loss is NaN or infinite; nothing has been saved since.
+        """
+        self.progress.step += 1
+        self.count_time()
+        loss = (logs or {}).get("loss", 0.0)
+        if not math.isfinite(loss):
+            raise FloatingPointError(
+                f"the loss is {loss} at step {self.progress.step}: lower the learning rate or "
+                "clip the gradients. The last checkpoint is still good"
+            )
+
+    def count_time(self) -> None:
+        """Add the time since the last call to `progress.seconds`."""
+        now = time.monotonic()
+        self.progress.seconds += now - (self._then or now)
+        self._then = now
+
+
+class ExponentialMovingAverage(keras.callbacks.Callback):
+    """Averages the trainable weights over time: average = d average + (1 - d) weight.
+
+    Unlike the averages of a Keras optimizer they never replace the weights that are trained; they
+    are put into the model for a while (`averaged`), or for good (`assign`). Validation inside
+    `fit` sees the averages.
+    """
+
+    def __init__(self, decay: float = 0.999, warm_up: bool = True) -> None:
+        """Set the decay.
+
+        Args:
+            decay: d, in [0, 1).
+            warm_up: let d be min(decay, (1 + t) / (10 + t)) after t updates, so that the random
+                first weights are soon forgotten.
+
+        Raises:
+            ValueError: `decay` is not in [0, 1).
+        """
+        super().__init__()
+        if not 0.0 <= decay < 1.0:
+            raise ValueError(f"decay must be in [0, 1); got {decay}")
+        self.decay = decay
+        self.warm_up = warm_up
+        self.variables: list[tf.Variable] = []
+        self._in_model = False
+
+    def build(self, model: keras.Model) -> None:
+        """Create the averages, float32, equal to the trainable weights of a built model."""
+        self._weights = [weight.value for weight in model.trainable_variables]
+        self._averages = [
+            tf.Variable(tf.cast(weight.read_value(), tf.float32), trainable=False)
+            for weight in self._weights
+        ]
+        self._updates = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self.variables = [self._updates, *self._averages]
+        # One call a batch, not one eager operation a weight.
+        self._update = tf.function(self._update_all)
+
+    def on_train_begin(self, logs: Mapping[str, float] | None = None) -> None:
+        """Create the averages unless they exist, so that several `fit`s go on with them."""
+        if not self.variables:
+            self.build(self.model)
+
+    def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
+        """Take the new weights into the averages."""
+        self._update()
+
+    @contextmanager
+    def averaged(self) -> Iterator[None]:
+        """Put the averages into the model for the time of a `with` block; it may be nested."""
+        if self._in_model:
+            yield
+            return
+        trained = [weight.read_value() for weight in self._weights]
+        self.assign()
+        self._in_model = True
+        try:
+            yield
+        finally:
+            self._in_model = False
+            for weight, value in zip(self._weights, trained, strict=True):
+                weight.assign(value)
+
+    def assign(self) -> None:
+        """Overwrite the weights of the model with the averages."""
+        for weight, average in zip(self._weights, self._averages, strict=True):
+            weight.assign(tf.cast(average, weight.dtype))
+
+    def on_test_begin(self, logs: Mapping[str, float] | None = None) -> None:
+        """Let the validation of `fit` see the averages."""
+        self._validation = self.averaged()
+        self._validation.__enter__()
+
+    def on_test_end(self, logs: Mapping[str, float] | None = None) -> None:
+        """Go on with the trained weights."""
+        self._validation.__exit__(None, None, None)
+
+    def _update_all(self) -> None:
+        """Update every average; traced once."""
+        updates = tf.cast(self._updates, tf.float32)
+        decay = tf.constant(self.decay, tf.float32)
+        if self.warm_up:
+            decay = tf.minimum(decay, (1.0 + updates) / (10.0 + updates))
+        for weight, average in zip(self._weights, self._averages, strict=True):
+            difference = average - tf.cast(weight.read_value(), tf.float32)
+            average.assign_sub((1.0 - decay) * difference)
+        self._updates.assign_add(1)
+
+
+class EvaluateAndKeepBest(keras.callbacks.Callback):
+    """Evaluates now and then, keeps the weights of the best evaluation, and stops without gain."""
+
+    def __init__(
+        self,
+        evaluate: Callable[[], Mapping[str, float]],
+        progress: Progress,
+        *,
+        monitor: str,
+        mode: str = "max",
+        every: int | None = None,
+        patience: int | None = None,
+        checkpointer: Checkpointer | None = None,
+        average: ExponentialMovingAverage | None = None,
+        logger: logging.Logger | None = None,
+    ) -> None:
+        """Say what to evaluate and when.
+
+        Args:
+            evaluate: scores the model as it is; returns the metrics by name.
+            progress: where the scores are remembered.
+            monitor: the metric that decides which weights are the best.
+            mode: `max` if a higher value is better, `min` if a lower one is.
+            every: steps between evaluations; None evaluates at the end of each epoch.
+            patience: stop after this many evaluations in a row without a better value.
+            checkpointer: writes the best weights; None only remembers the scores.
+            average: its averages are in the model while it is evaluated and written.
+            logger: gets a line for each evaluation.
+
+        Raises:
+            ValueError: an argument is out of its range.
+        """
+        super().__init__()
+        if mode not in ("max", "min"):
+            raise ValueError(f"mode must be 'max' or 'min'; got {mode!r}")
+        for name, value in {"every": every, "patience": patience}.items():
+            if value is not None and value < 1:
+                raise ValueError(f"{name} must be at least 1 or None; got {value}")
+        self.evaluate = evaluate
+        self.progress = progress
+        self.monitor = monitor
+        self.mode = mode
+        self.every = every
+        self.patience = patience
+        self.checkpointer = checkpointer
+        self.average = average
+        self.logger = logger or logging.getLogger(__name__)
+
+    def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
+        """Evaluate when `every` steps are over."""
+        if self.every is not None and self.progress.step % self.every == 0:
+            self.run(logs)
+
+    def on_epoch_end(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
+        """Evaluate at the end of an epoch if no number of steps was given."""
+        if self.every is None:
+            self.run(logs)
+
+    def run(self, logs: Mapping[str, float] | None = None) -> None:
+        """Evaluate now and remember the result.
+
+        Args:
+            logs: of the training; its `loss` is written beside the metrics.
+
+        Raises:
+            ValueError: the metrics lack the monitored one.
+        """
+        if self.average is None:
+            self._evaluate(logs or {})
+        else:
+            with self.average.averaged():
+                self._evaluate(logs or {})
+        if self.patience is not None and self.progress.evaluations_without_gain >= self.patience:
+            self.model.stop_training = True
+
+    def _evaluate(self, logs: Mapping[str, float]) -> None:
+        """Evaluate the weights that are in the model, and keep them if they are the best."""
+        progress = self.progress
+        metrics = {name: float(value) for name, value in self.evaluate().items()}
+        if self.monitor not in metrics:
+            raise ValueError(f"monitor is {self.monitor!r}; the metrics are {', '.join(metrics)}")
+        record = {"step": progress.step, "seconds": round(progress.seconds, 1)}
+        if "loss" in logs:
+            record["loss"] = float(logs["loss"])
+        progress.history.append(record | metrics)
+        score = metrics[self.monitor]
+        gain = self._is_better(score)
+        if gain:
+            progress.best_score = score
+            progress.best_step = progress.step
+            progress.evaluations_without_gain = 0
+            if self.checkpointer is not None:
+                self.checkpointer.save_best()
+        else:
+            progress.evaluations_without_gain += 1
+        listed = ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
+        self.logger.info("step %d: %s%s", progress.step, listed, " (best so far)" if gain else "")
+
+    def _is_better(self, score: float) -> bool:
+        """Return whether a score beats the best one; NaN never does."""
+        if math.isnan(score):
+            return False
+        best = self.progress.best_score
+        return best is None or (score > best if self.mode == "max" else score < best)
+
+
+class SaveCheckpoints(keras.callbacks.Callback):
+    """Saves a checkpoint every so many steps, and after each evaluation."""
+
+    def __init__(self, checkpointer: Checkpointer, every: int) -> None:
+        super().__init__()
+        if every < 1:
+            raise ValueError(f"every must be at least 1; got {every}")
+        self.checkpointer = checkpointer
+        self.every = every
+
+    def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
+        """Save if it is time, or if an evaluation has just been remembered."""
+        progress = self.checkpointer.progress
+        if progress.step % self.every == 0 or progress.evaluated:
+            self.checkpointer.save()
+
+
+class TensorBoardScalars(keras.callbacks.Callback):
+    """Writes loss, learning rate, examples per second and evaluations over the global step."""
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        progress: Progress,
+        *,
+        batch_size: int,
+        every: int = 100,
+        logger: logging.Logger | None = None,
+    ) -> None:
+        """Say where to write and how often.
+
+        Args:
+            folder: of the event files.
+            progress: holds the global step and the evaluations.
+            batch_size: examples a step.
+            every: steps between two points of the loss.
+            logger: gets the same figures as a line of text; as DEBUG on a terminal, where the
+                progress bar of Keras shows them.
+        """
+        super().__init__()
+        self.progress = progress
+        self.batch_size = batch_size
+        self.every = every
+        self.logger = logger
+        self._level = logging.DEBUG if sys.stdout.isatty() else logging.INFO
+        self._writer = tf.summary.create_file_writer(os.fspath(folder))
+        self._evaluations = len(progress.history)
+        self._steps, self._seconds, self._began = 0, 0.0, 0.0
+
+    def on_train_batch_begin(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
+        """Start the clock of the batch: neither evaluations nor checkpoints count."""
+        self._began = time.monotonic()
+
+    def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
+        """Write a point if it is time."""
+        self._seconds += time.monotonic() - self._began
+        self._steps += 1
+        if self.progress.step % self.every == 0:
+            speed = self._steps * self.batch_size / max(self._seconds, 1e-9)
+            self._write_training(dict(logs or {}), speed)
+            self._steps, self._seconds = 0, 0.0
+        self.write_evaluations()
+
+    def write_evaluations(self) -> None:
+        """Write the evaluations that are new since the last call."""
+        for record in self.progress.history[self._evaluations :]:
+            metrics = {name: v for name, v in record.items() if name not in ("step", "seconds")}
+            self.write(record["step"], {f"evaluation/{name}": v for name, v in metrics.items()})
+        self._evaluations = len(self.progress.history)
+
+    def write(self, step: int, values: Mapping[str, float]) -> None:
+        """Write one point of each named curve."""
+        with self._writer.as_default():
+            for name, value in values.items():
+                tf.summary.scalar(name, value, step=step)
+        self._writer.flush()
+
+    def _write_training(self, logs: Mapping[str, float], speed: float) -> None:
+        """Write the figures of the training; the loss is Keras' mean over the epoch so far."""
+        rate = float(keras.ops.convert_to_numpy(self.model.optimizer.learning_rate))
+        values = {f"training/{name}": value for name, value in logs.items()}
+        self.write(
+            self.progress.step,
+            values | {"training/learning_rate": rate, "training/examples_per_second": speed},
+        )
+        if self.logger is not None:
+            listed = ", ".join(f"{name} {value:.4g}" for name, value in logs.items())
+            text = "step %d: %s, learning rate %.3g, %.0f examples/s"
+            self.logger.log(self._level, text, self.progress.step, listed, rate, speed)

@@ -1,0 +1,244 @@
+"""The training loop: one Keras `fit` an epoch, resumed in mid-epoch as if it never stopped.
+
+The order of the data is a pure function of (seed, epoch, step), so the position in it is a single
+number, the global step; the rest of the state is in the checkpoint. What to do next is decided
+from that state alone: a run that is complete, started again, trains no step.
+"""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import keras
+import tensorflow as tf
+
+from zoo.training.callbacks import (
+    CountSteps,
+    EvaluateAndKeepBest,
+    ExponentialMovingAverage,
+    SaveCheckpoints,
+    TensorBoardScalars,
+)
+from zoo.training.checkpoints import Checkpointer, Progress
+from zoo.training.runs import RunFolder
+
+
+class Batches(Protocol):
+    """What the loop needs of the training data (see `zoo.text.batching.BucketedBatches`)."""
+
+    batch_size: int
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """The number of batches of an epoch, the same for every epoch."""
+
+    def training(self, epoch: int, first_step: int = 0) -> tf.data.Dataset:
+        """Return the batches of an epoch, (inputs, targets), from number `first_step` on."""
+
+
+def train(
+    model: keras.Model,
+    batches: Batches,
+    *,
+    epochs: int,
+    run: RunFolder,
+    evaluate: Callable[[], Mapping[str, float]] | None = None,
+    monitor: str = "f1",
+    mode: str = "max",
+    patience: int | None = None,
+    checkpoint_every: int = 500,
+    evaluate_every: int | None = None,
+    ema_decay: float | None = None,
+    strategy: tf.distribute.Strategy | None = None,
+    maximum_minutes: float | None = None,
+    log_every: int = 100,
+    callbacks: Sequence[keras.callbacks.Callback] = (),
+) -> dict[str, Any]:
+    """Train a compiled model, or go on with it where the run folder says it was.
+
+    In the end the model has the weights of the best evaluation; without an evaluation those of
+    the last step. With `ema_decay` these are moving averages.
+
+    Args:
+        model: compiled; created inside the scope of `strategy`.
+        batches: the training data.
+        epochs: the number of passes over it, counted from the very beginning.
+        run: the folder of the run; checkpoints, log and TensorBoard events go there.
+        evaluate: scores the model as it is, without training it; returns metrics by name.
+        monitor: the metric that chooses the best weights.
+        mode: `max` if a higher value of it is better, `min` if a lower one is.
+        patience: stop after this many evaluations in a row without a better value.
+        checkpoint_every: steps between checkpoints; each evaluation is followed by one as well.
+        evaluate_every: steps between evaluations; None evaluates at the end of each epoch. The
+            end of the training is evaluated in any case.
+        ema_decay: keep moving averages of the weights with this decay (after a warm-up).
+        strategy: what the model must have been created under; None accepts any.
+        maximum_minutes: stop when the training has taken so long, over all resumed runs.
+        log_every: steps between log lines and between TensorBoard points.
+        callbacks: more callbacks, called last. Their state is not checkpointed.
+
+    Returns:
+        `history` (a dict for each evaluation), `stopped` (`epochs`, `patience` or `time`), `step`,
+        `epochs`, `best_step`, `best_score`, `seconds` and `restarts`.
+
+    Raises:
+        ValueError: an argument is out of range, or the checkpoints do not fit the model.
+        FloatingPointError: the loss became NaN or infinite.
+    """
+    _check(model, epochs, strategy)
+    _build(model, batches)
+    progress = Progress()
+    average = None
+    if ema_decay is not None:
+        average = ExponentialMovingAverage(ema_decay)
+        average.build(model)
+    extra = {"average": average.variables} if average else None
+    checkpointer = Checkpointer(model, progress, run.checkpoints, extra=extra, logger=run.logger)
+    resumed = checkpointer.restore_latest()
+    limits = _Limits(progress, epochs * batches.steps_per_epoch, patience, maximum_minutes)
+    evaluator = None
+    if evaluate is not None:
+        evaluator = EvaluateAndKeepBest(
+            evaluate,
+            progress,
+            monitor=monitor,
+            mode=mode,
+            every=evaluate_every or batches.steps_per_epoch,
+            patience=patience,
+            checkpointer=checkpointer,
+            average=average,
+            logger=run.logger,
+        )
+        evaluator.set_model(model)
+    clock = CountSteps(progress)
+    scalars = TensorBoardScalars(
+        run.tensorboard,
+        progress,
+        batch_size=batches.batch_size,
+        every=log_every,
+        logger=run.logger,
+    )
+    if resumed and limits.reached is None:
+        progress.restarts += 1
+        run.logger.info("going on at step %d", progress.step)
+    saving = SaveCheckpoints(checkpointer, checkpoint_every)
+    metrics = _ContinueMetrics(model) if progress.step % batches.steps_per_epoch else None
+    ours = [metrics, clock, average, evaluator, saving, scalars, limits]
+    trained = _fit(model, batches, epochs, limits, [c for c in [*ours, *callbacks] if c])
+    unsaved = trained and not progress.evaluated
+    if evaluator is not None and not progress.evaluated:
+        evaluator.run(model.get_metrics_result() if trained else None)
+        scalars.write_evaluations()
+        unsaved = True
+    if unsaved:
+        clock.count_time()
+        checkpointer.save()
+    if not checkpointer.restore_best() and average is not None:
+        average.assign()
+    return _report(progress, limits, batches.steps_per_epoch)
+
+
+class _Limits(keras.callbacks.Callback):
+    """Ends `fit` when the training is over, and after each epoch."""
+
+    def __init__(
+        self, progress: Progress, steps: int, patience: int | None, minutes: float | None
+    ) -> None:
+        super().__init__()
+        self.progress = progress
+        self.steps = steps
+        self.patience = patience
+        self.minutes = minutes
+
+    @property
+    def reached(self) -> str | None:
+        """Why the training is over: `epochs`, `patience` or `time`; None if it is not."""
+        if self.progress.step >= self.steps:
+            return "epochs"
+        if self.patience is not None and self.progress.evaluations_without_gain >= self.patience:
+            return "patience"
+        if self.minutes is not None and self.progress.seconds >= 60 * self.minutes:
+            return "time"
+        return None
+
+    def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
+        """Stop in mid-epoch."""
+        if self.reached is not None:
+            self.model.stop_training = True
+
+    def on_epoch_end(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
+        """Stop `fit`: the next epoch has a data set, and so a `fit`, of its own."""
+        self.model.stop_training = True
+
+
+class _ContinueMetrics(keras.callbacks.Callback):
+    """Gives the metrics their restored values back, which `fit` resets as it begins."""
+
+    def __init__(self, model: keras.Model) -> None:
+        super().__init__()
+        self._values = [(v, keras.ops.convert_to_numpy(v)) for v in model.metrics_variables]
+
+    def on_epoch_begin(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
+        """Go on with the mean loss of an epoch that was begun before the resume."""
+        for variable, value in self._values:
+            variable.assign(value)
+        self._values = []
+
+
+def _fit(
+    model: keras.Model,
+    batches: Batches,
+    epochs: int,
+    limits: _Limits,
+    callbacks: list[keras.callbacks.Callback],
+) -> bool:
+    """Train, an epoch a `fit`, until a limit is reached; return whether there was a step to do."""
+    trained = False
+    while limits.reached is None:
+        epoch, first_step = divmod(limits.progress.step, batches.steps_per_epoch)
+        model.fit(
+            batches.training(epoch, first_step),
+            initial_epoch=epoch,
+            epochs=epochs,
+            callbacks=callbacks,
+            shuffle=False,  # the order is that of the data set
+            verbose=1 if sys.stdout.isatty() else 0,
+        )
+        trained = True
+    return trained
+
+
+def _check(model: keras.Model, epochs: int, strategy: tf.distribute.Strategy | None) -> None:
+    """Raise ValueError for what would train something else than was asked for."""
+    if epochs < 1:
+        raise ValueError(f"epochs must be at least 1; got {epochs}")
+    if model.optimizer is None:
+        raise ValueError("model must be compiled with an optimizer")
+    if model.optimizer.use_ema:
+        raise ValueError("the optimizer has use_ema=True, which overwrites the weights; ema_decay")
+    if model.steps_per_execution != 1:
+        raise ValueError(f"steps_per_execution must be 1; got {model.steps_per_execution}")
+    if strategy is not None and model.distribute_strategy is not strategy:
+        raise ValueError("model was not created inside the scope of the strategy")
+
+
+def _build(model: keras.Model, batches: Batches) -> None:
+    """Create the variables of the model, by a call, if it has none yet."""
+    if not model.built:
+        inputs, _ = next(iter(batches.training(0)))
+        with model.distribute_strategy.scope():
+            model(inputs)
+
+
+def _report(progress: Progress, limits: _Limits, steps_per_epoch: int) -> dict[str, Any]:
+    """Return what a result file says of the training."""
+    return {
+        "history": progress.history,
+        "stopped": limits.reached,
+        "step": progress.step,
+        "epochs": progress.step / steps_per_epoch,
+        "best_step": progress.best_step,
+        "best_score": progress.best_score,
+        "seconds": progress.seconds,
+        "restarts": progress.restarts,
+    }

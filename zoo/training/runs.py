@@ -1,0 +1,177 @@
+"""Run folders: everything one training writes, in one place, and the settings it was made with.
+
+A run folder holds `settings.json`, `train.log`, `tensorboard/`, `checkpoints/`, `result.json`,
+`vocabulary.txt`, `saved_model/` and `attention.png`. Reopening it with other settings is refused,
+because the checkpoints in it belong to the settings that are written there.
+"""
+
+import dataclasses
+import json
+import logging
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+MAY_CHANGE = frozenset(
+    {
+        "checkpoint_every",
+        "data_dir",
+        "devices",
+        "epochs",
+        "fresh",
+        "log_every",
+        "maximum_minutes",
+        "patience",
+        "run",
+        "run_dir",
+        "strategy",
+    }
+)
+"""Settings that a run may be resumed with other values of, unless the caller names others."""
+
+
+class RunFolder:
+    """A folder that one training writes to, created or reopened.
+
+    Attributes:
+        path: the folder. The files in it have attributes of their own (`log`, `result`, ...).
+        resumed: True if the folder held this run already.
+        logger: writes to the console and, with the time, to the end of `train.log`. DEBUG
+            messages go to the file only.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        settings: Any,
+        *,
+        may_change: Collection[str] = MAY_CHANGE,
+        fresh: bool = False,
+    ) -> None:
+        """Create the folder, or reopen it.
+
+        Args:
+            path: the folder; its parents are created too.
+            settings: the resolved settings, a mapping or a dataclass.
+            may_change: names of settings that may differ from those of the folder.
+            fresh: remove what an earlier run left in the folder, whatever its settings.
+
+        Raises:
+            ValueError: the folder holds a run with other settings, or checkpoints without
+                settings.
+        """
+        self.path = Path(path)
+        self.settings = self.path / "settings.json"
+        self.log = self.path / "train.log"
+        self.tensorboard = self.path / "tensorboard"
+        self.checkpoints = self.path / "checkpoints"
+        self.result = self.path / "result.json"
+        self.vocabulary = self.path / "vocabulary.txt"
+        self.saved_model = self.path / "saved_model"
+        self.picture = self.path / "attention.png"
+        self.path.mkdir(parents=True, exist_ok=True)
+        if fresh:
+            self._remove_contents()
+        wanted = plain(settings)
+        self.resumed = self.settings.exists()
+        if self.resumed:
+            self._check_settings(wanted, may_change)
+        elif self.checkpoints.exists():
+            raise ValueError(f"{self.path} holds checkpoints but no {self.settings.name}")
+        write_json(self.settings, wanted)
+        self.logger = _make_logger(self.log)
+
+    def close(self) -> None:
+        """Close the log file. The folder stays usable, but nothing is logged any more."""
+        for handler in list(self.logger.handlers):
+            self.logger.removeHandler(handler)
+            handler.close()
+
+    def _remove_contents(self) -> None:
+        """Remove what a run writes, and nothing else. The settings go last: see `__init__`."""
+        for folder in (self.checkpoints, self.tensorboard, self.saved_model):
+            shutil.rmtree(folder, ignore_errors=True)
+        for file in (self.log, self.result, self.vocabulary, self.picture, self.settings):
+            file.unlink(missing_ok=True)
+
+    def _check_settings(self, wanted: dict[str, Any], may_change: Collection[str]) -> None:
+        """Raise ValueError, with the difference, if a setting differs that may not."""
+        held = read_json(self.settings)
+        names = [name for name in {**held, **wanted} if name not in may_change]
+        absent = "(not set)"
+        differences = [
+            f"  {name}: {held.get(name, absent)!r} in the folder, {wanted.get(name, absent)!r} now"
+            for name in names
+            if held.get(name, absent) != wanted.get(name, absent)
+        ]
+        if differences:
+            raise ValueError(
+                f"{self.path} holds a run with other settings:\n"
+                + "\n".join(differences)
+                + "\nGive these settings back, choose another folder, or start it afresh (fresh)."
+            )
+
+
+def plain(value: Any) -> Any:
+    """Return `value` as JSON gives it back: dataclasses and mappings as dict, paths as str."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = dataclasses.asdict(value)
+    return json.loads(json.dumps(value, default=_encode))
+
+
+def read_json(path: Path) -> Any:
+    """Return the content of a JSON file."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a JSON file such that a kill at any moment leaves the old file or the new one.
+
+    Args:
+        path: the file; its folder exists.
+        value: what `json` can write, also with NumPy scalars, paths, sets and dataclasses in it.
+    """
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=_encode) + "\n"
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, 0o644)  # mkstemp makes files that only the owner reads
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _encode(value: Any) -> Any:
+    """Return a form that `json` can write of a value that it cannot."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    if hasattr(value, "tolist"):  # NumPy scalars and arrays
+        return value.tolist()
+    raise TypeError(f"{value!r} of type {type(value).__name__} cannot be written as JSON")
+
+
+def _make_logger(path: Path) -> logging.Logger:
+    """Return a logger of the run alone: console (INFO) and `path` (DEBUG, with the time)."""
+    logger = logging.Logger(f"zoo.run.{path.parent.name}", level=logging.DEBUG)
+    console = logging.StreamHandler(sys.stdout)
+    console.setLevel(logging.INFO)
+    console.setFormatter(logging.Formatter("%(message)s"))
+    file = logging.FileHandler(path, mode="a", encoding="utf-8")
+    file.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
+    logger.addHandler(console)
+    logger.addHandler(file)
+    return logger
