@@ -7,11 +7,12 @@ keeps the order random.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import tensorflow as tf
 
-Column = tf.RaggedTensor | tf.Tensor | np.ndarray
+Column: TypeAlias = tf.RaggedTensor | tf.Tensor | np.ndarray
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Recipes: one file, one published experiment; run each with `python -m recipes.<name>`."""

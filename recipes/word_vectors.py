@@ -1,0 +1,229 @@
+"""Trains word vectors with gensim on any texts, for the models that start from pretrained ones.
+
+    python -m recipes.word_vectors --output vectors-100.txt --data-dir DIR
+
+Skip-gram with negative sampling (Mikolov et al., "Distributed Representations of Words and Phrases
+and their Compositionality", NeurIPS 2013). Texts are cut by the tokenizer that the models use, so
+that a model finds its words. Needs the extra: `pip install .[vectors]`.
+
+The default texts, 12 million words, take about MEASURED minutes on two CPU cores. A run with more
+than one worker is not repeatable bit for bit, since the workers race.
+"""
+
+import gzip
+import itertools
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import tyro
+
+if TYPE_CHECKING:
+    from zoo.text.vectors import WordVectors
+
+_CHUNK = 1024  # texts tokenised at a time
+_LONGEST_SENTENCE = 1000  # gensim ignores what lies beyond 10,000 words of a sentence
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to train on, and how."""
+
+    output: Path
+    """File to write, in word2vec's text format."""
+    texts: tuple[str, ...] = ("squad", "wikitext-2", "imdb")
+    """Training texts: names of known data sets (squad, wikitext-2, imdb: their training parts) or
+    paths of UTF-8 text files, a text a line, compressed if they end in .gz."""
+    data_dir: Path | None = None
+    """Folder of the data sets; by default $ZOO_DATA, then the Keras cache."""
+    dimensions: int = 100
+    """Size of a vector."""
+    window: int = 8
+    """How many words on either side are predicted at most."""
+    negative: int = 10
+    """Noise words per predicted word."""
+    minimum_count: int = 3
+    """Words that occur less often get no vector."""
+    subsample: float = 1e-4
+    """Words more frequent than this are skipped at random (Mikolov et al., section 2.3)."""
+    epochs: int = 8
+    """Passes over the texts."""
+    learning_rate: float = 0.025
+    """At the beginning; falls linearly to almost nothing."""
+    workers: int = 2
+    """Training threads. One makes a run repeatable, together with the seed."""
+    seed: int = 0
+    """Seed of the initial vectors and of the noise."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came out."""
+
+    words: int
+    tokens: int
+    seconds: float
+
+
+class Sentences:
+    """Lists of words, with a progress bar at each pass."""
+
+    def __init__(self, sentences: list[list[str]], passes: int) -> None:
+        """Takes the sentences, and how many passes the bar is to announce."""
+        self.sentences = sentences
+        self._labels = iter(["counting", *(f"epoch {i + 1}/{passes}" for i in range(passes))])
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """Passes over the sentences once."""
+        from tqdm import tqdm
+
+        yield from tqdm(self.sentences, desc=next(self._labels), unit=" texts", mininterval=1.0)
+
+
+def main(settings: Settings) -> Result:
+    """Trains and writes vectors.
+
+    Raises:
+        ValueError: If a text is neither a known name nor a file, or no word is frequent enough.
+        FileNotFoundError: If a known data set is not there.
+        ModuleNotFoundError: If gensim is not installed.
+    """
+    from zoo.text.vectors import write_vectors
+
+    started = time.time()
+    sentences: list[list[str]] = []
+    for name in settings.texts:
+        before = len(sentences)
+        sentences += tokenise(read_texts(name, settings.data_dir), name)
+        tokens = sum(map(len, sentences[before:]))
+        print(f"{name}: {len(sentences) - before:,} texts, {tokens:,} tokens", flush=True)
+    vectors = train(sentences, settings)
+    write_vectors(settings.output, vectors)
+    tokens = sum(map(len, sentences))
+    return Result(len(vectors.words), tokens, round(time.time() - started, 1))
+
+
+def train(sentences: list[list[str]], settings: Settings) -> "WordVectors":
+    """Trains skip-gram vectors, most frequent words first."""
+    try:
+        from gensim.models import Word2Vec
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("gensim is missing: pip install .[vectors]") from None
+    from zoo.text.vectors import WordVectors
+
+    model = Word2Vec(
+        vector_size=settings.dimensions,
+        window=settings.window,
+        negative=settings.negative,
+        min_count=settings.minimum_count,
+        sample=settings.subsample,
+        alpha=settings.learning_rate,
+        workers=settings.workers,
+        seed=settings.seed,
+        sg=1,
+    )
+    corpus = Sentences(sentences, settings.epochs)
+    model.build_vocab(corpus)
+    if not model.wv.index_to_key:
+        raise ValueError(f"texts: no word occurs {settings.minimum_count} times (minimum_count)")
+    model.train(corpus, total_examples=model.corpus_count, epochs=settings.epochs)
+    return WordVectors(list(model.wv.index_to_key), model.wv.vectors)
+
+
+def tokenise(texts: list[str], name: str) -> list[list[str]]:
+    """Cuts texts into folded words, sentences of at most 1,000 words."""
+    import tensorflow as tf
+    from tqdm import tqdm
+
+    from zoo.text.tokenizer import WordTokenizer
+
+    tokenizer = WordTokenizer()
+    known: dict[bytes, str] = {}  # one string object a word, not one a token
+    sentences: list[list[str]] = []
+    for start in tqdm(range(0, len(texts), _CHUNK), desc=f"tokenising {name}", mininterval=1.0):
+        folded = tokenizer(tf.constant(texts[start : start + _CHUNK], tf.string)).folded
+        flat = folded.flat_values.numpy().tolist()
+        for token in set(flat):
+            known.setdefault(token, token.decode("utf-8"))
+        words = [known[token] for token in flat]
+        splits = folded.row_splits.numpy().tolist()
+        for first, last in itertools.pairwise(splits):
+            sentences += [
+                words[i : min(i + _LONGEST_SENTENCE, last)]
+                for i in range(first, last, _LONGEST_SENTENCE)
+            ]
+    return sentences
+
+
+def read_texts(name: str, data_dir: Path | None) -> list[str]:
+    """Reads the texts of a known data set or of a text file.
+
+    Raises:
+        ValueError: If `name` is neither, or the file is not valid UTF-8.
+        FileNotFoundError: If the data set is not there.
+    """
+    if name in KNOWN_TEXTS:
+        return KNOWN_TEXTS[name](data_dir)
+    if not Path(name).is_file():
+        raise ValueError(f"texts: expected {', '.join(KNOWN_TEXTS)} or a file, got {name!r}")
+    return [line for line in _lines(Path(name)) if line and not line.isspace()]
+
+
+def _squad(data_dir: Path | None) -> list[str]:
+    """Returns the distinct contexts and the questions of SQuAD's training part."""
+    from zoo.data.squad import find_squad, read_squad
+
+    frame = read_squad(find_squad("train", data_dir))
+    return [*frame["context"].unique(), *frame["question"]]
+
+
+def _wikitext(data_dir: Path | None) -> list[str]:
+    """Returns the paragraphs of WikiText-2's training part, its tokenisation marks undone."""
+    paragraphs = []
+    for line in _lines(_find("wikitext-2", "wiki.train.tokens", data_dir)):
+        if line.strip() and not line.startswith(" ="):
+            for mark in "-,.":
+                line = line.replace(f" @{mark}@ ", mark)
+            paragraphs.append(line.replace("<unk>", " "))
+    return paragraphs
+
+
+def _imdb(data_dir: Path | None) -> list[str]:
+    """Returns the reviews of IMDb's training part."""
+    lines = _lines(_find("imdb", "train.jsonl", data_dir))
+    return [json.loads(line)["text"].replace("<br />", " ") for line in lines]
+
+
+KNOWN_TEXTS = {"squad": _squad, "wikitext-2": _wikitext, "imdb": _imdb}
+
+
+def _find(dataset: str, name: str, data_dir: Path | None) -> Path:
+    """Finds a file of a data set, as it is or compressed."""
+    from zoo.data.download import data_directories
+
+    places = [place for top in data_directories(data_dir) for place in (top / dataset, top)]
+    for place in places:
+        for path in (place / name, place / f"{name}.gz"):
+            if path.is_file():
+                return path
+    raise FileNotFoundError(f"{name}[.gz]: not found in {', '.join(map(str, places))}")
+
+
+def _lines(path: Path) -> list[str]:
+    """Reads the lines of a UTF-8 file, decompressed if its name ends in .gz."""
+    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    try:
+        return content.decode("utf-8").removesuffix("\n").split("\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: expected UTF-8 text, {error}") from None
+
+
+if __name__ == "__main__":
+    try:
+        print(main(tyro.cli(Settings, description=__doc__)))
+    except (ValueError, OSError, ModuleNotFoundError) as error:
+        sys.exit(f"error: {error}")
