@@ -75,13 +75,19 @@ class Sentences:
     def __init__(self, sentences: list[list[str]], passes: int) -> None:
         """Takes the sentences, and how many passes the bar is to announce."""
         self.sentences = sentences
+        self._tokens = sum(map(len, sentences))
         self._labels = iter(["counting", *(f"epoch {i + 1}/{passes}" for i in range(passes))])
 
     def __iter__(self) -> Iterator[list[str]]:
         """Passes over the sentences once."""
         from tqdm import tqdm
 
-        yield from tqdm(self.sentences, desc=next(self._labels), unit=" texts", mininterval=1.0)
+        with tqdm(
+            total=self._tokens, desc=next(self._labels), unit=" tokens", unit_scale=True
+        ) as bar:
+            for sentence in self.sentences:
+                yield sentence
+                bar.update(len(sentence))
 
 
 def main(settings: Settings) -> Result:

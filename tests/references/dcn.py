@@ -13,9 +13,19 @@ units, p maxout pieces, I iterations. Weights carry the names of the paper's equ
                              W_3 (p, 1, 2l), b_3 (p, 1)
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
-from tests.references.recurrent import bidirectional_lstm, log_softmax, lstm, lstm_step, softmax
+from tests.references.recurrent import (
+    bidirectional_lstm,
+    log_softmax,
+    lstm,
+    lstm_step,
+    lstm_weights,
+    softmax,
+)
 
 Weights = dict[str, np.ndarray]
 OPTIONS = {
@@ -24,6 +34,41 @@ OPTIONS = {
     "iterations": (1, 2, 4),
     "pool_size": (1, 2, 5),
 }
+
+
+def named_weights(values: Mapping[str, np.ndarray]) -> Weights:
+    """Paper names for arrays by Keras path, weights or their gradients; kernels transposed."""
+    weights = {
+        "embeddings": values["embedding/table"],
+        "document_sentinel": values["coattention/document_sentinel"],
+        "question_sentinel": values["coattention/question_sentinel"],
+        "W_Q": values["coattention/question_projection/kernel"].T,
+        "b_Q": values["coattention/question_projection/bias"],
+    }
+    for name, path in {
+        "encoder": "encoder/",
+        "fusion_forward": "fusion/forward_",
+        "fusion_backward": "fusion/backward_",
+        "decoder": "decoder/lstm/",
+    }.items():
+        weights |= {f"{name}.{k}": v for k, v in lstm_weights(values, path).items()}
+    for name in ("start", "end"):
+        scorer = scorer_weights(values, f"decoder/{name}_scorer")
+        weights |= {f"{name}.{k}": v for k, v in scorer.items()}
+    return weights
+
+
+def scorer_weights(values: Mapping[str, np.ndarray], path: str) -> Weights:
+    """The weights of one Highway Maxout Network, whose kernels lie pool-major and in parts."""
+    weights = {"W_D": values[f"{path}/summary/kernel"].T}
+    pool_size = len(values[f"{path}/score/bias"])
+    for number, layer, parts in ((1, "first", 2), (2, "second", 1), (3, "score", 2)):
+        kernels = [values[f"{path}/{layer}/kernel_{part}"] for part in range(parts)]
+        kernel = np.concatenate(kernels)  # (inputs, p * outputs)
+        pieces = np.split(kernel, pool_size, axis=1)
+        weights[f"W_{number}"] = np.stack([piece.T for piece in pieces])
+        weights[f"b_{number}"] = values[f"{path}/{layer}/bias"].reshape(pool_size, -1)
+    return weights
 
 
 def part(weights: Weights, prefix: str) -> Weights:
@@ -219,3 +264,59 @@ def run(
         weights, encoded["U"], iterations=iterations, end_uses=end_uses, estimates=estimates
     )
     return encoded | pointed
+
+
+def predict(
+    weights: Weights,
+    inputs: Mapping[str, np.ndarray],
+    config: Mapping[str, Any],
+    frozen: Mapping[str, np.ndarray] | None = None,
+) -> dict[str, np.ndarray]:
+    """The model's outputs for one example, under the names the model gives them.
+
+    Args:
+        weights: see the module.
+        inputs: `question` (n,) and `context` (m,) ids.
+        config: the model's options.
+        frozen: an earlier result, whose estimated positions are kept.
+    """
+    result = run(
+        weights,
+        inputs["question"],
+        inputs["context"],
+        iterations=config["iterations"],
+        end_uses=config["end_uses"],
+        estimates=None if frozen is None else frozen["span_per_iteration"],
+    )
+    maps = {"context_to_question": result["AD"], "question_to_context": result["AQ"]}
+    return named_outputs(result) | {
+        f"attention/{name}": weights.T[:-1] for name, weights in maps.items()
+    }
+
+
+def named_outputs(result: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What `point` returned, under the names of a reading model's outputs."""
+    last = int(result["active"].sum()) - 1
+    return {
+        "start": result["start_scores"][last],
+        "end": result["end_scores"][last],
+        "span": result["span"],
+        "start_per_iteration": result["start_scores"],
+        "end_per_iteration": result["end_scores"],
+        "span_per_iteration": result["spans"],
+        "active": result["active"],
+    }
+
+
+def example_loss(
+    outputs: Mapping[str, np.ndarray],
+    targets: Mapping[str, np.ndarray],
+    config: Mapping[str, Any],
+) -> float:
+    """The loss of one example from what `predict` returned."""
+    result = {
+        "start_scores": outputs["start_per_iteration"],
+        "end_scores": outputs["end_per_iteration"],
+        "active": outputs["active"],
+    }
+    return loss(result, (int(targets["start"]), int(targets["end"])), config["loss_over"])

@@ -4,7 +4,18 @@ The step functions take any leading axes. The masked variants are for tests of l
 padding; the references of whole models run on examples without padding.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
+
+
+def lstm_weights(values: Mapping[str, np.ndarray], path: str) -> dict[str, np.ndarray]:
+    """`W`, `U`, `b` of the LSTM whose Keras weights have paths that begin with `path`."""
+    return {
+        "W": values[f"{path}kernel"].T,
+        "U": values[f"{path}recurrent_kernel"].T,
+        "b": values[f"{path}bias"],
+    }
 
 
 def sigmoid(values: np.ndarray) -> np.ndarray:

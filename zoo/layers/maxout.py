@@ -124,7 +124,8 @@ class HighwayMaxoutNetwork(keras.layers.Layer):
             (B, m) scores, padding included.
         """
         summary = self.summary(ops.concatenate([hidden, start, end], axis=-1))  # (B, l)
-        first = self.first.pool(prepared + self.first.project(1, summary)[:, None])  # (B, m, l)
+        pieces = ops.expand_dims(self.first.project(1, summary), 1)  # (B, 1, p * l)
+        first = self.first.pool(prepared + pieces)  # (B, m, l)
         second = self.second([first])  # (B, m, l)
         return ops.squeeze(self.score([first, second]), -1)  # (B, m)
 

@@ -8,11 +8,11 @@ after it (several times faster on a CPU than differentiating the loop operation 
 Sequences are padded on the right. The forward direction therefore needs no mask: padding comes
 after every real step. The backward direction starts at the last real step.
 
-Shape letters: B batch, T steps, D directions, d input, n hidden.
+Shape letters: B batch, T steps, d input, n hidden.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import keras
 import tensorflow as tf
@@ -20,6 +20,8 @@ from keras import ops
 
 from zoo.ops.gathering import gather_positions
 from zoo.ops.masking import Tensor, last_position, mask_rows
+
+_SHUT_GATE = -1e4  # its sigmoid is 0, in half precision too
 
 Nest = Any  # a tensor, or a dict, list or tuple of tensors
 
@@ -70,12 +72,6 @@ def scan(
     return tf.nest.map_structure(lambda array: _swap_batch_and_time(array.stack()), outputs), state
 
 
-def reverse_real(values: Tensor, mask: Tensor) -> Tensor:
-    """Reverses the real steps of (B, T, ...) and leaves the padding where it is."""
-    lengths = tf.reduce_sum(tf.cast(mask, tf.int32), axis=1)
-    return tf.reverse_sequence(values, lengths, seq_axis=1, batch_axis=0)
-
-
 @keras.saving.register_keras_serializable(package="zoo")
 class LSTM(keras.layers.Layer):
     """Long short-term memory without peepholes (gates in Keras' order i, f, g, o).
@@ -100,9 +96,7 @@ class LSTM(keras.layers.Layer):
 
     def build(self, values_shape: tuple[int | None, ...], *_: Any) -> None:
         """Creates kernel (d, 4n), recurrent_kernel (n, 4n) and bias (4n)."""
-        self.kernel, self.recurrent_kernel, self.bias = _add_lstm_weights(
-            self, "", values_shape[-1], self.units
-        )
+        self.gates = _add_gates(self, "", values_shape[-1])
 
     def call(self, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Runs over a right-padded sequence from a zero state.
@@ -114,16 +108,14 @@ class LSTM(keras.layers.Layer):
         Returns:
             Hidden states (B, T, n), zero where padded, and the last real one (B, n).
         """
-        projected = _project(values, self.kernel, self.bias)  # (B, T, 4n)
-        outputs = _run([projected], [self.recurrent_kernel])[0]  # (B, T, n)
-        outputs = mask_rows(outputs, mask)
+        outputs = mask_rows(_run(values, self.gates), mask)
         return outputs, gather_positions(outputs, last_position(mask))
 
     def step(self, values: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
         """One step: values (B, d) and state (h, c), both (B, n), to the new (h, c)."""
         hidden, cell = state
-        gates = _project(values, self.kernel, self.bias) + ops.matmul(hidden, self.recurrent_kernel)
-        return _lstm_gates(gates, cell)[:2]
+        recurrent = ops.matmul(hidden, self.gates.recurrent_kernel)
+        return _advance(self.gates.project(values) + recurrent, cell)[:2]
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
@@ -138,13 +130,13 @@ class LSTM(keras.layers.Layer):
 class BidirectionalLSTM(LSTM):
     """Two LSTMs over one sequence, one of them from its last real step to the first.
 
-    Both directions advance in the same loop.
+    The two run at the same time on two cores.
     """
 
     def build(self, values_shape: tuple[int | None, ...], *_: Any) -> None:
         """Creates the weights of ``LSTM`` twice, with the prefixes forward_ and backward_."""
-        self.forward_weights = _add_lstm_weights(self, "forward_", values_shape[-1], self.units)
-        self.backward_weights = _add_lstm_weights(self, "backward_", values_shape[-1], self.units)
+        self.forward_gates = _add_gates(self, "forward_", values_shape[-1])
+        self.backward_gates = _add_gates(self, "backward_", values_shape[-1])
 
     def call(self, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Runs over a right-padded sequence from zero states.
@@ -157,23 +149,31 @@ class BidirectionalLSTM(LSTM):
             [forward; backward] hidden states (B, T, 2n), zero where padded, and the last state of
             each direction, [forward at the last real step; backward at the first], (B, 2n).
         """
-        (kernel, recurrent, bias), (kernel_back, recurrent_back, bias_back) = (
-            self.forward_weights,
-            self.backward_weights,
-        )
-        forwards = _project(values, kernel, bias)  # (B, T, 4n)
-        backwards = reverse_real(_project(values, kernel_back, bias_back), mask)
-        outputs = _run([forwards, backwards], [recurrent, recurrent_back])  # (2, B, T, n)
-        forwards, backwards = outputs[0], reverse_real(outputs[1], mask)  # (B, T, n)
+        forwards = mask_rows(_run(values, self.forward_gates), mask)  # (B, T, n)
+        backwards = _run(values, self.backward_gates, mask, reverse=True)
         outputs = ops.concatenate([forwards, backwards], axis=-1)  # (B, T, 2n)
-        outputs = mask_rows(outputs, mask)
-        last = gather_positions(outputs, last_position(mask))[:, : self.units]
-        return outputs, ops.concatenate([last, outputs[:, 0, self.units :]], axis=-1)
+        last = gather_positions(forwards, last_position(mask))
+        return outputs, ops.concatenate([last, backwards[:, 0]], axis=-1)
 
 
-def _add_lstm_weights(
-    layer: LSTM, prefix: str, input_dim: int, units: int
-) -> tuple[Tensor, Tensor, Tensor | None]:
+class _Gates(NamedTuple):
+    """The weights of one LSTM, its four gates side by side."""
+
+    kernel: Tensor
+    """(d, 4n)"""
+    recurrent_kernel: Tensor
+    """(n, 4n)"""
+    bias: Tensor | None
+    """(4n,)"""
+
+    def project(self, values: Tensor) -> Tensor:
+        """What the input gives to the gates: (..., d) -> (..., 4n)."""
+        projected = ops.matmul(values, self.kernel)
+        return projected if self.bias is None else projected + ops.cast(self.bias, projected.dtype)
+
+
+def _add_gates(layer: LSTM, prefix: str, input_dim: int) -> _Gates:
+    units = layer.units
     kernel = layer.add_weight(
         shape=(input_dim, 4 * units), initializer="glorot_uniform", name=f"{prefix}kernel"
     )
@@ -181,7 +181,7 @@ def _add_lstm_weights(
         shape=(units, 4 * units), initializer="orthogonal", name=f"{prefix}recurrent_kernel"
     )
     if not layer.use_bias:
-        return kernel, recurrent_kernel, None
+        return _Gates(kernel, recurrent_kernel, None)
 
     def initial_bias(shape: tuple[int, ...], dtype: str | None = None) -> Tensor:
         forget = ops.ones if layer.unit_forget_bias else ops.zeros
@@ -189,24 +189,28 @@ def _add_lstm_weights(
         return ops.concatenate(parts)
 
     bias = layer.add_weight(shape=(4 * units,), initializer=initial_bias, name=f"{prefix}bias")
-    return kernel, recurrent_kernel, bias
+    return _Gates(kernel, recurrent_kernel, bias)
 
 
-def _project(values: Tensor, kernel: Tensor, bias: Tensor | None) -> Tensor:
-    projected = ops.matmul(values, kernel)
-    return projected if bias is None else projected + ops.cast(bias, projected.dtype)
+def _run(
+    values: Tensor, gates: _Gates, mask: Tensor | None = None, reverse: bool = False
+) -> Tensor:
+    """Hidden states (B, T, n) from values (B, T, d) and a zero state.
+
+    Where ``mask`` is False every gate is shut: the state there is zero, as it is before the first
+    real step of the direction that meets the padding first.
+    """
+    projected = gates.project(_swap_batch_and_time(values))  # (T, B, 4n)
+    if mask is not None:
+        shut = tf.constant(_SHUT_GATE, projected.dtype)
+        projected = tf.where(_swap_batch_and_time(mask)[:, :, None], projected, shut)
+    recurrent_kernel = ops.cast(gates.recurrent_kernel, projected.dtype)
+    hidden = (_fused_backwards if reverse else _fused_forwards)(projected, recurrent_kernel)
+    return _swap_batch_and_time(hidden)
 
 
-def _run(projected: list[Tensor], recurrent_kernels: list[Tensor]) -> Tensor:
-    """Hidden states (D, B, T, n) of D LSTMs from projections (B, T, 4n) and kernels (n, 4n)."""
-    steps = tf.transpose(tf.stack(projected), (2, 0, 1, 3))  # (T, D, B, 4n)
-    kernels = ops.stack([ops.cast(kernel, steps.dtype) for kernel in recurrent_kernels])
-    hidden = _fused_lstm(steps, kernels)  # (T, D, B, n)
-    return tf.transpose(hidden, (1, 2, 0, 3))
-
-
-def _lstm_gates(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """From pre-activations (..., 4n) and c (..., n) to h', c' and the activated gates (..., 4n)."""
+def _advance(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """From pre-activations (B, 4n) and c (B, n) to h', c' and the activated gates (B, 4n)."""
     i, f, g, o = tf.split(gates, 4, axis=-1)
     i, f, g, o = tf.sigmoid(i), tf.sigmoid(f), tf.tanh(g), tf.sigmoid(o)
     cell = f * cell + i * g
@@ -214,71 +218,93 @@ def _lstm_gates(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 @tf.custom_gradient
-def _fused_lstm(projected: Tensor, recurrent_kernels: Tensor) -> tuple[Tensor, Callable]:
-    """Hidden states (T, D, B, n) from projections (T, D, B, 4n), zero initial states."""
-    length = tf.shape(projected)[0]
-    zeros = tf.zeros_like(projected[0, :, :, : recurrent_kernels.shape[1]])  # (D, B, n)
-    steps = _unstack(projected)
-    stores = tuple(_empty_array(like, length) for like in (zeros, zeros, projected[0]))
+def _fused_forwards(projected: Tensor, recurrent_kernel: Tensor) -> tuple[Tensor, Callable]:
+    return _fused_lstm(projected, recurrent_kernel, reverse=False)
 
-    def body(t: Tensor, hidden: Tensor, cell: Tensor, stores: tuple) -> tuple:
-        hidden, cell, gates = _lstm_gates(
-            steps.read(t) + tf.matmul(hidden, recurrent_kernels), cell
-        )
-        return t + 1, hidden, cell, _write(stores, t, (hidden, cell, gates))
+
+@tf.custom_gradient
+def _fused_backwards(projected: Tensor, recurrent_kernel: Tensor) -> tuple[Tensor, Callable]:
+    return _fused_lstm(projected, recurrent_kernel, reverse=True)
+
+
+def _fused_lstm(
+    projected: Tensor, recurrent_kernel: Tensor, reverse: bool
+) -> tuple[Tensor, Callable]:
+    """Hidden states (T, B, n) from projections (T, B, 4n) and a zero state, and their gradient."""
+    length, batch = tf.unstack(tf.shape(projected)[:2])
+    units = recurrent_kernel.shape[0]
+    zeros = tf.zeros((batch, units), projected.dtype)
+    steps = _unstack(projected)
+    stores = tuple(
+        tf.TensorArray(projected.dtype, length, element_shape=(None, size))
+        for size in (units, units, 4 * units)
+    )
+
+    def body(index: Tensor, hidden: Tensor, cell: Tensor, stores: tuple) -> tuple:
+        t = length - 1 - index if reverse else index
+        hidden, cell, gates = _advance(steps.read(t) + tf.matmul(hidden, recurrent_kernel), cell)
+        values = (hidden, cell, gates)
+        stores = tuple(store.write(t, value) for store, value in zip(stores, values, strict=True))
+        return index + 1, hidden, cell, stores
 
     *_, stores = _loop(length, body, (tf.constant(0), zeros, zeros, stores))
-    hidden, cell, gates = (store.stack() for store in stores)  # (T, D, B, n | n | 4n)
+    hidden, cell, gates = (store.stack() for store in stores)  # (T, B, n | n | 4n)
 
-    def gradient(hidden_gradient: Tensor) -> tuple[Tensor, Tensor]:
-        gates_gradient = _lstm_gates_gradient(hidden_gradient, cell, gates, recurrent_kernels)
-        before = tf.concat([zeros[None], hidden[:-1]], axis=0)
-        return gates_gradient, tf.einsum("tdbn,tdbm->dnm", before, gates_gradient)
+    def before(states: Tensor) -> Tensor:
+        """The state that each step started from."""
+        parts = (states[1:], zeros[None]) if reverse else (zeros[None], states[:-1])
+        return tf.concat(parts, axis=0)
+
+    def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
+        into_gates = _gates_gradient(
+            upstream, cell, before(cell), gates, recurrent_kernel, reverse
+        )  # (T, B, 4n)
+        flat_before = tf.reshape(before(hidden), (-1, units))
+        flat_gates = tf.reshape(into_gates, (-1, 4 * units))
+        return into_gates, tf.matmul(flat_before, flat_gates, transpose_a=True)
 
     return hidden, gradient
 
 
-def _lstm_gates_gradient(
-    hidden_gradient: Tensor, cell: Tensor, gates: Tensor, recurrent_kernels: Tensor
+def _gates_gradient(
+    upstream: Tensor,
+    cell: Tensor,
+    cell_before: Tensor,
+    gates: Tensor,
+    recurrent_kernel: Tensor,
+    reverse: bool,
 ) -> Tensor:
-    """Back through time: the gradient (T, D, B, 4n) of every step's pre-activations.
+    """Back through time: the gradient (T, B, 4n) of every step's pre-activations.
 
     What does not depend on later steps is computed for all steps at once: with ``dh`` and ``dc``
     the gradients of h and c, ``da = [dc, dc, dc, dh] * factors`` and ``dc += dh * into_cell``.
     """
-    length = tf.shape(cell)[0]
+    length, units = tf.shape(cell)[0], cell.shape[-1]
     i, f, g, o = tf.split(gates, 4, axis=-1)
     tanh_cell = tf.tanh(cell)
-    before = tf.concat([tf.zeros_like(cell[:1]), cell[:-1]], axis=0)
-    factors = tf.concat(
-        [g * i * (1 - i), before * f * (1 - f), i * (1 - g * g), tanh_cell * o * (1 - o)], axis=-1
-    )
-    packed = tf.concat([hidden_gradient, o * (1 - tanh_cell * tanh_cell), f, factors], axis=-1)
-    units = cell.shape[-1]
-    steps, zeros = _unstack(packed), tf.zeros_like(cell[0])
+    factors = [g * i * (1 - i), cell_before * f * (1 - f), i * (1 - g * g), tanh_cell * o * (1 - o)]
+    into_cell = o * (1 - tanh_cell * tanh_cell)
+    steps = _unstack(tf.concat([upstream, into_cell, f, *factors], axis=-1))
+    zeros = tf.zeros_like(cell[0])
 
     def body(index: Tensor, dh: Tensor, dc: Tensor, store: tf.TensorArray) -> tuple:
-        t = length - 1 - index
-        outer, into_cell, forget, factor = tf.split(
+        t = index if reverse else length - 1 - index
+        outer, into_cell, forget, factors = tf.split(
             steps.read(t), [units, units, units, 4 * units], axis=-1
         )
         dh = dh + outer
         dc = dc + dh * into_cell
-        da = tf.concat([dc, dc, dc, dh], axis=-1) * factor
-        dh = tf.matmul(da, recurrent_kernels, transpose_b=True)
+        da = tf.concat([dc, dc, dc, dh], axis=-1) * factors
+        dh = tf.matmul(da, recurrent_kernel, transpose_b=True)
         return index + 1, dh, dc * forget, store.write(t, da)
 
-    store = _empty_array(gates[0], length)
+    store = tf.TensorArray(gates.dtype, length, element_shape=(None, 4 * units))
     *_, store = _loop(length, body, (tf.constant(0), zeros, zeros, store))
     return store.stack()
 
 
 def _loop(length: Tensor, body: Callable, state: tuple) -> tuple:
     return tf.while_loop(lambda t, *_: t < length, body, state, maximum_iterations=length)
-
-
-def _write(stores: tuple, at: Tensor, values: tuple) -> tuple:
-    return tuple(store.write(at, value) for store, value in zip(stores, values, strict=True))
 
 
 def _unstack(time_major: Tensor) -> tf.TensorArray:

@@ -30,7 +30,7 @@ _IDEOGRAPH = r"[\p{Han}\p{Hiragana}\p{Katakana}\x{30FC}]\pM*"
 _FLAG = r"[\x{1F1E6}-\x{1F1FF}]{2}"
 _MODIFIERS = r"[\pM\x{1F3FB}-\x{1F3FF}\x{E0020}-\x{E007F}]*"
 _SYMBOL = rf"[\pP\pS]{_MODIFIERS}(?:\x{{200D}}\pS{_MODIFIERS})*"
-_CONTROL = r"[\p{Cc}\p{Co}]"
+_CONTROL = r"[\x00-\x08\x0E-\x1F\x7F-\x{84}\x{86}-\x{9F}\p{Co}]"  # not the spaces among them
 
 _KEPT = "|".join((_NUMBER, _ABBREVIATION, _POSSESSIVE, _IDEOGRAPH, _FLAG, _SYMBOL, _CONTROL))
 _DELIMITER = f"{_SPACE}|{_KEPT}"
