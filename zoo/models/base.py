@@ -5,6 +5,7 @@ units (answers, tokens or sentences) divided by their GLOBAL number, and gradien
 they were summed over the replicas: one device and many take the same step.
 """
 
+import inspect
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
@@ -66,6 +67,11 @@ class BaseModel(keras.Model):
             float32 (B,), the sum of the losses of each example's units, and float32 (B,), the
             number of its units.
         """
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments, each kept as an attribute of the same name."""
+        names = inspect.signature(type(self).__init__).parameters.keys() - {"self", "kwargs"}
+        return super().get_config() | {name: getattr(self, name) for name in sorted(names)}
 
     def compile(self, optimizer: Any = "adam", *, jit_compile: bool = False, **kwargs: Any) -> None:
         """As in Keras, without a loss. XLA is off unless asked for: it slows recurrent models.
@@ -159,7 +165,7 @@ class BaseModel(keras.Model):
         the number of replicas (the optimizer's sum multiplies by it), they pass Keras' own
         clipping unchanged.
         """
-        optimizer = getattr(self.optimizer, "inner_optimizer", self.optimizer)
+        optimizer: Any = getattr(self.optimizer, "inner_optimizer", self.optimizer)
         # Under loss scaling gradients are larger by this factor, and so is the limit.
         scale = self.optimizer.scale_loss(1.0)
         replicas = tf.distribute.get_replica_context()
@@ -175,11 +181,17 @@ class BaseModel(keras.Model):
         return [gradient / self.distribute_replicas for gradient in summed]
 
 
-def check_sizes(config: Mapping[str, Any], *names: str) -> None:
-    """Raises a ValueError for the first of ``names`` that is not a positive integer."""
-    for name in names:
-        if not isinstance(config[name], int) or config[name] < 1:
-            raise ValueError(f"{name} is {config[name]!r}, expected a positive integer")
+def check_sizes(**sizes: Any) -> None:
+    """Raises a ValueError for the first of ``sizes`` that is not a positive integer."""
+    for name, size in sizes.items():
+        if not isinstance(size, int) or size < 1:
+            raise ValueError(f"{name} is {size!r}, expected a positive integer")
+
+
+def check_rate(name: str, value: Any) -> None:
+    """Raises a ValueError if ``value`` is not in [0, 1)."""
+    if not 0 <= value < 1:
+        raise ValueError(f"{name} is {value!r}, expected at least 0 and less than 1")
 
 
 def check_choice(name: str, value: Any, options: Sequence[Any]) -> None:

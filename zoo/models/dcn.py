@@ -34,7 +34,7 @@ from zoo.layers.pointing import (
     pointing_outputs,
 )
 from zoo.layers.recurrence import LSTM, BidirectionalLSTM
-from zoo.models.base import AttentionMap, BaseModel, check_choice, check_sizes
+from zoo.models.base import AttentionMap, BaseModel, check_choice, check_rate, check_sizes
 from zoo.models.registry import register_model
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
 
@@ -56,8 +56,8 @@ class DynamicCoattentionNetwork(BaseModel):
         embedding_dtype: dtype the word vectors are stored in; None: the model's.
 
     Raises:
-        ValueError: if ``end_uses`` or ``loss_over`` is none of its options, or a size is not
-            positive.
+        ValueError: if ``end_uses`` or ``loss_over`` is none of its options, a size is not positive,
+            or ``dropout`` is not a rate.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -97,47 +97,53 @@ class DynamicCoattentionNetwork(BaseModel):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.config = {
-            "vocabulary_size": vocabulary_size,
-            "embedding_dim": embedding_dim,
-            "hidden_dim": hidden_dim,
-            "pool_size": pool_size,
-            "iterations": iterations,
-            "end_uses": end_uses,
-            "loss_over": loss_over,
-            "dropout": dropout,
-            "trainable_embeddings": trainable_embeddings,
-            "embedding_dtype": embedding_dtype,
-        }
-        check_sizes(self.config, "vocabulary_size", "embedding_dim", "hidden_dim", "pool_size")
-        check_sizes(self.config, "iterations")
+        check_sizes(vocabulary_size=vocabulary_size, embedding_dim=embedding_dim)
+        check_sizes(hidden_dim=hidden_dim, pool_size=pool_size, iterations=iterations)
         check_choice("end_uses", end_uses, get_args(EndUses))
         check_choice("loss_over", loss_over, get_args(LossOver))
+        check_rate("dropout", dropout)
+        self.vocabulary_size = vocabulary_size
+        self.embedding_dim = embedding_dim
+        self.hidden_dim = hidden_dim
+        self.pool_size = pool_size
+        self.iterations = iterations
+        self.end_uses = end_uses
+        self.loss_over = loss_over
+        self.dropout = dropout
+        self.trainable_embeddings = trainable_embeddings
+        self.embedding_dtype = embedding_dtype
+        self._make_layers()
+
+    def _make_layers(self) -> None:
         policy = self.dtype_policy
         self.embedding = WordEmbedding(
-            vocabulary_size,
-            embedding_dim,
-            embedding_dtype,
-            trainable=trainable_embeddings,
+            self.vocabulary_size,
+            self.embedding_dim,
+            self.embedding_dtype,
+            trainable=self.trainable_embeddings,
             name="embedding",
             dtype=policy,
         )
-        self.encoder = LSTM(hidden_dim, name="encoder", dtype=policy)
+        self.encoder = LSTM(self.hidden_dim, name="encoder", dtype=policy)
         self.coattention = Coattention(name="coattention", dtype=policy)
-        self.fusion = BidirectionalLSTM(hidden_dim, name="fusion", dtype=policy)
+        self.fusion = BidirectionalLSTM(self.hidden_dim, name="fusion", dtype=policy)
         self.decoder = DynamicPointingDecoder(
-            hidden_dim, pool_size, iterations, end_uses, name="decoder", dtype=policy
+            self.hidden_dim,
+            self.pool_size,
+            self.iterations,
+            self.end_uses,
+            name="decoder",
+            dtype=policy,
         )
-        self.dropout = keras.layers.Dropout(dropout, name="dropout", dtype=policy)
+        self.drop = keras.layers.Dropout(self.dropout, name="dropout", dtype=policy)
 
     def build(self, *_: Any) -> None:
         """Creates every weight; sizes depend on the constructor's arguments alone."""
-        hidden_dim = self.config["hidden_dim"]
         self.embedding.build()
-        self.encoder.build((None, None, self.config["embedding_dim"]))
-        self.coattention.build((None, None, hidden_dim))
-        self.fusion.build((None, None, 3 * hidden_dim))
-        self.decoder.build((None, None, 2 * hidden_dim))
+        self.encoder.build((None, None, self.embedding_dim))
+        self.coattention.build((None, None, self.hidden_dim))
+        self.fusion.build((None, None, 3 * self.hidden_dim))
+        self.decoder.build((None, None, 2 * self.hidden_dim))
         self.built = True
 
     def call(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Any]:
@@ -164,8 +170,8 @@ class DynamicCoattentionNetwork(BaseModel):
         # Section 2.2: coattention, then U = BiLSTM([d_t; c_t^D]).
         attended = self.coattention(document, context_mask, query, question_mask)
         fused = ops.concatenate([document, attended.context], axis=-1)  # (B, m, 3l)
-        encoding, _ = self.fusion(self.dropout(fused, training=training), context_mask)
-        encoding = self.dropout(encoding, training=training)  # U (B, m, 2l)
+        encoding, _ = self.fusion(self.drop(fused, training=training), context_mask)
+        encoding = self.drop(encoding, training=training)  # U (B, m, 2l)
 
         # Section 2.3: the decoder points again and again.
         estimates = self.decoder(encoding, context_mask)
@@ -177,12 +183,8 @@ class DynamicCoattentionNetwork(BaseModel):
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
         """Cross entropy of start and end, summed over iterations; one answer an example."""
-        losses = pointing_losses(targets, outputs, self.config["loss_over"])
+        losses = pointing_losses(targets, outputs, self.loss_over)
         return losses, ops.ones_like(losses)
 
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments."""
-        return super().get_config() | self.config
-
     def _words(self, ids: Tensor, training: bool) -> Tensor:
-        return self.dropout(self.embedding(ids), training=training)  # (B, T, d)
+        return self.drop(self.embedding(ids), training=training)  # (B, T, d)

@@ -1,0 +1,50 @@
+"""Answer spans from start and end scores."""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+
+class Spans(NamedTuple):
+    """One span an example."""
+
+    starts: tf.Tensor
+    """int32 (B,): index of the first token."""
+    ends: tf.Tensor
+    """int32 (B,): index of the last token, not before the first."""
+    log_probabilities: tf.Tensor
+    """float32 (B,): log p(start) + log p(end)."""
+
+
+def best_spans(
+    start_logits: tf.Tensor, end_logits: tf.Tensor, maximum_length: int | None = None
+) -> Spans:
+    """Maximises p(start) p(end) over start <= end < start + maximum_length.
+
+    A model chooses start and end independently of one another; a pair with its end before its
+    start is no answer.
+
+    Args:
+        start_logits: float (B, m), hugely negative where padded.
+        end_logits: float (B, m), likewise.
+        maximum_length: largest number of tokens of an answer; None: any.
+
+    Returns:
+        The best span of each example.
+
+    Raises:
+        ValueError: if ``maximum_length`` is not positive.
+    """
+    if maximum_length is not None and maximum_length < 1:
+        raise ValueError(f"maximum_length is {maximum_length}, expected at least 1")
+    start = tf.nn.log_softmax(tf.cast(start_logits, tf.float32))
+    end = tf.nn.log_softmax(tf.cast(end_logits, tf.float32))
+    length = tf.shape(start)[1]
+    band = length if maximum_length is None else tf.minimum(maximum_length, length)
+    beyond = tf.fill((tf.shape(end)[0], band - 1), -float("inf"))
+    # Row s of the frames holds end[s .. s + band - 1]: O(m band), not O(m m).
+    frames = tf.signal.frame(tf.concat([end, beyond], axis=1), band, 1, axis=1)  # (B, m, band)
+    scores = tf.reshape(start[:, :, None] + frames, (-1, length * band))
+    best = tf.argmax(scores, axis=1, output_type=tf.int32)
+    starts = best // band
+    return Spans(starts, starts + best % band, tf.gather(scores, best, batch_dims=1))
