@@ -127,23 +127,14 @@ def fetch(remote: RemoteFile, folder: str | Path) -> Path:
             expected, another checksum, or a folder that cannot be written.
     """
     target = Path(folder) / remote.name
-    partial = target.with_name(f"{remote.name}.{uuid.uuid4().hex}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("wb") as file:
-            size, sha256 = _receive(remote, file)
-        if size != remote.size:
-            raise OSError(f"received {size:,} bytes, expected {remote.size:,}")
-        if sha256 != remote.sha256:
-            raise OSError(f"SHA-256 is {sha256}, expected {remote.sha256}")
-        os.replace(partial, target)
+        _receive_whole(remote, target)
     except (OSError, http.client.HTTPException) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise DownloadError(
             f"cannot download {remote.url} ({reason}): fetch it by hand and put it at {target}"
         ) from error
-    finally:
-        partial.unlink(missing_ok=True)
     return target
 
 
@@ -162,6 +153,21 @@ def file_sha256(path: str | Path, *, decompress: bool = False) -> str:
     """The SHA-256 of a file, hexadecimal; with `decompress`, of what a gzip file holds."""
     with gzip.open(path, "rb") if decompress else open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _receive_whole(remote: RemoteFile, target: Path) -> None:
+    """Puts the remote file in place if it is whole, else leaves nothing."""
+    partial = target.with_name(f"{remote.name}.{uuid.uuid4().hex}.part")
+    try:
+        with partial.open("wb") as file:
+            size, sha256 = _receive(remote, file)
+        if size != remote.size:
+            raise OSError(f"received {size:,} bytes, expected {remote.size:,}")
+        if sha256 != remote.sha256:
+            raise OSError(f"SHA-256 is {sha256}, expected {remote.sha256}")
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def _receive(remote: RemoteFile, file: BinaryIO) -> tuple[int, str]:

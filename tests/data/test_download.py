@@ -1,0 +1,185 @@
+"""Finding and fetching files, against a web server on this machine."""
+
+import gzip
+import hashlib
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from zoo.data.download import (
+    DownloadError,
+    RemoteFile,
+    checksum,
+    data_directories,
+    fetch,
+    file_sha256,
+    find_file,
+    locate,
+)
+
+CONTENT = b"three blind mice\n" * 100_000  # more than one chunk
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Serves CONTENT in ways that the path names, most of them wrong."""
+
+    def do_GET(self) -> None:
+        name = self.path.strip("/")
+        if name == "missing":
+            self.send_error(404)
+            return
+        body = {"cut": CONTENT[:1000], "long": CONTENT * 3, "altered": CONTENT[:-1] + b"!"}
+        self.send_response(200)
+        # "cut" announces the whole and breaks off; "early" is honestly shorter.
+        sent = CONTENT[:1000] if name == "early" else body.get(name, CONTENT)
+        self.send_header("Content-Length", str(len(CONTENT) if name == "cut" else len(sent)))
+        self.end_headers()
+        self.wfile.write(sent)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+        """Keeps the test's output clean."""
+
+
+class Server(ThreadingHTTPServer):
+    """A server that takes it calmly when a client hangs up on it, as one does on "long"."""
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Keeps the test's output clean."""
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setenv("no_proxy", "*")  # a proxy would not reach this machine
+    with Server(("127.0.0.1", 0), Handler) as running:
+        thread = threading.Thread(target=running.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{running.server_port}"
+        running.shutdown()
+        thread.join()
+
+
+def remote(url: str) -> RemoteFile:
+    return RemoteFile("mice.txt", url, SHA256, len(CONTENT))
+
+
+def test_fetch(server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = fetch(remote(f"{server}/whole"), tmp_path / "new" / "mice")
+    assert path == tmp_path / "new" / "mice" / "mice.txt"
+    assert path.read_bytes() == CONTENT
+    assert [entry.name for entry in path.parent.iterdir()] == ["mice.txt"]
+    bar = capsys.readouterr().err
+    assert "mice.txt" in bar
+    assert "100%" in bar
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("missing", "404"),
+        ("cut", "received 1,000 bytes, expected 1,700,000"),
+        ("early", "received 1,000 bytes, expected 1,700,000"),
+        ("long", "bytes, expected 1,700,000"),
+        ("altered", f"expected {SHA256}"),
+    ],
+)
+def test_a_failed_download_leaves_nothing_and_says_what_to_do(
+    server: str, tmp_path: Path, name: str, reason: str
+) -> None:
+    url = f"{server}/{name}"
+    with pytest.raises(DownloadError) as caught:
+        fetch(remote(url), tmp_path)
+    message = str(caught.value)
+    assert reason in message
+    assert url in message
+    assert str(tmp_path / "mice.txt") in message
+    assert "\n" not in message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_download_keeps_what_was_there(server: str, tmp_path: Path) -> None:
+    (tmp_path / "mice.txt").write_text("mine")
+    with pytest.raises(DownloadError):
+        fetch(remote(f"{server}/altered"), tmp_path)
+    assert (tmp_path / "mice.txt").read_text() == "mine"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_refused_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("no_proxy", "*")
+    with socket.socket() as bound:  # bound, but it does not listen: nobody else takes the port
+        bound.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{bound.getsockname()[1]}/mice.txt"
+        with pytest.raises(DownloadError, match="refused") as caught:
+            fetch(remote(url), tmp_path)
+    assert url in str(caught.value)
+    assert str(tmp_path / "mice.txt") in str(caught.value)
+
+
+def test_a_folder_that_cannot_be_made(server: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(DownloadError, match="put it at"):
+        fetch(remote(f"{server}/whole"), tmp_path / "file" / "mice")
+
+
+def test_locate_prefers_the_folder_of_the_set_and_takes_gzip(tmp_path: Path) -> None:
+    file = remote("http://127.0.0.1/")
+    assert locate("mice", file, tmp_path) is None
+    (tmp_path / "mice").mkdir()
+    (tmp_path / "mice.txt").mkdir()  # a folder of that name is not the file
+    assert locate("mice", file, tmp_path) is None
+    for path in ("mice.txt.gz", "mice/mice.txt.gz", "mice/mice.txt"):  # from last to first choice
+        (tmp_path / path).write_bytes(b"")
+        assert locate("mice", file, tmp_path) == tmp_path / path
+
+
+def test_data_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("KERAS_HOME", raising=False)
+    monkeypatch.setenv("ZOO_DATA", "")
+    assert data_directories() == [tmp_path / ".keras" / "datasets"]
+    monkeypatch.setenv("ZOO_DATA", "~/corpora")
+    monkeypatch.setenv("KERAS_HOME", "/keras")
+    assert data_directories() == [tmp_path / "corpora", Path("/keras/datasets")]
+    assert data_directories("~/mine") == [tmp_path / "mine"]
+
+
+def test_locate_goes_on_to_the_next_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ZOO_DATA", str(tmp_path / "corpora"))
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path / "keras"))
+    cached = tmp_path / "keras" / "datasets" / "mice.txt"
+    cached.parent.mkdir(parents=True)
+    cached.write_bytes(CONTENT)
+    file = remote("http://127.0.0.1/")
+    assert locate("mice", file) == cached
+    assert locate("mice", file, tmp_path) is None  # the user's choice is the only one
+
+
+def test_find_file(server: str, tmp_path: Path) -> None:
+    file = remote(f"{server}/whole")
+    with pytest.raises(FileNotFoundError) as caught:
+        find_file("mice", file, tmp_path)
+    for part in ("mice.txt", str(tmp_path / "mice"), file.url):
+        assert part in str(caught.value)
+    path = find_file("mice", file, tmp_path, download=True)
+    assert path == tmp_path / "mice" / "mice.txt"
+    assert find_file("mice", file, tmp_path) == path
+
+
+def test_checksum_reports_and_does_not_judge(tmp_path: Path) -> None:
+    file = remote("http://127.0.0.1/")
+    path = tmp_path / "mice.txt"
+    path.write_bytes(CONTENT)
+    assert checksum(path, file) == (SHA256, True)
+    path.write_bytes(b"other")
+    assert checksum(path, file) == (hashlib.sha256(b"other").hexdigest(), False)
+    packed = tmp_path / "mice.txt.gz"
+    packed.write_bytes(gzip.compress(CONTENT))
+    assert checksum(packed, file) == (SHA256, True)  # what it holds is the official file
+    # Of a file that is offered compressed, the compressed bytes count.
+    offered = file._replace(name="mice.txt.gz", sha256=file_sha256(packed))
+    assert checksum(packed, offered).official
