@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import keras
 import numpy as np
 import pandas as pd
 import tensorflow as tf
 
+from zoo.decoding.spans import Spans, best_spans
+from zoo.metrics.squad import evaluate_squad
 from zoo.text.batching import BucketedBatches
 from zoo.text.tokenizer import WordTokenizer
 from zoo.text.vocabulary import Vocabulary
@@ -212,3 +215,68 @@ def _find(offsets: tf.RaggedTensor, codes: np.ndarray, wanted: np.ndarray) -> np
     found = (wanted >= 0) & (index < len(keys))
     found[found] = keys[index[found]] == wanted_keys[found]
     return np.where(found, index, -1)
+
+
+class ReadingEvaluator:
+    """Scores a reading model on a data set: exact match and F1 of its answers.
+
+    Call it as often as wanted during training; the graph is traced once.
+    """
+
+    def __init__(
+        self,
+        model: keras.Model,
+        examples: ReadingExamples,
+        frame: pd.DataFrame,
+        *,
+        batch_size: int = 64,
+        maximum_answer_tokens: int | None = 30,
+    ) -> None:
+        """Takes what to score.
+
+        Args:
+            model: A built reading model.
+            examples: All rows of `frame`, encoded with `training=False`.
+            frame: The data set with its gold answers.
+            batch_size: Examples per batch.
+            maximum_answer_tokens: Longest answer considered; None for any length.
+        """
+        self.examples = examples
+        self.frame = frame
+        self.maximum_answer_tokens = maximum_answer_tokens
+        self._batches = examples.batches(batch_size)
+        self._model = model
+        self._spans = tf.function(self._best_spans, reduce_retracing=True)
+
+    def __call__(self) -> dict[str, float]:
+        """Returns `exact_match` and `f1`, in percent."""
+        return evaluate_squad(self.predict(), self.frame)
+
+    def predict(self) -> dict[str, str]:
+        """Returns the predicted answer of every question by its id."""
+        first = np.zeros(len(self.examples.rows), np.int64)
+        last = np.zeros_like(first)
+        for inputs, rows in self._batches.evaluation():
+            spans = self._spans(inputs)
+            first[rows.numpy()], last[rows.numpy()] = spans.starts.numpy(), spans.ends.numpy()
+        starts, ends = self.examples.context_starts, self.examples.context_ends
+        start_bytes = _pick(starts, first)
+        end_bytes = _pick(ends, last)
+        frame = self.frame.iloc[self.examples.rows]
+        return {
+            row_id: context.encode()[start:end].decode()
+            for row_id, context, start, end in zip(
+                frame["id"], frame["context"], start_bytes, end_bytes, strict=True
+            )
+        }
+
+    def _best_spans(self, inputs: dict[str, tf.Tensor]) -> Spans:
+        outputs = self._model(inputs, training=False)
+        return best_spans(outputs["start"], outputs["end"], self.maximum_answer_tokens)
+
+
+def _pick(offsets: tf.RaggedTensor, tokens: np.ndarray) -> np.ndarray:
+    """Returns the offset of one token a row; 0 in rows without tokens."""
+    flat = np.append(offsets.flat_values.numpy(), 0)
+    empty = offsets.row_lengths().numpy() == 0
+    return flat[np.where(empty, len(flat) - 1, offsets.row_starts().numpy() + tokens)]
