@@ -1,0 +1,152 @@
+"""Cards are read strictly: every key, of its type, and the files that they describe."""
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from zoo.serving.cards import (
+    CARD_FILE,
+    DataRecord,
+    ModelCard,
+    file_checksums,
+    read_card,
+    verify,
+    write_card,
+)
+
+CARD = ModelCard(
+    model_class="zoo>Reader",
+    config={"hidden_dim": 5, "dtype": {"config": {"name": "float32"}}},
+    task="reading",
+    data=DataRecord("squad", "train", "dev", {"train.json": "12ab"}, "reconstructed, not original"),
+    metrics={"f1": 66.25},
+    seed=3,
+    wall_time_seconds=12.5,
+    hardware="a laptop, 2 cores",
+    trainable_parameters=10,
+    total_parameters=20,
+    date="2025-01-02T03:04:05+00:00",
+    versions={"keras": "3.15.1"},
+    limits={"maximum_context_tokens": 400},
+    tokenizer={"case_fold": True},
+    sha256={"saved_model.pb": "00"},
+)
+
+
+@pytest.fixture
+def written(tmp_path) -> dict:
+    """The card's JSON as a dict, after the card was written to tmp_path."""
+    write_card(tmp_path, CARD)
+    return json.loads((tmp_path / CARD_FILE).read_text(encoding="utf-8"))
+
+
+def test_a_card_comes_back_as_it_was_written(tmp_path, written):
+    assert read_card(tmp_path) == CARD
+    assert written == dataclasses.asdict(CARD)
+    assert [path.name for path in tmp_path.iterdir()] == [CARD_FILE]
+
+
+def test_a_whole_number_is_a_number(tmp_path, written):
+    written["metrics"]["f1"] = 66
+    (tmp_path / CARD_FILE).write_text(json.dumps(written))
+    assert read_card(tmp_path).metrics == {"f1": 66.0}
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "problem"),
+    [
+        (["seed"], ..., "key 'seed' is missing"),
+        (["data", "remarks"], ..., "key 'data.remarks' is missing"),
+        (["colour"], "blue", "unknown key 'colour'; known: model_class, config"),
+        (["data", "colour"], "blue", "unknown key 'data.colour'; known: name"),
+        (["seed"], "3", "key 'seed' must be a whole number, got '3'"),
+        (["seed"], 3.5, "key 'seed' must be a whole number, got 3.5"),
+        (["seed"], True, "key 'seed' must be a whole number, got True"),
+        (["wall_time_seconds"], None, "key 'wall_time_seconds' must be a number, got None"),
+        (["task"], 1, "key 'task' must be a string, got 1"),
+        (["config"], [], r"key 'config' must be an object, got \[\]"),
+        (["data"], "squad", "data. must be an object, got 'squad'"),
+        (["metrics", "f1"], "high", "key 'metrics.f1' must be a number, got 'high'"),
+        (["versions", "keras"], 3, "key 'versions.keras' must be a string, got 3"),
+        (["metrics", "f1"], float("nan"), "not a JSON file: NaN is not a JSON number"),
+    ],
+)
+def test_a_wrong_key_is_named_with_its_file(tmp_path, written, path, value, problem):
+    *parents, key = path
+    place = written
+    for parent in parents:
+        place = place[parent]
+    if value is ...:
+        del place[key]
+    else:
+        place[key] = value
+    (tmp_path / CARD_FILE).write_text(json.dumps(written))
+    with pytest.raises(ValueError, match=f"{tmp_path / CARD_FILE}: {problem}"):
+        read_card(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "not a JSON file"),
+        ("{", "not a JSON file"),
+        ("[]", r"the card must be an object, got \[\]"),
+    ],
+)
+def test_a_broken_card_is_refused(tmp_path, text, problem):
+    (tmp_path / CARD_FILE).write_text(text)
+    with pytest.raises(ValueError, match=problem):
+        read_card(tmp_path)
+
+
+def test_no_card(tmp_path):
+    with pytest.raises(ValueError, match=rf"{tmp_path}: has no model card \(model_card.json\)"):
+        read_card(tmp_path)
+
+
+@pytest.mark.parametrize("value", [float("inf"), object()])
+def test_what_json_cannot_hold_is_refused_and_the_old_card_stays(tmp_path, written, value):
+    card = dataclasses.replace(CARD, config={"hidden_dim": value})
+    with pytest.raises(ValueError, match="a value cannot be written as JSON"):
+        write_card(tmp_path, card)
+    assert read_card(tmp_path) == CARD
+    assert [path.name for path in tmp_path.iterdir()] == [CARD_FILE]
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """The files of a SavedModel, which need not be real ones here, with a card and a picture."""
+    for name in ("saved_model.pb", "variables/variables.index", "assets/words.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    (tmp_path / "attention.png").write_text("a picture is no part of it")
+    write_card(tmp_path, dataclasses.replace(CARD, sha256=file_checksums(tmp_path)))
+    return tmp_path
+
+
+def test_verify_takes_what_the_card_describes(folder):
+    names = ["assets/words.txt", "saved_model.pb", "variables/variables.index"]
+    assert list(verify(folder).sha256) == names
+
+
+def test_verify_names_all_that_differs(folder):
+    (folder / "saved_model.pb").write_text("another")
+    shutil.rmtree(folder / "variables")
+    (folder / "assets" / "more.txt").touch()
+    with pytest.raises(ValueError, match="not the files that its card describes: ") as error:
+        verify(folder)
+    for problem in (
+        "variables/variables.index is missing",
+        "assets/more.txt is not in the card",
+        "saved_model.pb differs",
+    ):
+        assert problem in str(error.value)
+
+
+def test_a_card_without_checksums_describes_nothing(folder):
+    write_card(folder, dataclasses.replace(CARD, sha256={}))
+    with pytest.raises(ValueError, match=r"key 'sha256' lists no saved_model\.pb"):
+        verify(folder)

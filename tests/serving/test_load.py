@@ -1,0 +1,203 @@
+"""Shipped models are found by name, and come back as servables and as models to train."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import zoo
+from tests.serving.conftest import export
+from tests.serving.reading import CONTEXTS, QUESTIONS, make_model
+from zoo.serving.cards import CARD_FILE
+from zoo.serving.load import (
+    list_models,
+    load,
+    load_card,
+    load_servable,
+    load_vocabulary,
+    model_directories,
+    resolve,
+)
+from zoo.serving.weights import assign_weights, collections, read_weights
+from zoo.tasks.reading_endpoint import ReadingEndpoint
+from zoo.text.tokenizer import WordTokenizer
+
+
+def serve(servable, questions=QUESTIONS, contexts=CONTEXTS):
+    function = servable.signatures["serving_default"]
+    outputs = function(question=tf.constant(questions), context=tf.constant(contexts))
+    return {name: value.numpy() for name, value in outputs.items()}
+
+
+def test_models_are_listed_by_name(models_folder, exported):
+    (models_folder / ".tiny_reader.1.partial").mkdir()
+    (models_folder / ".tiny_reader.1.partial" / "saved_model.pb").touch()
+    try:
+        assert list_models() == zoo.list_models() == ["tiny_reader"]
+    finally:
+        shutil.rmtree(models_folder / ".tiny_reader.1.partial")
+
+
+def test_names_are_looked_up_in_order(models_folder, exported, tmp_path, monkeypatch):
+    """$ZOO_MODELS before the checkout, names before paths."""
+    monkeypatch.setattr("zoo.serving.load._CHECKOUT_MODELS", tmp_path)
+    shutil.copytree(exported.folder, tmp_path / "tiny_reader")
+    shutil.copytree(exported.folder, tmp_path / "another")
+    assert list_models() == ["another", "tiny_reader"]
+    assert resolve("tiny_reader") == exported.folder
+    assert resolve("another") == tmp_path / "another"
+    assert resolve(tmp_path / "tiny_reader") == tmp_path / "tiny_reader"
+    monkeypatch.chdir(tmp_path)
+    assert resolve("tiny_reader") == exported.folder
+    assert resolve("./tiny_reader") == Path("tiny_reader")
+    monkeypatch.delenv("ZOO_MODELS")
+    assert model_directories() == [tmp_path]
+    assert resolve("tiny_reader") == tmp_path / "tiny_reader"
+
+
+def test_an_unknown_name_lists_the_known_ones(models_folder):
+    with pytest.raises(ValueError, match=r"no model 'tiny_raeder'.*there are tiny_reader"):
+        load_servable("tiny_raeder")
+
+
+def test_an_installation_without_models_says_so(tmp_path, monkeypatch):
+    monkeypatch.delenv("ZOO_MODELS", raising=False)
+    monkeypatch.setattr("zoo.serving.load._CHECKOUT_MODELS", tmp_path / "saved_models")
+    assert list_models() == []
+    with pytest.raises(ValueError, match=r"there is none; .* without saved_models/: set"):
+        load("squad_dcn")
+
+
+def test_listing_loads_no_tensorflow(models_folder):
+    code = "import sys, zoo; print(zoo.list_models(), {'tensorflow', 'keras'} & set(sys.modules))"
+    child = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": str(Path(zoo.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert child.stdout.strip() == "['tiny_reader'] set()"
+
+
+def test_the_servable_answers_like_the_endpoint(models_folder, exported):
+    outputs = serve(load_servable("tiny_reader"))
+    expected = exported.endpoint.serve(tf.constant(QUESTIONS), tf.constant(CONTEXTS))
+    assert outputs["answer"].tolist() == expected["answer"].numpy().tolist()
+    np.testing.assert_allclose(outputs["score"], expected["score"], atol=1e-6)
+
+
+def test_the_model_equals_its_servable(models_folder, exported):
+    """From the folder alone: class and configuration of the card, weights, vocabulary, limits."""
+    model, card = load("tiny_reader"), load_card("tiny_reader")
+    assert type(model) is type(exported.endpoint.model)
+    assert model.get_config() == exported.endpoint.model.get_config()
+    vocabulary = load_vocabulary("tiny_reader")
+    assert vocabulary.words == exported.endpoint.vocabulary.words
+    again = ReadingEndpoint(model, WordTokenizer(**card.tokenizer), vocabulary, **card.limits)
+    outputs = serve(load_servable("tiny_reader"))
+    for name, value in again.serve(tf.constant(QUESTIONS), tf.constant(CONTEXTS)).items():
+        if value.dtype == tf.float32:
+            np.testing.assert_allclose(outputs[name], value, atol=1e-6, err_msg=name)
+        else:
+            np.testing.assert_array_equal(outputs[name], value, name)
+
+
+def test_the_model_goes_on_learning(models_folder):
+    model = load("tiny_reader")
+    inputs = {"question": np.array([[9, 10], [5, 0]]), "context": np.array([[4, 5, 6], [7, 8, 0]])}
+    targets = {"start": np.array([1, 0]), "end": np.array([2, 1])}
+    model.compile(keras.optimizers.Adam(1e-2))
+    losses = model.fit(inputs, targets, epochs=8, batch_size=2, verbose=0).history["loss"]
+    assert losses[-1] < losses[0]
+
+
+def test_a_float16_table_comes_back_as_float16(exported, tmp_path):
+    size = len(exported.endpoint.vocabulary)
+    model = make_model(size, embedding_dtype="float16")
+    half = ReadingEndpoint(model, exported.endpoint.tokenizer, load_vocabulary(exported.folder))
+    export(half, tmp_path / "half")
+    loaded = load(tmp_path / "half")
+    table = collections(loaded)["weights/embedding/table"]
+    assert table.dtype == "float16"
+    np.testing.assert_array_equal(table.numpy(), model.embedding.weights[0].numpy())
+
+
+@pytest.fixture
+def copy(exported, tmp_path):
+    return Path(shutil.copytree(exported.folder, tmp_path / "copy"))
+
+
+def edit_card(folder, **values):
+    card = json.loads((folder / CARD_FILE).read_text())
+    (folder / CARD_FILE).write_text(json.dumps(card | values))
+
+
+def test_an_exchanged_file_is_refused(copy):
+    (copy / "assets" / "vocabulary.txt").write_text("other words")
+    for loader in (load, load_servable):
+        with pytest.raises(ValueError, match=r"copy: .*assets/vocabulary.txt differs"):
+            loader(copy)
+
+
+def test_a_servable_needs_no_card(copy):
+    """Folders that others have exported can be served, but not be made a model again."""
+    (copy / CARD_FILE).unlink()
+    assert serve(load_servable(copy))["answer"].shape == (len(QUESTIONS),)
+    with pytest.raises(ValueError, match=r"has no model card \(model_card.json\)"):
+        load(copy)
+
+
+def test_an_unknown_class_is_named(copy):
+    edit_card(copy, model_class="mine>Reader")
+    with pytest.raises(ValueError, match=r"no class is registered as 'mine>Reader'.*Dynamic"):
+        load(copy)
+
+
+def test_a_configuration_that_does_not_fit_the_weights_is_refused(copy, exported):
+    edit_card(copy, config=exported.card.config | {"hidden_dim": 6})
+    with pytest.raises(ValueError, match=r"weights/encoder/kernel is float32 \(6, 20\), expected"):
+        load(copy)
+
+
+def test_weights_must_match_one_to_one(exported):
+    values = read_weights(exported.folder)
+    model = make_model(len(exported.endpoint.vocabulary), seed=1)
+    before = [weight.numpy() for weight in model.weights]
+    values["weights/extra"] = values.pop("weights/encoder/bias")
+    values["weights/encoder/kernel"] = values["weights/encoder/kernel"].astype("float16")
+    with pytest.raises(ValueError, match="here: the weights do not fit the model: ") as error:
+        assign_weights(model, values, "here")
+    for problem in (
+        "weights/encoder/bias is missing",
+        "weights/extra is unknown to DynamicCoattentionNetwork",
+        "weights/encoder/kernel is float16 (6, 20), expected float32 (6, 20)",
+    ):
+        assert problem in str(error.value)
+    for weight, value in zip(model.weights, before, strict=True):  # nothing was assigned
+        np.testing.assert_array_equal(weight.numpy(), value)
+
+
+def test_weights_of_another_program_are_refused(tmp_path):
+    module = tf.Module()
+    module.variable = tf.Variable(1.0)
+    tf.saved_model.save(module, str(tmp_path))
+    with pytest.raises(ValueError, match="holds no weights under their Keras paths"):
+        read_weights(tmp_path)
+
+
+def test_a_vocabulary_is_chosen_by_name_where_there_are_several(copy):
+    shutil.copy(copy / "assets" / "vocabulary.txt", copy / "assets" / "target.txt")
+    names = r"\['target.txt', 'vocabulary.txt'\]"
+    with pytest.raises(ValueError, match=f"file_name must be one of .*{names}, got None"):
+        load_vocabulary(copy)
+    with pytest.raises(ValueError, match=f"{names}, got 'source.txt'"):
+        load_vocabulary(copy, "source.txt")
+    assert load_vocabulary(copy, "target.txt").words[4] == "the"

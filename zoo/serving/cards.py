@@ -1,0 +1,202 @@
+"""Model cards: what a shipped model is, where it comes from and how well it does, as JSON.
+
+A card lies beside the SavedModel (`model_card.json`). It holds what the SavedModel cannot: the
+class and configuration from which the Keras model is made again, the data and settings behind the
+reported numbers, and the checksums by which a damaged or exchanged file is found out.
+"""
+
+import dataclasses
+import json
+import os
+import types
+import typing
+import uuid
+from pathlib import Path
+from typing import Any
+
+from zoo.data.download import file_sha256
+
+CARD_FILE = "model_card.json"
+SAVED_MODEL_FILE = "saved_model.pb"
+_SAVED_MODEL_PARTS = (SAVED_MODEL_FILE, "fingerprint.pb", "variables", "assets", "assets.extra")
+
+
+@dataclasses.dataclass(frozen=True)
+class DataRecord:
+    """The data that a model was trained and measured on."""
+
+    name: str
+    """Data set, such as "squad"; "sample" for the generated one."""
+    training: str
+    """What of it the model was trained on: a split and, if not all of it, how much."""
+    evaluation: str
+    """The split on which the metrics were measured."""
+    sha256: dict[str, str] = dataclasses.field(default_factory=dict)
+    """File name -> SHA-256, of every file read; empty for generated data."""
+    remarks: str = ""
+    """What a reader of the numbers must know, such as that a set is a reconstructed one."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelCard:
+    """Everything that is told about a shipped model; one field, one key of the JSON file."""
+
+    model_class: str
+    """Name under which the class is registered with Keras, such as "zoo>SomeModel"."""
+    config: dict[str, Any]
+    """Arguments of the constructor, as `get_config` gives them."""
+    task: str
+    """Such as "reading"; decides the names of inputs, targets and outputs."""
+    data: DataRecord
+    metrics: dict[str, float]
+    """Metric -> value on the evaluation split."""
+    seed: int
+    wall_time_seconds: float
+    """Of the whole training, interruptions not counted."""
+    hardware: str
+    trainable_parameters: int
+    total_parameters: int
+    """Trainable and frozen ones, such as fixed word vectors."""
+    date: str
+    """Of the export, ISO 8601."""
+    versions: dict[str, str]
+    """Library -> version at the export."""
+    limits: dict[str, int] = dataclasses.field(default_factory=dict)
+    """What the servable cuts, such as `maximum_context_tokens`."""
+    tokenizer: dict[str, Any] = dataclasses.field(default_factory=dict)
+    """How strings became tokens, as the tokenizer's `get_config` gives it."""
+    sha256: dict[str, str] = dataclasses.field(default_factory=dict)
+    """Path inside the folder -> SHA-256, of every file of the SavedModel; set by the export."""
+
+
+def write_card(folder: str | Path, card: ModelCard) -> Path:
+    """Writes `model_card.json` in one step: a reader sees the old card or the new one, whole.
+
+    Args:
+        folder: Folder of the SavedModel.
+        card: What to write.
+
+    Returns:
+        Path of the file.
+
+    Raises:
+        ValueError: The card holds something that JSON cannot, such as a tensor or a NaN.
+    """
+    path = Path(folder) / CARD_FILE
+    try:
+        text = json.dumps(dataclasses.asdict(card), indent=2, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"card for {path}: a value cannot be written as JSON ({error})") from error
+    partial = path.with_name(f".{CARD_FILE}.{uuid.uuid4().hex}")
+    try:
+        partial.write_text(text + "\n", encoding="utf-8")
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return path
+
+
+def read_card(folder: str | Path) -> ModelCard:
+    """Reads and checks the card of a shipped model.
+
+    Args:
+        folder: Folder of the SavedModel.
+
+    Returns:
+        The card.
+
+    Raises:
+        ValueError: No card, no JSON, or a key that is missing, unknown or of another type; names
+            the file and the key.
+    """
+    path = Path(folder) / CARD_FILE
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+    except FileNotFoundError:
+        raise ValueError(f"{folder}: has no model card ({CARD_FILE})") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: not a JSON file: {error}") from error
+    return _from_json(ModelCard, values, path, "")
+
+
+def file_checksums(folder: str | Path) -> dict[str, str]:
+    """SHA-256 of every file of a SavedModel; the card and pictures beside it do not belong to it.
+
+    Args:
+        folder: Folder of the SavedModel.
+
+    Returns:
+        Path inside the folder, with forward slashes -> SHA-256, sorted by path.
+    """
+    folder = Path(folder)
+    parts = [folder / part for part in _SAVED_MODEL_PARTS]
+    files = [file for part in parts for file in (part, *part.rglob("*")) if file.is_file()]
+    return {file.relative_to(folder).as_posix(): file_sha256(file) for file in sorted(files)}
+
+
+def verify(folder: str | Path) -> ModelCard:
+    """Checks that the files of a shipped model are the ones that its card describes.
+
+    Args:
+        folder: Folder of the SavedModel.
+
+    Returns:
+        The card.
+
+    Raises:
+        ValueError: A file is missing, was added or differs; names all of them.
+    """
+    card = read_card(folder)
+    found = file_checksums(folder)
+    if SAVED_MODEL_FILE not in card.sha256:
+        raise ValueError(f"{Path(folder) / CARD_FILE}: key 'sha256' lists no {SAVED_MODEL_FILE}")
+    problems = [f"{name} is missing" for name in sorted(card.sha256.keys() - found.keys())]
+    problems += [f"{name} is not in the card" for name in sorted(found.keys() - card.sha256.keys())]
+    problems += [
+        f"{name} differs" for name in found if card.sha256.get(name, found[name]) != found[name]
+    ]
+    if problems:
+        raise ValueError(f"{folder}: not the files that its card describes: {'; '.join(problems)}")
+    return card
+
+
+def _from_json(cls: type, values: Any, path: Path, place: str) -> Any:
+    """Makes a dataclass of a JSON object, key by key; `place` is the dotted key of the object."""
+    if not isinstance(values, dict):
+        raise ValueError(f"{path}: {place or 'the card'} must be an object, got {values!r}")
+    fields = {field.name: field for field in dataclasses.fields(cls)}
+    for key in sorted(values.keys() - fields.keys()):
+        raise ValueError(f"{path}: unknown key '{place}{key}'; known: {', '.join(fields)}")
+    for key in fields:
+        if key not in values:
+            raise ValueError(f"{path}: key '{place}{key}' is missing")
+    hints = typing.get_type_hints(cls)
+    arguments = {
+        key: _checked(hints[key], value, path, f"{place}{key}") for key, value in values.items()
+    }
+    return cls(**arguments)
+
+
+def _checked(hint: Any, value: Any, path: Path, key: str) -> Any:
+    """Returns a value that has the type its field declares."""
+    if dataclasses.is_dataclass(hint):
+        return _from_json(typing.cast(type, hint), value, path, f"{key}.")
+    expected = typing.get_origin(hint) or hint
+    if expected is float and type(value) is int:
+        value = float(value)
+    # `True` is an int to isinstance, but not a seed.
+    if not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool):
+        raise ValueError(f"{path}: key '{key}' must be {_type_name(hint)}, got {value!r}")
+    if expected is dict and typing.get_args(hint)[1] is not Any:
+        entry = typing.get_args(hint)[1]
+        return {name: _checked(entry, item, path, f"{key}.{name}") for name, item in value.items()}
+    return value
+
+
+def _type_name(hint: Any) -> str:
+    names = {str: "a string", int: "a whole number", float: "a number"}
+    return names.get(hint, "an object") if not isinstance(hint, types.GenericAlias) else "an object"
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a JSON number")

@@ -1,0 +1,193 @@
+"""Writes a model as a SavedModel that takes strings and returns strings, with its card.
+
+The folder is all that is needed later: TensorFlow (with tensorflow-text for its operations) answers
+from it without this package, through the current loader and through the one of TensorFlow 1 that
+servers use, and `zoo.serving.load` makes the Keras model of it again. To that end every weight is
+filed under its Keras path, which TensorFlow's own variable names do not keep.
+"""
+
+import dataclasses
+import datetime
+import importlib.metadata
+import math
+import os
+import platform
+import shutil
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from zoo.serving.cards import (
+    SAVED_MODEL_FILE,
+    DataRecord,
+    ModelCard,
+    file_checksums,
+    write_card,
+)
+from zoo.serving.weights import collections
+
+_LIBRARIES = ("tensorflow", "keras", "tensorflow-text", "keras-nlp", "numpy")
+
+Endpoint = tuple[Callable[..., dict[str, tf.Tensor]], Sequence[tf.TensorSpec]]
+"""A function of tensors to a flat dict of dense tensors, and the names and types of its inputs."""
+
+
+def describe(
+    model: keras.Model,
+    *,
+    task: str,
+    data: DataRecord,
+    metrics: Mapping[str, float],
+    seed: int,
+    wall_time_seconds: float,
+    hardware: str = "",
+    limits: Mapping[str, int] | None = None,
+    tokenizer: Mapping[str, Any] | None = None,
+) -> ModelCard:
+    """Writes the card of a built model, except for the checksums, which the export adds.
+
+    Args:
+        model: Read are its class, its configuration and its numbers of parameters.
+        task: The task it solves, such as "reading".
+        data: What it was trained and measured on.
+        metrics: Metric -> value; NumPy scalars are taken too.
+        seed: The seed of the training run.
+        wall_time_seconds: How long the training took.
+        hardware: Where it took so long; by default what this machine says of itself.
+        limits: What the servable cuts, such as `maximum_context_tokens`.
+        tokenizer: What the tokenizer's `get_config` gives.
+
+    Returns:
+        The card, with an empty `sha256`.
+    """
+    return ModelCard(
+        model_class=keras.saving.get_registered_name(type(model)),
+        config=model.get_config(),
+        task=task,
+        data=data,
+        metrics={name: float(value) for name, value in metrics.items()},
+        seed=int(seed),
+        wall_time_seconds=float(wall_time_seconds),
+        hardware=hardware or _this_hardware(),
+        trainable_parameters=_count(model.trainable_weights),
+        total_parameters=_count(model.weights),
+        date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        versions=_versions(),
+        limits={name: int(value) for name, value in (limits or {}).items()},
+        tokenizer=dict(tokenizer or {}),
+    )
+
+
+def export_servable(
+    folder: str | Path,
+    model: keras.Model,
+    endpoints: Mapping[str, Endpoint],
+    *,
+    assets: Sequence[tf.Module] = (),
+    card: ModelCard,
+) -> ModelCard:
+    """Writes a SavedModel and its card; the folder appears, or is replaced, once it is complete.
+
+    Args:
+        folder: Where to write; its last part is the model's name. A folder of a SavedModel that is
+            there already is replaced as a whole, and kept if anything fails.
+        model: The built model that the endpoints call. Its weights are stored once, in the type
+            that their variables have.
+        endpoints: Signature name -> function and input signature; "serving_default" among them.
+        assets: Owners of lookup tables that the endpoints use, such as a vocabulary; the files
+            behind the tables travel with the SavedModel.
+        card: What is told about the model, as `describe` makes it.
+
+    Returns:
+        The card as written, with the checksums of all files.
+
+    Raises:
+        ValueError: No "serving_default"; the model is not built, or two of its weights share a
+            path; the folder holds something other than a SavedModel.
+    """
+    folder = Path(folder).expanduser().absolute()
+    if "serving_default" not in endpoints:
+        raise ValueError(
+            f"endpoints must have a signature 'serving_default', got {sorted(endpoints)}"
+        )
+    if folder.exists() and not (folder / SAVED_MODEL_FILE).is_file() and not _is_empty(folder):
+        raise ValueError(f"folder {folder} holds something other than a SavedModel: not replaced")
+    archive = _archive(model, endpoints, assets)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    partial = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.partial")
+    try:
+        archive.write_out(str(partial), verbose=False)
+        card = dataclasses.replace(card, sha256=file_checksums(partial))
+        write_card(partial, card)
+        _replace_folder(partial, folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return card
+
+
+def _archive(
+    model: keras.Model, endpoints: Mapping[str, Endpoint], assets: Sequence[tf.Module]
+) -> keras.export.ExportArchive:
+    """Collects functions, tables and weights.
+
+    The archive must not track the model itself: Keras variables and the TensorFlow variables inside
+    them would both be written, and the file be twice as large.
+    """
+    if not model.built:
+        raise ValueError(f"model {model.name} is not built: call it on a batch, or build it")
+    archive = keras.export.ExportArchive()
+    for asset in assets:
+        archive.track(asset)
+    for name, (function, signature) in endpoints.items():
+        archive.add_endpoint(name, function, list(signature))
+    archive.variables.extend(weight.value for weight in model.weights)
+    archive.trainable_variables.extend(weight.value for weight in model.trainable_weights)
+    archive.non_trainable_variables.extend(weight.value for weight in model.non_trainable_weights)
+    for name, weight in collections(model).items():
+        archive.add_variable_collection(name, [weight.value])
+    return archive
+
+
+def _replace_folder(new: Path, folder: Path) -> None:
+    """Gives a complete folder its name; what had that name is moved aside, then removed."""
+    if not folder.exists():
+        os.rename(new, folder)
+        return
+    aside = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.old")
+    os.rename(folder, aside)
+    try:
+        os.rename(new, folder)
+    except BaseException:
+        os.rename(aside, folder)
+        raise
+    shutil.rmtree(aside)
+
+
+def _is_empty(folder: Path) -> bool:
+    return folder.is_dir() and next(folder.iterdir(), None) is None
+
+
+def _count(weights: Sequence[keras.Variable]) -> int:
+    return sum(math.prod(weight.shape) for weight in weights)
+
+
+def _versions() -> dict[str, str]:
+    """Versions of what a servable depends on."""
+    libraries = {library: importlib.metadata.version(library) for library in _LIBRARIES}
+    return {"python": platform.python_version()} | libraries
+
+
+def _this_hardware() -> str:
+    """The processor of this machine and how many of its cores may be used."""
+    name = platform.processor() or platform.machine()
+    cpu_info = Path("/proc/cpuinfo")
+    if cpu_info.is_file():
+        lines = cpu_info.read_text(encoding="utf-8", errors="replace").splitlines()
+        names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+        name = names[0] if names else name
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return f"{name}, {cores} cores"

@@ -1,0 +1,171 @@
+"""Finds shipped models by name and loads them: as a servable, or as the Keras model to train on.
+
+Names are looked up in `$ZOO_MODELS`, then in the `saved_models/` of the checkout that this package
+was imported from, and are then taken as paths. TensorFlow is imported by the functions that need
+it, so that listing the models is instant.
+"""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from zoo.serving.cards import CARD_FILE, SAVED_MODEL_FILE, ModelCard, read_card, verify
+
+if TYPE_CHECKING:
+    import keras
+
+    from zoo.text.vocabulary import Vocabulary
+
+_CHECKOUT_MODELS = Path(__file__).resolve().parents[2] / "saved_models"
+
+
+def model_directories() -> list[Path]:
+    """The folders in which names of models are looked up, in this order; they need not exist."""
+    chosen = os.environ.get("ZOO_MODELS")
+    return [*([Path(chosen).expanduser()] if chosen else []), _CHECKOUT_MODELS]
+
+
+def list_models() -> list[str]:
+    """Names of the models that `load` and `load_servable` find.
+
+    Returns:
+        Sorted names; empty where nothing is shipped, as in an installation without a checkout.
+    """
+    return sorted(_shipped())
+
+
+def resolve(name_or_path: str | Path) -> Path:
+    """Finds the folder of a model.
+
+    Args:
+        name_or_path: A name out of `list_models()`, else the path of a folder with a SavedModel.
+
+    Returns:
+        The folder.
+
+    Raises:
+        ValueError: Neither; says what there is and where it was looked for.
+    """
+    shipped = _shipped()
+    if str(name_or_path) in shipped:
+        return shipped[str(name_or_path)]
+    path = Path(name_or_path).expanduser()
+    if (path / SAVED_MODEL_FILE).is_file():
+        return path
+    places = " and ".join(str(folder) for folder in model_directories())
+    known = f"there are {', '.join(sorted(shipped))}" if shipped else "there is none"
+    advice = ""
+    if not _CHECKOUT_MODELS.is_dir():
+        advice = (
+            "; this installation comes without saved_models/: set ZOO_MODELS to the folder of that"
+            " name in a checkout of the project, or to one of your own"
+        )
+    raise ValueError(
+        f"no model {str(name_or_path)!r}: it is no folder with a SavedModel, and of the models in"
+        f" {places} {known}{advice}"
+    )
+
+
+def load_card(name_or_path: str | Path) -> ModelCard:
+    """What is told about a shipped model: data, metrics, settings, limits.
+
+    Args:
+        name_or_path: As in `resolve`.
+
+    Raises:
+        ValueError: No such model, or a card that is missing or broken.
+    """
+    return read_card(resolve(name_or_path))
+
+
+def load_servable(name_or_path: str | Path) -> Any:
+    """Loads a model as TensorFlow serves it: strings in, strings and attention out.
+
+    Args:
+        name_or_path: As in `resolve`.
+
+    Returns:
+        What `tf.saved_model.load` gives. Call `servable.signatures["serving_default"]` with one
+        string tensor of shape (batch,) a named input; outputs are a flat dict.
+
+    Raises:
+        ValueError: No such model, or one whose files are not those that its card describes.
+    """
+    import tensorflow as tf
+    import tensorflow_text  # noqa: F401  # registers the operations of the tokenizers
+
+    folder = resolve(name_or_path)
+    if (folder / CARD_FILE).is_file():
+        verify(folder)
+    return tf.saved_model.load(str(folder))
+
+
+def load(name_or_path: str | Path) -> "keras.Model":
+    """Makes the Keras model of a SavedModel again, ready for `compile` and `fit`.
+
+    Class and configuration come from the card, the weights from the SavedModel; no other file is
+    read. The outputs equal those of the servable.
+
+    Args:
+        name_or_path: As in `resolve`.
+
+    Returns:
+        The built model, not compiled.
+
+    Raises:
+        ValueError: No such model; a card that is missing or broken; a class that is not registered;
+            files other than the card describes; weights that do not fit the class, each named.
+    """
+    import keras
+
+    from zoo.models.registry import models
+    from zoo.serving.weights import assign_weights, read_weights
+
+    folder = resolve(name_or_path)
+    card = verify(folder)
+    known = models()  # which registers every class of the zoo with Keras
+    model_class = keras.saving.get_registered_object(card.model_class)
+    if model_class is None:
+        raise ValueError(
+            f"{folder / CARD_FILE}: no class is registered as {card.model_class!r}; this version"
+            f" has {', '.join(sorted(known))}, a class of your own must be imported first"
+        )
+    model = model_class.from_config(card.config)
+    model.build()
+    assign_weights(model, read_weights(folder), folder)
+    return model
+
+
+def load_vocabulary(name_or_path: str | Path, file_name: str | None = None) -> "Vocabulary":
+    """The vocabulary with which a shipped model reads, to prepare text for its `fit`.
+
+    Args:
+        name_or_path: As in `resolve`.
+        file_name: Which one, where a model has several; names are those of the SavedModel's assets.
+
+    Returns:
+        The vocabulary, read from the SavedModel.
+
+    Raises:
+        ValueError: No such model, no such file, or several and no name was given.
+    """
+    from zoo.text.vocabulary import Vocabulary
+
+    assets = resolve(name_or_path) / "assets"
+    names = sorted(path.name for path in assets.iterdir()) if assets.is_dir() else []
+    if file_name is None and len(names) == 1:
+        file_name = names[0]
+    if file_name not in names:
+        raise ValueError(
+            f"file_name must be one of the vocabularies in {assets}, {names}, got {file_name!r}"
+        )
+    return Vocabulary(assets / file_name)
+
+
+def _shipped() -> dict[str, Path]:
+    """Name -> folder of all models that can be named; the first place that has a name wins."""
+    found: dict[str, Path] = {}
+    for directory in model_directories():
+        for file in sorted(directory.glob(f"[!.]*/{SAVED_MODEL_FILE}")):
+            found.setdefault(file.parent.name, file.parent)
+    return found
