@@ -1,0 +1,128 @@
+"""The models under contract: built at tiny sizes with random weights, run, and taken apart."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from keras.ops import convert_to_numpy
+
+from tests.contracts.tasks import TASKS, Axes, Batch, Example
+from zoo.models.base import BaseModel
+from zoo.models.registry import ModelEntry, models
+
+every_model = pytest.mark.parametrize("entry", [pytest.param(e, id=n) for n, e in models().items()])
+"""Runs a test once for each registered model."""
+
+GARBAGE = 1e3
+
+
+def build(entry: ModelEntry, seed: int = 0, scale: float = 0.6, **overrides: Any) -> BaseModel:
+    """A tiny model whose weights, biases and sentinels are all random.
+
+    Args:
+        entry: of the registry.
+        seed: of the weights.
+        scale: their standard deviation; what starts at zero would hide mistakes.
+        **overrides: constructor arguments beside those of the preset `tiny`.
+    """
+    model = entry.cls.from_preset("tiny", **{**TASKS[entry.task].sizes, **overrides})
+    model.build()
+    generator = np.random.default_rng(seed)
+    for weight in model.weights:
+        weight.assign(generator.normal(0.0, scale, weight.shape))
+    return model
+
+
+def put_garbage_into_padding(model: BaseModel) -> None:
+    """Gives the padding id huge vectors, so that a model that looks at padding shows it."""
+    tables = padding_tables(model)
+    assert tables, "no embedding table found"
+    for table in tables:
+        values = convert_to_numpy(table.value).copy()
+        values[0] = GARBAGE * np.where(np.arange(values.shape[1]) % 2, -1.0, 1.0)
+        table.assign(values)
+
+
+def padding_tables(model: BaseModel) -> list[Any]:
+    """The weights whose rows are looked up by ids, row 0 by padding."""
+    return [w for w in model.weights if "embedding" in w.path and len(w.shape) == 2]
+
+
+def flatten(outputs: Mapping[str, Any], prefix: str = "") -> dict[str, np.ndarray]:
+    """Nested outputs as one dict of arrays, names joined by a slash."""
+    flat: dict[str, np.ndarray] = {}
+    for name, value in outputs.items():
+        if isinstance(value, Mapping):
+            flat |= flatten(value, f"{prefix}{name}/")
+        else:
+            flat[prefix + name] = convert_to_numpy(value)
+    return flat
+
+
+def run(model: BaseModel, batch: Batch) -> dict[str, np.ndarray]:
+    """The flat outputs of a batch, as at inference."""
+    return flatten(model(batch.inputs, training=False))
+
+
+def real_part(
+    values: np.ndarray, axes: Axes, example: Example, padded: Mapping[str, int]
+) -> np.ndarray:
+    """What an output (without its batch axis) says of the real words of one example."""
+    for number, kept in real_positions(axes, example, padded):
+        values = np.compress(kept, values, axis=number)
+    return values
+
+
+def real_positions(
+    axes: Axes, example: Example, padded: Mapping[str, int]
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Each padded axis of an output without its batch axis, and where it is real."""
+    for number, axis in enumerate(axes):
+        if not isinstance(axis, int):
+            yield number, axis.real(example.lengths, dict(padded))
+
+
+def real_outputs(model: BaseModel, entry: ModelEntry, batch: Batch) -> list[dict[str, np.ndarray]]:
+    """The outputs of each example of a batch, without padding."""
+    outputs, axes = run(model, batch), TASKS[entry.task].output_axes(model)
+    return [
+        {name: real_part(outputs[name][row], axes[name], example, batch.padded) for name in outputs}
+        for row, example in enumerate(batch.examples)
+    ]
+
+
+def loss_of(model: BaseModel, batch: Batch, outputs: Mapping[str, Any] | None = None) -> tf.Tensor:
+    """The loss of a batch at inference."""
+    if outputs is None:
+        outputs = model(batch.inputs, training=False)
+    return model.compute_loss(batch.inputs, batch.targets, outputs, training=False)
+
+
+def gradients_of(
+    model: BaseModel, batch: Batch, training: bool = False
+) -> dict[str, np.ndarray | None]:
+    """The gradient of the batch's loss by path below the model; None where none arrives."""
+    with tf.GradientTape() as tape:
+        outputs = model(batch.inputs, training=training)
+        loss = model.compute_loss(batch.inputs, batch.targets, outputs, training=training)
+    gradients = tape.gradient(loss, [weight.value for weight in model.trainable_weights])
+    paths = [path_of(model, weight) for weight in model.trainable_weights]
+    return {
+        path: None if gradient is None else convert_to_numpy(gradient)
+        for path, gradient in zip(paths, gradients, strict=True)
+    }
+
+
+def path_of(model: BaseModel, weight: Any) -> str:
+    """The path of a weight below the model."""
+    return weight.path.removeprefix(f"{model.name}/")
+
+
+def values_of(model: BaseModel) -> dict[str, np.ndarray]:
+    """The weights by path below the model, in float64."""
+    return {
+        path_of(model, weight): convert_to_numpy(weight.value).astype("float64")
+        for weight in model.weights
+    }

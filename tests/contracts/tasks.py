@@ -1,0 +1,128 @@
+"""What the contracts know of a task: tiny examples, and which axes each output of a model has.
+
+A new task is a class with the attributes and methods of `Reading`, and a line in `TASKS`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from zoo.models.base import BaseModel
+
+Axes = tuple["Side | int", ...]
+FIRST_WORD = 4  # ids below are padding, unknown, start and end
+
+
+@dataclass(frozen=True)
+class Side:
+    """An axis along an input side, with a sentinel after its padding or without."""
+
+    name: str
+    sentinel: bool = False
+
+    def real(self, lengths: dict[str, int], padded: dict[str, int]) -> np.ndarray:
+        """True where there is no padding: (padded size of the axis,)."""
+        words = np.arange(padded[self.name]) < lengths[self.name]
+        return np.append(words, True) if self.sentinel else words
+
+
+@dataclass(frozen=True)
+class Example:
+    """One example without padding: id arrays of one axis, targets of one axis or none."""
+
+    inputs: dict[str, np.ndarray]
+    targets: dict[str, np.ndarray]
+
+    @property
+    def lengths(self) -> dict[str, int]:
+        return {name: len(ids) for name, ids in self.inputs.items()}
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Examples, padded on the right to the longest and by `extra` positions more."""
+
+    examples: list[Example]
+    extra: int = 0
+
+    @property
+    def inputs(self) -> dict[str, np.ndarray]:
+        return self._collate([example.inputs for example in self.examples])
+
+    @property
+    def targets(self) -> dict[str, np.ndarray]:
+        return self._collate([example.targets for example in self.examples])
+
+    @property
+    def padded(self) -> dict[str, int]:
+        return {name: ids.shape[1] for name, ids in self.inputs.items()}
+
+    def _collate(self, rows: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+        return {name: self._pad([row[name] for row in rows]) for name in rows[0]}
+
+    def _pad(self, rows: list[np.ndarray]) -> np.ndarray:
+        if rows[0].ndim == 0:
+            return np.array(rows, "int32")
+        longest = max(len(row) for row in rows) + self.extra
+        return np.array([np.pad(row, (0, longest - len(row))) for row in rows], "int32")
+
+
+class Reading:
+    """Questions on contexts, answered by a span of the context."""
+
+    sizes = {"vocabulary_size": 23, "iterations": 2}  # noqa: RUF012
+    """Constructor arguments that the examples need."""
+    sides = {"question": 6, "context": 9}  # noqa: RUF012
+    """Names of the padded inputs, and the length of the longest in the examples."""
+    may_be_empty = ("question",)
+    """Sides without which there still is something to predict."""
+    metric = {"start": "accuracy"}  # noqa: RUF012
+    """A compiled metric, by the target it reads."""
+
+    def examples(self, count: int, seed: int = 0) -> list[Example]:
+        """Random examples of every length, the shortest of one word and the longest among them."""
+        ends = [self.example(seed, question=1, context=1), self.example(seed + 1, **self.sides)]
+        return (ends + [self.example(seed + row) for row in range(2, count)])[:count]
+
+    def example(self, seed: int, **lengths: int) -> Example:
+        """A random example; sides that are not in `lengths` get a random length."""
+        generator = np.random.default_rng(seed)
+        drawn = {name: int(generator.integers(2, top + 1)) for name, top in self.sides.items()}
+        inputs = {
+            name: generator.integers(FIRST_WORD, self.sizes["vocabulary_size"], length)
+            for name, length in (drawn | lengths).items()
+        }
+        answer = np.sort(generator.integers(0, max(len(inputs["context"]), 1), 2))
+        return Example(inputs, {"start": answer[0], "end": answer[1]})
+
+    def output_axes(self, model: BaseModel) -> dict[str, Axes]:
+        """The axes after the batch of each output, nested names joined by a slash."""
+        context, iterations = Side("context"), model.get_config()["iterations"]
+        return {
+            "start": (context,),
+            "end": (context,),
+            "span": (2,),
+            "start_per_iteration": (iterations, context),
+            "end_per_iteration": (iterations, context),
+            "span_per_iteration": (iterations, 2),
+            "active": (iterations,),
+        } | attention_axes(model)
+
+    def padding_value(self, output: str) -> float:
+        """What an output with a padded axis holds there: no weight, or no chance."""
+        return 0.0 if output.startswith("attention/") else -1e30
+
+    def metric_values(self, outputs: dict[str, np.ndarray], targets: dict[str, np.ndarray]):
+        """What the compiled metric must say: (examples,), each example's share in its mean."""
+        return outputs["start"].argmax(axis=-1) == targets["start"]
+
+
+def attention_axes(model: BaseModel) -> dict[str, Axes]:
+    """The axes of the attention maps, from what the model's class says of them."""
+    return {
+        f"attention/{name}": (Side(sides.queries), Side(sides.keys, sides.sentinel))
+        for name, sides in model.ATTENTION.items()
+    }
+
+
+TASKS = {"reading": Reading()}

@@ -1,0 +1,86 @@
+"""K11: one device and several take the same steps, and they are steps of the mean over the batch.
+
+Examples differ in length, and the last batch is short. Most runs are eager, which costs a tenth of
+the time that tracing takes; one is the graph that users run, with batches that no number of
+replicas divides and a last one that leaves two of three replicas without an example.
+"""
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from tests.contracts.subjects import build, every_model, gradients_of
+from tests.contracts.tasks import TASKS, Batch
+from zoo.training.distribution import make_strategy
+
+EXAMPLES, BATCH, LIMIT, RATE = 11, 6, 0.25, 0.5
+
+
+def strategy_of(replicas):
+    if replicas == 1:
+        return make_strategy("none")
+    return make_strategy("mirrored", [f"CPU:{number}" for number in range(replicas)])
+
+
+def trained(entry, replicas, optimizer, batch_size=BATCH, eagerly=True):
+    """The trainable weights, flat, and the logged loss after an epoch in the examples' order."""
+    batch = Batch(TASKS[entry.task].examples(EXAMPLES))
+    data = tf.data.Dataset.from_tensor_slices((batch.inputs, batch.targets)).batch(batch_size)
+    strategy = strategy_of(replicas)
+    assert strategy.num_replicas_in_sync == replicas
+    with strategy.scope():
+        model = build(entry)
+        model.compile(type(optimizer).from_config(optimizer.get_config()), run_eagerly=eagerly)
+    history = model.fit(data, shuffle=False, verbose=0).history
+    return flat(model), history["loss"][0]
+
+
+def flat(model):
+    values = [keras.ops.convert_to_numpy(w.value).ravel() for w in model.trainable_weights]
+    return np.concatenate(values).astype("float64")
+
+
+def descent(entry, batch_size=BATCH):
+    """What plain gradient descent on the mean over each batch gives, clipped by the joint norm."""
+    model, examples, clipped = build(entry), TASKS[entry.task].examples(EXAMPLES), []
+    for first in range(0, EXAMPLES, batch_size):
+        gradients = gradients_of(model, Batch(examples[first : first + batch_size]))
+        norm = np.sqrt(sum(np.sum(g.astype("float64") ** 2) for g in gradients.values()))
+        clipped.append(norm > LIMIT)
+        for weight, gradient in zip(model.trainable_weights, gradients.values(), strict=True):
+            weight.assign_sub(RATE * gradient * min(1.0, LIMIT / norm))
+    assert all(clipped)
+    return flat(model)
+
+
+def relative_difference(values, expected):
+    return np.linalg.norm(values - expected) / np.linalg.norm(expected)
+
+
+@every_model
+def test_k11_any_number_of_devices_descends_the_clipped_gradient_of_the_mean(entry):
+    expected = descent(entry)
+    assert relative_difference(flat(build(entry)), expected) > 1e-3
+    optimizer = keras.optimizers.SGD(RATE, global_clipnorm=LIMIT)
+    losses = []
+    for replicas in (1, 2, 3):
+        weights, loss = trained(entry, replicas, optimizer)
+        assert relative_difference(weights, expected) < 1e-5, replicas
+        losses.append(loss)
+    np.testing.assert_allclose(losses[1:], losses[0], rtol=1e-5)
+
+
+@every_model
+def test_k11_adam_takes_the_same_steps_on_any_number_of_devices(entry):
+    optimizer = keras.optimizers.Adam(1e-2, global_clipnorm=LIMIT)
+    expected, _ = trained(entry, 1, optimizer)
+    for replicas in (2, 3):
+        weights, _ = trained(entry, replicas, optimizer)
+        assert relative_difference(weights, expected) < 1e-4, replicas
+
+
+@every_model
+def test_k11_replicas_with_unequal_shares_and_with_none_descend_alike_in_the_graph(entry):
+    optimizer = keras.optimizers.SGD(RATE, global_clipnorm=LIMIT)
+    weights, _ = trained(entry, 3, optimizer, batch_size=5, eagerly=False)
+    assert relative_difference(weights, descent(entry, batch_size=5)) < 1e-5

@@ -1,0 +1,127 @@
+"""K1 names and shapes, K2 attention, K8 eager equals graph, K9 half precision."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.contracts.subjects import (
+    build,
+    every_model,
+    flatten,
+    gradients_of,
+    loss_of,
+    put_garbage_into_padding,
+    real_positions,
+    run,
+)
+from tests.contracts.tasks import TASKS, Batch, Side
+
+
+def batch_with_empty_sides(task):
+    """Examples of all lengths, and one for each side that has not a single real word."""
+    empty = [task.example(7, **{side: 0}) for side in task.sides]
+    nothing = task.example(8, **dict.fromkeys(task.sides, 0))
+    return Batch([*task.examples(4), *empty, nothing], extra=2)
+
+
+def compiled(model, task):
+    """The model as one graph for every batch size and every length, and its traces so far."""
+    signature = {side: tf.TensorSpec((None, None), tf.int32) for side in task.sides}
+    traces = []
+
+    @tf.function(input_signature=[signature])
+    def graph(inputs):
+        traces.append(inputs)
+        return model(inputs, training=False)
+
+    return graph, traces
+
+
+@every_model
+def test_k1_k8_one_graph_gives_the_named_shapes_and_the_eager_values_at_every_size(entry):
+    task, model = TASKS[entry.task], build(entry)
+    graph, traces = compiled(model, task)
+    axes = task.output_axes(model)
+    examples = task.examples(4)
+    for batch in (Batch(examples), Batch(examples[1:2]), Batch(examples[:3], extra=5)):
+        outputs = flatten(graph(batch.inputs))
+        assert outputs.keys() == axes.keys()
+        for name, value in outputs.items():
+            sizes = [
+                axis if isinstance(axis, int) else batch.padded[axis.name] + axis.sentinel
+                for axis in axes[name]
+            ]
+            assert value.shape == (len(batch.examples), *sizes), name
+        for name, value in run(model, batch).items():
+            np.testing.assert_allclose(outputs[name], value, rtol=1e-5, atol=1e-6, err_msg=name)
+    nothing = {name: ids[:0] for name, ids in Batch(examples).inputs.items()}
+    assert {len(value) for value in flatten(graph(nothing)).values()} == {0}
+    assert len(traces) == 1
+
+
+@every_model
+def test_k2_attention_is_a_distribution_over_the_real_keys(entry):
+    task, model = TASKS[entry.task], build(entry)
+    put_garbage_into_padding(model)
+    batch = batch_with_empty_sides(task)
+    outputs, axes = run(model, batch), task.output_axes(model)
+    maps = [name for name in outputs if name.startswith("attention/")]
+    assert maps
+    for name in maps:
+        queries, keys = axes[name]
+        assert isinstance(queries, Side)
+        assert isinstance(keys, Side)
+        assert outputs[name].min() >= 0.0
+        for weights, example in zip(outputs[name], batch.examples, strict=True):
+            real_queries = queries.real(example.lengths, batch.padded)
+            real_keys = keys.real(example.lengths, batch.padded)
+            sums = real_queries * float(real_keys.any())  # without a key there is no weight
+            np.testing.assert_allclose(weights.sum(axis=1), sums, atol=1e-5, err_msg=name)
+            assert not weights[:, ~real_keys].any(), name
+            assert not weights[~real_queries].any(), name
+
+
+@every_model
+def test_padding_is_never_a_possible_answer(entry):
+    task, model = TASKS[entry.task], build(entry)
+    put_garbage_into_padding(model)
+    batch = batch_with_empty_sides(task)
+    axes = task.output_axes(model)
+    for name, values in run(model, batch).items():
+        for value, example in zip(values, batch.examples, strict=True):
+            for number, real in real_positions(axes[name], example, batch.padded):
+                padding = np.compress(~real, value, axis=number)
+                assert (padding == np.float32(task.padding_value(name))).all(), name
+
+
+@every_model
+def test_k2_everything_is_finite_where_a_side_is_all_padding(entry):
+    task, model = TASKS[entry.task], build(entry)
+    put_garbage_into_padding(model)
+    batch = batch_with_empty_sides(task)
+    for name, value in run(model, batch).items():
+        assert np.isfinite(value).all(), name
+    for example in batch.examples[4:]:
+        alone = Batch([example], extra=1)
+        assert np.isfinite(loss_of(model, alone))
+        for path, gradient in gradients_of(model, alone).items():
+            assert np.isfinite(gradient).all(), path
+
+
+@every_model
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+def test_k9_half_precision_is_finite_and_near(entry, policy):
+    task = TASKS[entry.task]
+    batch = batch_with_empty_sides(task)
+    exact = build(entry)
+    model = build(entry, dtype=policy)
+    assert model.compute_dtype == policy.removeprefix("mixed_")
+    outputs = run(model, batch)
+    for name, value in run(exact, batch).items():
+        assert np.isfinite(outputs[name].astype("float32")).all(), name
+        if name.startswith("attention/"):
+            difference = np.abs(outputs[name].astype("float32") - value)
+            assert difference.max() < 0.1, name
+    assert np.isfinite(loss_of(model, batch))
+    for path, gradient in gradients_of(model, batch).items():
+        assert np.isfinite(gradient.astype("float32")).all(), path

@@ -1,0 +1,61 @@
+"""K6: configurations and `.keras` files give the model back."""
+
+import json
+
+import keras
+import numpy as np
+
+from tests.contracts.subjects import build, every_model, path_of, run
+from tests.contracts.tasks import TASKS, Batch
+
+
+def assert_same_outputs(model, other, batch):
+    outputs = run(other, batch)
+    for name, value in run(model, batch).items():
+        np.testing.assert_array_equal(outputs[name], value, err_msg=name)
+
+
+def other_values(config):
+    """Every option of a configuration, with another value where there is one that fits any."""
+    return {"dropout": 0.25, "trainable_embeddings": not config["trainable_embeddings"]}
+
+
+@every_model
+def test_k6_a_configuration_survives_json_and_makes_the_same_model(entry):
+    model = build(entry, **other_values(build(entry).get_config()), name="renamed")
+    config = json.loads(json.dumps(model.get_config()))
+    copy = entry.cls.from_config(config)
+    assert copy.get_config() == model.get_config()
+    assert copy.name == "renamed"
+    copy.build()
+    assert [path_of(copy, w) for w in copy.weights] == [path_of(model, w) for w in model.weights]
+    trainable = [path_of(model, w) for w in model.trainable_weights]
+    assert [path_of(copy, w) for w in copy.trainable_weights] == trainable
+    copy.set_weights(model.get_weights())
+    assert_same_outputs(model, copy, Batch(TASKS[entry.task].examples(4)))
+
+
+@every_model
+def test_k6_a_keras_file_gives_the_model_its_weights_and_its_optimizer_back(entry, tmp_path):
+    batch = Batch(TASKS[entry.task].examples(4))
+    model = build(entry)
+    model.compile(keras.optimizers.Adam(0.125, global_clipnorm=3.0))
+    model.optimizer.build(model.trainable_variables)
+    path = tmp_path / "model.keras"
+    model.save(path)
+    copy = keras.saving.load_model(path)
+    assert type(copy) is entry.cls
+    assert_same_outputs(model, copy, batch)
+    assert copy.optimizer.get_config() == model.optimizer.get_config()
+    assert len(copy.optimizer.variables) == len(model.optimizer.variables)
+
+
+@every_model
+def test_k6_half_precision_survives_too(entry):
+    model = build(entry, dtype="mixed_bfloat16")
+    copy = entry.cls.from_config(model.get_config())
+    copy.build()
+    assert copy.dtype_policy == model.dtype_policy
+    assert [w.dtype for w in copy.weights] == [w.dtype for w in model.weights]
+    copy.set_weights(model.get_weights())
+    assert_same_outputs(model, copy, Batch(TASKS[entry.task].examples(4)))

@@ -1,0 +1,72 @@
+"""K5 every weight learns, K10 `fit` needs nothing but an optimizer, and reads back a metric."""
+
+import keras
+import numpy as np
+import pytest
+
+from tests.contracts.subjects import build, every_model, flatten, gradients_of, loss_of, run
+from tests.contracts.tasks import TASKS, Batch
+
+
+@every_model
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+def test_k5_a_finite_gradient_reaches_every_trainable_weight(entry, dropout):
+    model = build(entry, dropout=dropout, trainable_embeddings=True)
+    batch = Batch(TASKS[entry.task].examples(12))
+    gradients = gradients_of(model, batch, training=True)
+    assert len(gradients) == len(model.trainable_weights)
+    for path, gradient in gradients.items():
+        assert gradient is not None, path
+        assert np.isfinite(gradient).all(), path
+        assert gradient.any(), path
+
+
+@every_model
+def test_dropout_acts_in_training_only(entry):
+    batch = Batch(TASKS[entry.task].examples(4))
+    plain, model = build(entry), build(entry, dropout=0.5)
+    expected = run(plain, batch)
+    for name, value in run(model, batch).items():
+        np.testing.assert_array_equal(value, expected[name], err_msg=name)
+    floats = [name for name, value in expected.items() if value.dtype.kind == "f"]
+    first, second = (flatten(model(batch.inputs, training=True)) for _ in range(2))
+    assert any(not np.array_equal(first[name], second[name]) for name in floats)
+
+
+@every_model
+def test_k10_fit_lowers_the_loss_with_nothing_but_an_optimizer(entry):
+    batch = Batch(TASKS[entry.task].examples(8))
+    model = build(entry, scale=0.2)
+    before = float(loss_of(model, batch))
+    model.compile(keras.optimizers.Adam(0.02))
+    history = model.fit(batch.inputs, batch.targets, batch_size=4, epochs=12, verbose=0).history
+    after = float(loss_of(model, batch))
+    assert after < 0.8 * before
+    assert after < history["loss"][-1] < history["loss"][0]
+
+
+@every_model
+def test_k10_a_compiled_metric_and_the_loss_are_exact_over_a_short_last_batch(entry):
+    task = TASKS[entry.task]
+    batch = Batch(task.examples(8))
+    model = build(entry)
+    ((target, metric),) = task.metric.items()
+    model.compile("sgd", metrics={target: metric})
+    scores = model.evaluate(batch.inputs, batch.targets, batch_size=3, verbose=0, return_dict=True)
+    values = task.metric_values(run(model, batch), batch.targets)
+    assert 0.0 < np.mean(values) < 1.0  # a constant would be right by accident
+    name = next(name for name in scores if name != "loss")
+    assert name.startswith(target)
+    np.testing.assert_allclose(scores[name], np.mean(values), rtol=1e-6)
+    np.testing.assert_allclose(scores["loss"], loss_of(model, batch), rtol=1e-5)
+
+
+@every_model
+def test_k10_a_metric_for_no_output_and_a_loss_are_refused(entry):
+    batch = Batch(TASKS[entry.task].examples(2))
+    model = build(entry)
+    model.compile("sgd", metrics={"nonsense": "accuracy"})
+    with pytest.raises(ValueError, match="nonsense"):
+        model.evaluate(batch.inputs, batch.targets, verbose=0)
+    with pytest.raises(ValueError, match="loss"):
+        model.compile("sgd", loss="mse")
