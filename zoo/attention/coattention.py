@@ -18,8 +18,12 @@ from zoo.ops.masking import Tensor, append_sentinel_mask, masked_softmax
 class CoattentionOutput(NamedTuple):
     """What coattention returns for each real word; the sentinels' own rows are dropped."""
 
+    question_summary: Tensor
+    """Q A^D (B, m, l): for each document word, the question words that it attends to."""
+    document_summary: Tensor
+    """C^Q = D A^Q (B, n, l): for each question word, the document words that it attends to."""
     context: Tensor
-    """C^D (B, m, 2l): for each document word, [question; document-in-question] summaries."""
+    """C^Q A^D (B, m, l): for each document word, the summaries of its question words."""
     document_to_question: Tensor
     """A^D (B, m, n + 1): each document word's distribution over the question and its sentinel."""
     question_to_document: Tensor
@@ -31,7 +35,8 @@ class Coattention(keras.layers.Layer):
     """Coattention with separate trainable sentinels.
 
     ``Q = tanh(W_Q Q' + b_Q)``; ``L = D^T Q``; ``A^Q = softmax(L)`` over the document;
-    ``A^D = softmax(L^T)`` over the question; ``C^Q = D A^Q``; ``C^D = [Q; C^Q] A^D``.
+    ``A^D = softmax(L^T)`` over the question; ``C^Q = D A^Q``; ``C^D = [Q; C^Q] A^D``, here in
+    its two halves.
     """
 
     def build(self, document_shape: tuple[int | None, ...], *_: Any) -> None:
@@ -65,18 +70,44 @@ class Coattention(keras.layers.Layer):
         document = append_sentinel(document, self.document_sentinel)  # (B, m + 1, l)
         question = append_sentinel(question, self.question_sentinel)  # (B, n + 1, l)
         question = self.question_projection(question)
-        document_keys = append_sentinel_mask(document_mask)[:, :, None]  # (B, m + 1, 1)
-        question_keys = append_sentinel_mask(question_mask)[:, None, :]  # (B, 1, n + 1)
+        document_keys = append_sentinel_mask(document_mask)  # (B, m + 1)
+        question_keys = append_sentinel_mask(question_mask)  # (B, n + 1)
+        attended = coattend(document, document_keys, question, question_keys)
+        return CoattentionOutput(
+            question_summary=attended.question_summary[:, :-1],
+            document_summary=attended.document_summary[:, :-1],
+            context=attended.context[:, :-1],
+            document_to_question=attended.document_to_question[:, :-1],
+            question_to_document=attended.question_to_document[:, :-1],
+        )
 
-        affinity = ops.matmul(document, ops.swapaxes(question, 1, 2))  # L (B, m + 1, n + 1)
-        over_document = masked_softmax(affinity, document_keys, axis=1)  # A^Q
-        over_question = masked_softmax(affinity[:, :-1], question_keys, axis=2)  # A^D (B, m, n + 1)
-        to_document = ops.swapaxes(over_document, 1, 2)  # (B, n + 1, m + 1)
 
-        question_context = ops.matmul(to_document, document)  # C^Q (B, n + 1, l)
-        both = ops.concatenate([question, question_context], axis=-1)  # (B, n + 1, 2l)
-        context = ops.matmul(over_question, both)  # C^D (B, m, 2l)
-        return CoattentionOutput(context, over_question, to_document[:, :-1])
+def coattend(
+    document: Tensor, document_mask: Tensor, question: Tensor, question_mask: Tensor
+) -> CoattentionOutput:
+    """Coattention proper, without weights, of m document and n question positions.
+
+    Args:
+        document: D (B, m, l).
+        document_mask: bool (B, m).
+        question: Q (B, n, l).
+        question_mask: bool (B, n).
+
+    Returns:
+        See ``CoattentionOutput``; here maps have m and n columns.
+    """
+    affinity = ops.matmul(document, ops.swapaxes(question, 1, 2))  # L (B, m, n)
+    over_document = masked_softmax(affinity, document_mask[:, :, None], axis=1)  # A^Q
+    over_question = masked_softmax(affinity, question_mask[:, None, :], axis=2)  # A^D transposed
+    to_document = ops.swapaxes(over_document, 1, 2)  # (B, n, m)
+    document_summary = ops.matmul(to_document, document)  # C^Q (B, n, l)
+    return CoattentionOutput(
+        question_summary=ops.matmul(over_question, question),  # (B, m, l)
+        document_summary=document_summary,
+        context=ops.matmul(over_question, document_summary),  # (B, m, l)
+        document_to_question=over_question,
+        question_to_document=to_document,
+    )
 
 
 def append_sentinel(values: Tensor, sentinel: Tensor) -> Tensor:

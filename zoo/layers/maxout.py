@@ -12,7 +12,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from zoo.ops.masking import Tensor
+from zoo.ops.masking import Tensor, masked_softmax
 from zoo.ops.maxout import maxout
 
 
@@ -57,7 +57,11 @@ class Maxout(keras.layers.Layer):
     def call(self, parts: list[Tensor]) -> Tensor:
         """Parts (..., d_part) -> (..., units)."""
         pieces = sum(self.project(part, values) for part, values in enumerate(parts))
-        return self.pool(pieces + ops.cast(self.bias, pieces.dtype))
+        return self.pool(self.add_bias(pieces))
+
+    def add_bias(self, pieces: Tensor) -> Tensor:
+        """Adds b to pieces (..., p * units)."""
+        return pieces + ops.cast(self.bias, pieces.dtype)
 
     def pool(self, pieces: Tensor) -> Tensor:
         """Maximum over the pieces: (..., p * units) -> (..., units)."""
@@ -66,6 +70,42 @@ class Maxout(keras.layers.Layer):
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
         return super().get_config() | {"units": self.units, "pool_size": self.pool_size}
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class MixtureOfExperts(Maxout):
+    """``sum_k g_k (W^k x + b^k)`` over the two best of pool_size experts.
+
+    A linear gate without bias reads the same input; the softmax of its two largest outputs gives
+    g. The experts are the linear pieces of a maxout layer, which this one replaces.
+    Source: Shazeer et al. 2017 (arXiv 1701.06538), as used by DCN+ (arXiv 1711.00106, section 2.2).
+    """
+
+    def build(self, parts_shapes: list[tuple[int | None, ...]]) -> None:
+        """Creates the weights of Maxout and gate_<part> (d_part, p)."""
+        super().build(parts_shapes)
+        self.gates = [
+            self.add_weight(shape=(shape[-1], self.pool_size), name=f"gate_{part}")
+            for part, shape in enumerate(parts_shapes)
+        ]
+
+    def project(self, part: int, values: Tensor) -> Tensor:
+        """One part's share of experts and gate: (..., d_part) -> (..., p * units + p)."""
+        gate = ops.matmul(values, self.gates[part])
+        return ops.concatenate([super().project(part, values), gate], axis=-1)
+
+    def add_bias(self, pieces: Tensor) -> Tensor:
+        """Adds b to the experts in (..., p * units + p)."""
+        return pieces + ops.cast(ops.pad(self.bias, [[0, self.pool_size]]), pieces.dtype)
+
+    def pool(self, pieces: Tensor) -> Tensor:
+        """Weighs the two best experts: (..., p * units + p) -> (..., units)."""
+        experts, gate = ops.split(pieces, [self.pool_size * self.units], axis=-1)
+        _, best = ops.top_k(gate, min(2, self.pool_size))  # (..., 2)
+        chosen = ops.any(ops.one_hot(best, self.pool_size, dtype="bool"), axis=-2)  # (..., p)
+        weights = masked_softmax(gate, chosen)
+        experts = ops.reshape(experts, (*ops.shape(experts)[:-1], self.pool_size, self.units))
+        return ops.sum(ops.expand_dims(weights, -1) * experts, axis=-2)
 
 
 @keras.saving.register_keras_serializable(package="zoo")
@@ -94,8 +134,8 @@ class HighwayMaxoutNetwork(keras.layers.Layer):
         self.second = Maxout(units, pool_size, name="second", dtype=self.dtype_policy)
         self.score = Maxout(1, pool_size, name="score", dtype=self.dtype_policy)
 
-    def make_first_layer(self) -> keras.layers.Layer:
-        """The layer of [u_t; r]: has ``project(part, values)``, ``bias`` and ``pool``."""
+    def make_first_layer(self) -> Maxout:
+        """The layer of [u_t; r]; a variant of the network may replace it."""
         return Maxout(self.units, self.pool_size, name="first", dtype=self.dtype_policy)
 
     def build(self, encoding_shape: tuple[int | None, ...]) -> None:
@@ -108,8 +148,7 @@ class HighwayMaxoutNetwork(keras.layers.Layer):
 
     def prepare(self, encoding: Tensor) -> Tensor:
         """What no iteration changes: U (B, m, 2l) -> W_1 u_t + b_1 (B, m, p * l)."""
-        pieces = self.first.project(0, encoding)
-        return pieces + ops.cast(self.first.bias, pieces.dtype)
+        return self.first.add_bias(self.first.project(0, encoding))
 
     def call(self, prepared: Tensor, hidden: Tensor, start: Tensor, end: Tensor) -> Tensor:
         """Scores of one iteration.
@@ -132,3 +171,12 @@ class HighwayMaxoutNetwork(keras.layers.Layer):
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
         return super().get_config() | {"units": self.units, "pool_size": self.pool_size}
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class HighwayMixtureNetwork(HighwayMaxoutNetwork):
+    """A Highway Maxout Network with experts as its first layer (DCN+)."""
+
+    def make_first_layer(self) -> Maxout:
+        """The mixture of experts of [u_t; r]."""
+        return MixtureOfExperts(self.units, self.pool_size, name="first", dtype=self.dtype_policy)

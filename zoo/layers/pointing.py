@@ -11,7 +11,7 @@ from typing import Any, Literal
 import keras
 from keras import ops
 
-from zoo.layers.maxout import HighwayMaxoutNetwork
+from zoo.layers.maxout import HighwayMaxoutNetwork, HighwayMixtureNetwork
 from zoo.layers.recurrence import LSTM
 from zoo.ops.gathering import gather_positions
 from zoo.ops.masking import Tensor, last_position, mask_scores
@@ -130,6 +130,15 @@ class DynamicPointingDecoder(keras.layers.Layer):
         }
 
 
+@keras.saving.register_keras_serializable(package="zoo")
+class MixturePointingDecoder(DynamicPointingDecoder):
+    """The pointing decoder of DCN+: scorers with a mixture of experts as first layer."""
+
+    def make_scorer(self, name: str) -> HighwayMaxoutNetwork:
+        """The network that scores positions; start and end have one each."""
+        return HighwayMixtureNetwork(self.units, self.pool_size, name=name, dtype=self.dtype_policy)
+
+
 def pointing_outputs(estimates: dict[str, Tensor]) -> dict[str, Tensor]:
     """Names the decoder's estimates as every reader does and adds the prediction.
 
@@ -179,3 +188,40 @@ def _cross_entropy(target: Tensor, logits: Tensor) -> Tensor:
     iterations = logits.shape[1]
     target = ops.repeat(ops.cast(target, "int32")[:, None], iterations, axis=1)  # (B, I)
     return ops.sparse_categorical_crossentropy(target, logits, from_logits=True)
+
+
+def sampled_log_probability(sampled: Tensor, outputs: dict[str, Tensor]) -> Tensor:
+    """Log-probability of spans drawn from each iteration's distributions, summed over iterations.
+
+    Args:
+        sampled: int (B, I, 2).
+        outputs: what ``pointing_outputs`` returned.
+
+    Returns:
+        float32 (B,).
+    """
+    per_iteration = [
+        -ops.sparse_categorical_crossentropy(
+            sampled[..., index], outputs[f"{side}_per_iteration"], from_logits=True
+        )
+        for index, side in enumerate(("start", "end"))
+    ]
+    return ops.sum(sum(per_iteration), axis=1)
+
+
+def span_overlap_f1(spans: Tensor, answers: Tensor) -> Tensor:
+    """F1 of the positions of two spans, ends included.
+
+    Args:
+        spans: int (B, 2); one that ends before it starts has no positions and scores 0.
+        answers: int (B, 2).
+
+    Returns:
+        float32 (B,).
+    """
+    spans, answers = ops.cast(spans, "int32"), ops.cast(answers, "int32")
+    first = ops.maximum(spans[:, 0], answers[:, 0])
+    last = ops.minimum(spans[:, 1], answers[:, 1])
+    common = ops.cast(ops.maximum(last - first + 1, 0), "float32")
+    sizes = [ops.maximum(span[:, 1] - span[:, 0] + 1, 0) for span in (spans, answers)]
+    return 2 * common / ops.maximum(ops.cast(sizes[0] + sizes[1], "float32"), 1.0)

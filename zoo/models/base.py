@@ -95,12 +95,7 @@ class BaseModel(keras.Model):
         training: bool = True,
     ) -> Tensor:
         """This replica's share of the loss; summed over the replicas it is the batch's loss."""
-        total, count = self._loss_sum_and_count(y, y_pred, sample_weight)
-        replicas = tf.distribute.get_replica_context()
-        if replicas is not None:
-            count = replicas.all_reduce(tf.distribute.ReduceOp.SUM, count)
-        regularization = sum(self.losses) / self.distribute_replicas if self.losses else 0.0
-        return total / ops.maximum(count, 1.0) + regularization
+        return self._share_of_loss(*self._loss_sum_and_count(y, y_pred, sample_weight))
 
     @property
     def distribute_replicas(self) -> int:
@@ -112,19 +107,23 @@ class BaseModel(keras.Model):
         x, y, sample_weight = keras.utils.unpack_x_y_sample_weight(data)
         with tf.GradientTape() as tape:
             outputs = self(x, training=True)
-            loss = self.compute_loss(x, y, outputs, sample_weight, training=True)
+            total, count = self._loss_sum_and_count(y, outputs, sample_weight)
+            loss = self._share_of_loss(total, count)
             scaled = self.optimizer.scale_loss(loss)
         weights = self.trainable_weights
         gradients = tape.gradient(scaled, [weight.value for weight in weights])
         if self.distribute_replicas > 1:
             gradients = self._reduce_and_clip(gradients)
         self.optimizer.apply_gradients(zip(gradients, weights, strict=True))
-        return self._track(x, y, outputs, sample_weight)
+        self._track_loss(total, count)
+        return self.compute_metrics(x, y, outputs, sample_weight)
 
     def test_step(self, data: Any) -> dict[str, Tensor]:
         """Loss and metrics of one batch."""
         x, y, sample_weight = keras.utils.unpack_x_y_sample_weight(data)
-        return self._track(x, y, self(x, training=False), sample_weight)
+        outputs = self(x, training=False)
+        self._track_loss(*self._loss_sum_and_count(y, outputs, sample_weight))
+        return self.compute_metrics(x, y, outputs, sample_weight)
 
     def compute_metrics(
         self, x: Any, y: Any, y_pred: Any, sample_weight: Tensor | None = None
@@ -141,14 +140,18 @@ class BaseModel(keras.Model):
             y_pred = {name: y_pred[name] for name in y}
         return super().compute_metrics(x, y, y_pred, sample_weight)
 
-    def _track(
-        self, x: Any, y: Any, outputs: dict[str, Any], sample_weight: Tensor | None
-    ) -> dict[str, Tensor]:
+    def _track_loss(self, total: Tensor, count: Tensor) -> None:
         """Logs the mean over units: the sum of losses over the sum of counts, over replicas too."""
-        total, count = self._loss_sum_and_count(y, outputs, sample_weight)
         mean = total / ops.maximum(count, 1.0) + (sum(self.losses) if self.losses else 0.0)
         self._loss_tracker.update_state(mean, sample_weight=count)
-        return self.compute_metrics(x, y, outputs, sample_weight)
+
+    def _share_of_loss(self, total: Tensor, count: Tensor) -> Tensor:
+        """This replica's summand of the loss, from the sum and number of its own units."""
+        replicas = tf.distribute.get_replica_context()
+        if replicas is not None:
+            count = replicas.all_reduce(tf.distribute.ReduceOp.SUM, count)
+        regularization = sum(self.losses) / self.distribute_replicas if self.losses else 0.0
+        return total / ops.maximum(count, 1.0) + regularization
 
     def _loss_sum_and_count(
         self, targets: Any, outputs: dict[str, Any], sample_weight: Tensor | None

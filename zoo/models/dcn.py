@@ -169,7 +169,8 @@ class DynamicCoattentionNetwork(BaseModel):
 
         # Section 2.2: coattention, then U = BiLSTM([d_t; c_t^D]).
         attended = self.coattention(document, context_mask, query, question_mask)
-        fused = ops.concatenate([document, attended.context], axis=-1)  # (B, m, 3l)
+        parts = [document, attended.question_summary, attended.context]
+        fused = ops.concatenate(parts, axis=-1)  # [d_t; c_t^D] (B, m, 3l)
         encoding, _ = self.fusion(self.drop(fused, training=training), context_mask)
         encoding = self.drop(encoding, training=training)  # U (B, m, 2l)
 
