@@ -95,12 +95,14 @@ def main(settings: Settings) -> Result:
 
     Raises:
         ValueError: If a text is neither a known name nor a file, or no word is frequent enough.
-        FileNotFoundError: If a known data set is not there.
+        FileNotFoundError: If a known data set, or the folder to write to, is not there.
         ModuleNotFoundError: If gensim is not installed.
     """
     from zoo.text.vectors import write_vectors
 
     started = time.time()
+    if not settings.output.absolute().parent.is_dir():
+        raise FileNotFoundError(f"output: there is no folder {settings.output.absolute().parent}")
     sentences: list[list[str]] = []
     for name in settings.texts:
         before = len(sentences)

@@ -22,7 +22,9 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 import tensorflow_text as tf_text
 
-_SPACE = r"[\s\pZ\x{85}\x{200B}\x{200E}\x{200F}\x{202A}-\x{202E}\x{2060}\x{2066}-\x{2069}\x{FEFF}]+"
+_SPACE = (
+    r"[\s\v\pZ\x{85}\x{200B}\x{200E}\x{200F}\x{202A}-\x{202E}\x{2060}\x{2066}-\x{2069}\x{FEFF}]+"
+)
 _NUMBER = r"\pN+(?:[.,]\pN+)+"
 _ABBREVIATION = r"\b(?:[A-Za-z]\.){2,}"
 _POSSESSIVE = r"['\x{2019}][sS]\b"

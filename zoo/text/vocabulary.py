@@ -150,7 +150,7 @@ class Vocabulary(tf.Module):
         """
         if isinstance(tokens, tf.RaggedTensor):
             return tokens.with_flat_values(self.ids(tokens.flat_values))
-        ids = self._table.lookup(tokens)
+        ids = self._table.lookup(tf.convert_to_tensor(tokens, tf.string))
         return tf.cast(tf.where(ids < len(SPECIAL_WORDS), np.int64(UNKNOWN), ids), tf.int32)
 
 
