@@ -39,7 +39,7 @@ class Coattention(keras.layers.Layer):
     its two halves.
     """
 
-    def build(self, document_shape: tuple[int | None, ...], *_: Any) -> None:
+    def build(self, document_shape: tuple[Any, ...], *_: Any) -> None:
         """Creates the sentinels (l,) and the question's projection (l, l)."""
         units = document_shape[-1]
         self.document_sentinel = self.add_weight(

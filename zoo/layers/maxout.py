@@ -33,7 +33,7 @@ class Maxout(keras.layers.Layer):
         self.units = units
         self.pool_size = pool_size
 
-    def build(self, parts_shapes: list[tuple[int | None, ...]]) -> None:
+    def build(self, parts_shapes: list[tuple[Any, ...]]) -> None:
         """Creates kernel_<part> (d_part, p * units), pool-major, and bias (p * units)."""
         input_dims = [shape[-1] for shape in parts_shapes]
         # Glorot's limit for one piece reading the whole input, as if the parts were one kernel.
@@ -81,7 +81,7 @@ class MixtureOfExperts(Maxout):
     Source: Shazeer et al. 2017 (arXiv 1701.06538), as used by DCN+ (arXiv 1711.00106, section 2.2).
     """
 
-    def build(self, parts_shapes: list[tuple[int | None, ...]]) -> None:
+    def build(self, parts_shapes: list[tuple[Any, ...]]) -> None:
         """Creates the weights of Maxout and gate_<part> (d_part, p)."""
         super().build(parts_shapes)
         self.gates = [
@@ -138,7 +138,7 @@ class HighwayMaxoutNetwork(keras.layers.Layer):
         """The layer of [u_t; r]; a variant of the network may replace it."""
         return Maxout(self.units, self.pool_size, name="first", dtype=self.dtype_policy)
 
-    def build(self, encoding_shape: tuple[int | None, ...]) -> None:
+    def build(self, encoding_shape: tuple[Any, ...]) -> None:
         """Creates the weights for an encoding (B, m, 2l)."""
         encoding_dim, units = encoding_shape[-1], self.units
         self.summary.build((None, units + 2 * encoding_dim))

@@ -57,7 +57,7 @@ class DynamicPointingDecoder(keras.layers.Layer):
         """The network that scores positions; start and end have one each."""
         return HighwayMaxoutNetwork(self.units, self.pool_size, name=name, dtype=self.dtype_policy)
 
-    def build(self, encoding_shape: tuple[int | None, ...], *_: Any) -> None:
+    def build(self, encoding_shape: tuple[Any, ...], *_: Any) -> None:
         """Creates the weights for an encoding (B, m, 2l)."""
         self.lstm.build((None, 2 * encoding_shape[-1]))
         self.start_scorer.build(encoding_shape)

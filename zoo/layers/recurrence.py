@@ -94,7 +94,7 @@ class LSTM(keras.layers.Layer):
         self.use_bias = use_bias
         self.unit_forget_bias = unit_forget_bias
 
-    def build(self, values_shape: tuple[int | None, ...], *_: Any) -> None:
+    def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
         """Creates kernel (d, 4n), recurrent_kernel (n, 4n) and bias (4n)."""
         self.gates = _add_gates(self, "", values_shape[-1])
 
@@ -133,7 +133,7 @@ class BidirectionalLSTM(LSTM):
     The two run at the same time on two cores.
     """
 
-    def build(self, values_shape: tuple[int | None, ...], *_: Any) -> None:
+    def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
         """Creates the weights of ``LSTM`` twice, with the prefixes forward_ and backward_."""
         self.forward_gates = _add_gates(self, "forward_", values_shape[-1])
         self.backward_gates = _add_gates(self, "backward_", values_shape[-1])

@@ -187,7 +187,6 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         """Mixed objective, or cross entropy alone; one answer an example."""
         losses = pointing_losses(targets, outputs, self.loss_over)  # (B,)
         if self.objective == "mixed":
-            # Without a sample, outside training, the greedy span is its own baseline: l_rl = 0.
             reinforcement = self._reinforcement(targets, outputs)
             weight_ce = ops.exp(-2 * ops.cast(self.log_s_ce, "float32")) / 2
             weight_rl = ops.exp(-2 * ops.cast(self.log_s_rl, "float32")) / 2
@@ -230,15 +229,17 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         return ops.stack(draws, axis=-1)
 
     def _reinforcement(self, targets: Any, outputs: dict[str, Any]) -> Tensor:
-        """Section 2.2: -(F1(sampled) - F1(greedy)) sum_t log p(sampled_t), (B,)."""
-        sampled = outputs.get("sampled_span_per_iteration", outputs["span_per_iteration"])
-        log_probability = sampled_log_probability(sampled, outputs)  # (B,)
+        """Section 2.2: -(F1(sampled) - F1(greedy)) sum_t log p(sampled_t), (B,).
+
+        Outside training nothing is sampled: the greedy span is its own baseline, which gives 0.
+        """
         if "sampled_span_per_iteration" not in outputs:
-            return 0.0 * log_probability
-        greedy = outputs["span"]
+            return ops.zeros_like(outputs["start"][:, 0])
+        sampled = outputs["sampled_span_per_iteration"]
         answer = ops.stack([targets["start"], targets["end"]], axis=-1)  # (B, 2)
-        advantage = span_overlap_f1(sampled[:, -1], answer) - span_overlap_f1(greedy, answer)
-        return -ops.stop_gradient(advantage) * log_probability
+        advantage = span_overlap_f1(sampled[:, -1], answer)
+        advantage = advantage - span_overlap_f1(outputs["span"], answer)
+        return -ops.stop_gradient(advantage) * sampled_log_probability(sampled, outputs)
 
     def _words(self, ids: Tensor, training: bool) -> Tensor:
         return self.drop(self.embedding(ids), training=training)  # (B, T, d)
