@@ -72,18 +72,15 @@ class Coattention(keras.layers.Layer):
         question = self.question_projection(question)
         document_keys = append_sentinel_mask(document_mask)  # (B, m + 1)
         question_keys = append_sentinel_mask(question_mask)  # (B, n + 1)
-        attended = coattend(document, document_keys, question, question_keys)
-        return CoattentionOutput(
-            question_summary=attended.question_summary[:, :-1],
-            document_summary=attended.document_summary[:, :-1],
-            context=attended.context[:, :-1],
-            document_to_question=attended.document_to_question[:, :-1],
-            question_to_document=attended.question_to_document[:, :-1],
-        )
+        return coattend(document, document_keys, question, question_keys, sentinels=True)
 
 
 def coattend(
-    document: Tensor, document_mask: Tensor, question: Tensor, question_mask: Tensor
+    document: Tensor,
+    document_mask: Tensor,
+    question: Tensor,
+    question_mask: Tensor,
+    sentinels: bool = False,
 ) -> CoattentionOutput:
     """Coattention proper, without weights, of m document and n question positions.
 
@@ -92,21 +89,24 @@ def coattend(
         document_mask: bool (B, m).
         question: Q (B, n, l).
         question_mask: bool (B, n).
+        sentinels: whether the last position of either side is a sentinel, which is attended to
+            but whose own row is of no interest.
 
     Returns:
         See ``CoattentionOutput``; here maps have m and n columns.
     """
     affinity = ops.matmul(document, ops.swapaxes(question, 1, 2))  # L (B, m, n)
-    over_document = masked_softmax(affinity, document_mask[:, :, None], axis=1)  # A^Q
-    over_question = masked_softmax(affinity, question_mask[:, None, :], axis=2)  # A^D transposed
-    to_document = ops.swapaxes(over_document, 1, 2)  # (B, n, m)
-    document_summary = ops.matmul(to_document, document)  # C^Q (B, n, l)
+    to_document = masked_softmax(affinity, document_mask[:, :, None], axis=1)  # A^Q
+    to_document = ops.swapaxes(to_document, 1, 2)  # (B, n, m)
+    rows = affinity[:, :-1] if sentinels else affinity
+    to_question = masked_softmax(rows, question_mask[:, None, :], axis=2)  # A^D, transposed
+    summary = ops.matmul(to_document, document)  # C^Q (B, n, l)
     return CoattentionOutput(
-        question_summary=ops.matmul(over_question, question),  # (B, m, l)
-        document_summary=document_summary,
-        context=ops.matmul(over_question, document_summary),  # (B, m, l)
-        document_to_question=over_question,
-        question_to_document=to_document,
+        question_summary=ops.matmul(to_question, question),  # (B, m, l)
+        document_summary=summary[:, :-1] if sentinels else summary,
+        context=ops.matmul(to_question, summary),  # (B, m, l)
+        document_to_question=to_question,
+        question_to_document=to_document[:, :-1] if sentinels else to_document,
     )
 
 

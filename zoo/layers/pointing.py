@@ -6,6 +6,7 @@ Coattention Network and its successor DCN+.
 Shape letters: B batch, m positions, l hidden, I iterations.
 """
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import keras
@@ -13,7 +14,7 @@ from keras import ops
 
 from zoo.layers.maxout import HighwayMaxoutNetwork, HighwayMixtureNetwork
 from zoo.layers.recurrence import LSTM
-from zoo.ops.gathering import gather_positions
+from zoo.ops.gathering import gather_positions, position_gatherer
 from zoo.ops.masking import Tensor, last_position, mask_scores
 
 EndUses = Literal["previous", "current"]
@@ -76,6 +77,7 @@ class DynamicPointingDecoder(keras.layers.Layer):
             ``active``: bool (B, I), False once an iteration before confirmed its estimates.
         """
         prepared = self.start_scorer.prepare(encoding), self.end_scorer.prepare(encoding)
+        vector_at = position_gatherer(encoding)
         batch = ops.shape(encoding)[0]
         span = ops.zeros((batch,), "int32"), last_position(mask)
         state = (ops.zeros((batch, self.units), encoding.dtype),) * 2
@@ -83,7 +85,7 @@ class DynamicPointingDecoder(keras.layers.Layer):
         starts, ends, spans, actives = [], [], [], []
         for _ in range(self.iterations):
             previous = span
-            state, scores, span = self._iterate(encoding, mask, prepared, state, previous)
+            state, scores, span = self._iterate(vector_at, mask, prepared, state, previous)
             starts.append(scores[0])
             ends.append(scores[1])
             spans.append(ops.stack(span, axis=-1))  # (B, 2)
@@ -99,22 +101,21 @@ class DynamicPointingDecoder(keras.layers.Layer):
 
     def _iterate(
         self,
-        encoding: Tensor,
+        vector_at: Callable[[Tensor], Tensor],
         mask: Tensor,
         prepared: tuple[Tensor, Tensor],
         state: tuple[Tensor, Tensor],
         span: tuple[Tensor, Tensor],
     ) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
         """One iteration: the new LSTM state, (start, end) scores (B, m) and the new estimates."""
-        start_vector = gather_positions(encoding, span[0])  # (B, 2l)
-        end_vector = gather_positions(encoding, span[1])
+        start_vector, end_vector = vector_at(span[0]), vector_at(span[1])  # (B, 2l)
         state = self.lstm.step(ops.concatenate([start_vector, end_vector], axis=-1), state)
         hidden = state[0]
         scores = self.start_scorer(prepared[0], hidden, start_vector, end_vector)
         start_scores = mask_scores(scores, mask)
         start = ops.cast(ops.argmax(start_scores, axis=-1), "int32")
         if self.end_uses == "current":
-            start_vector = gather_positions(encoding, start)
+            start_vector = vector_at(start)
         scores = self.end_scorer(prepared[1], hidden, start_vector, end_vector)
         end_scores = mask_scores(scores, mask)
         end = ops.cast(ops.argmax(end_scores, axis=-1), "int32")

@@ -235,20 +235,26 @@ def _fused_lstm(
     units = recurrent_kernel.shape[0]
     zeros = tf.zeros((batch, units), projected.dtype)
     steps = _unstack(projected)
-    stores = tuple(
+    cells, all_gates = (
         tf.TensorArray(projected.dtype, length, element_shape=(None, size))
-        for size in (units, units, 4 * units)
+        for size in (units, 4 * units)
     )
 
-    def body(index: Tensor, hidden: Tensor, cell: Tensor, stores: tuple) -> tuple:
+    def body(
+        index: Tensor,
+        hidden: Tensor,
+        cell: Tensor,
+        cells: tf.TensorArray,
+        all_gates: tf.TensorArray,
+    ) -> tuple:
         t = length - 1 - index if reverse else index
         hidden, cell, gates = _advance(steps.read(t) + tf.matmul(hidden, recurrent_kernel), cell)
-        values = (hidden, cell, gates)
-        stores = tuple(store.write(t, value) for store, value in zip(stores, values, strict=True))
-        return index + 1, hidden, cell, stores
+        return index + 1, hidden, cell, cells.write(t, cell), all_gates.write(t, gates)
 
-    *_, stores = _loop(length, body, (tf.constant(0), zeros, zeros, stores))
-    hidden, cell, gates = (store.stack() for store in stores)  # (T, B, n | n | 4n)
+    *_, cells, all_gates = _loop(length, body, (tf.constant(0), zeros, zeros, cells, all_gates))
+    cell, gates = cells.stack(), all_gates.stack()  # (T, B, n), (T, B, 4n)
+    tanh_cell = tf.tanh(cell)
+    hidden = gates[:, :, 3 * units :] * tanh_cell  # (T, B, n)
 
     def before(states: Tensor) -> Tensor:
         """The state that each step started from."""
@@ -257,7 +263,7 @@ def _fused_lstm(
 
     def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
         into_gates = _gates_gradient(
-            upstream, cell, before(cell), gates, recurrent_kernel, reverse
+            upstream, tanh_cell, before(cell), gates, recurrent_kernel, reverse
         )  # (T, B, 4n)
         flat_before = tf.reshape(before(hidden), (-1, units))
         flat_gates = tf.reshape(into_gates, (-1, 4 * units))
@@ -268,7 +274,7 @@ def _fused_lstm(
 
 def _gates_gradient(
     upstream: Tensor,
-    cell: Tensor,
+    tanh_cell: Tensor,
     cell_before: Tensor,
     gates: Tensor,
     recurrent_kernel: Tensor,
@@ -279,19 +285,16 @@ def _gates_gradient(
     What does not depend on later steps is computed for all steps at once: with ``dh`` and ``dc``
     the gradients of h and c, ``da = [dc, dc, dc, dh] * factors`` and ``dc += dh * into_cell``.
     """
-    length, units = tf.shape(cell)[0], cell.shape[-1]
+    length, units = tf.shape(tanh_cell)[0], tanh_cell.shape[-1]
     i, f, g, o = tf.split(gates, 4, axis=-1)
-    tanh_cell = tf.tanh(cell)
     factors = [g * i * (1 - i), cell_before * f * (1 - f), i * (1 - g * g), tanh_cell * o * (1 - o)]
     into_cell = o * (1 - tanh_cell * tanh_cell)
-    steps = _unstack(tf.concat([upstream, into_cell, f, *factors], axis=-1))
-    zeros = tf.zeros_like(cell[0])
+    arrays = [_unstack(x) for x in (upstream, into_cell, f, tf.concat(factors, axis=-1))]
+    zeros = tf.zeros_like(tanh_cell[0])
 
     def body(index: Tensor, dh: Tensor, dc: Tensor, store: tf.TensorArray) -> tuple:
         t = index if reverse else length - 1 - index
-        outer, into_cell, forget, factors = tf.split(
-            steps.read(t), [units, units, units, 4 * units], axis=-1
-        )
+        outer, into_cell, forget, factors = (array.read(t) for array in arrays)
         dh = dh + outer
         dc = dc + dh * into_cell
         da = tf.concat([dc, dc, dc, dh], axis=-1) * factors

@@ -1,23 +1,36 @@
 """Gathering rows of a padded sequence."""
 
+from collections.abc import Callable
+
 from keras import ops
 
 from zoo.ops.masking import Tensor
 
 
-def gather_positions(values: Tensor, positions: Tensor) -> Tensor:
-    """Picks one vector per example.
+def position_gatherer(values: Tensor) -> Callable[[Tensor], Tensor]:
+    """Makes a function that picks one vector per example, for picking again and again.
 
-    ``take`` on the flattened sequence rather than ``take_along_axis``, whose gradient is far
-    slower. Positions are constants of the gradient.
+    It takes from the flattened sequence: ``take_along_axis`` has a far slower gradient, and the
+    gradients of several picks are added up before they become one dense tensor. Positions are
+    constants of the gradient.
 
     Args:
         values: (B, T, d).
-        positions: (B,) int32, each in [0, T).
 
     Returns:
-        (B, d), row b holding ``values[b, positions[b]]``.
+        A function of int positions (B,), each in [0, T), to (B, d): row b holds
+        ``values[b, positions[b]]``.
     """
     batch, length, dim = ops.shape(values)
-    rows = ops.arange(batch, dtype="int32") * length + ops.cast(positions, "int32")
-    return ops.take(ops.reshape(values, (batch * length, dim)), rows, axis=0)
+    flat = ops.reshape(values, (batch * length, dim))
+    first = ops.arange(batch, dtype="int32") * length
+
+    def gather(positions: Tensor) -> Tensor:
+        return ops.take(flat, first + ops.cast(positions, "int32"), axis=0)
+
+    return gather
+
+
+def gather_positions(values: Tensor, positions: Tensor) -> Tensor:
+    """Picks one vector per example: (B, T, d) and int (B,) to (B, d)."""
+    return position_gatherer(values)(positions)
