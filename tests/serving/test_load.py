@@ -1,7 +1,6 @@
 """Shipped models are found by name, and come back as servables and as models to train."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -79,7 +78,7 @@ def test_listing_loads_no_tensorflow(models_folder):
     code = "import sys, zoo; print(zoo.list_models(), {'tensorflow', 'keras'} & set(sys.modules))"
     child = subprocess.run(
         [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": str(Path(zoo.__file__).parents[1])},
+        cwd=Path(zoo.__file__).parents[1],
         capture_output=True,
         text=True,
         check=True,

@@ -1,0 +1,325 @@
+"""Pictures of what a model looked at: attention maps, and how a reader came to its answer.
+
+Figures are made without pyplot, so nothing is shared between calls, threads or notebooks, and no
+display is needed. Tokens of any script can be drawn: what no installed font has becomes a box.
+"""
+
+import functools
+import os
+import re
+import textwrap
+import unicodedata
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont
+from matplotlib.ft2font import FT2Font
+from matplotlib.image import AxesImage
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
+
+SENTINEL = "(none)"
+"""Label of the column of a trained vector that stands for "nothing here"."""
+
+_FONT_SIZE = 9.0  # points, of tokens
+_TOKEN_INCHES = 0.19  # what a token label needs across its direction of writing
+_WIDEST_INCHES = 14.0
+_HIGHEST_INCHES = 9.0
+_LONGEST_TOKEN = 20  # characters
+_LONGEST_TITLE = 160
+_TITLE_CHARACTERS_PER_INCH = 11
+_BOX = "\N{WHITE SQUARE}"
+_COLORS = {"start": "Greens", "end": "Oranges"}
+_ANSWER_COLOR = "crimson"
+
+
+def alignment(
+    weights: np.ndarray,
+    query_tokens: Sequence[str | bytes],
+    key_tokens: Sequence[str | bytes],
+    *,
+    title: str = "",
+) -> Figure:
+    """Draws an attention map: a row a query token, a column a key token, darker is more.
+
+    Of long texts, tokens are labelled at even distances.
+
+    Args:
+        weights: (queries, keys), without padding.
+        query_tokens: The tokens that attend; bytes are read as UTF-8.
+        key_tokens: The tokens attended to, with `SENTINEL` last where the map has such a column.
+        title: Shown above.
+
+    Returns:
+        A figure, to be shown by a notebook or written by `save_figure`.
+
+    Raises:
+        ValueError: No tokens on a side, weights of another shape, or weights that are not finite.
+    """
+    weights = _checked_weights(weights, query_tokens, key_tokens)
+    rows, columns = weights.shape
+    width, height = _inches(columns, _WIDEST_INCHES), _inches(rows, _HIGHEST_INCHES)
+    figure = Figure(figsize=(width + 2.2, height + 1.6), layout="constrained")
+    axes = figure.add_subplot()
+    image = axes.imshow(weights, cmap="Blues", vmin=0, vmax=_largest(weights), aspect="auto")
+    _label_tokens(axes, "y", query_tokens, height)
+    _label_tokens(axes, "x", key_tokens, width)
+    _color_bar(figure, image, width, height, "attention")
+    _add_title(figure, title)
+    return figure
+
+
+def reading(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 45) -> Figure:
+    """Draws how a reader found its answer, around the answer.
+
+    Above, for each context word, the question words that it attends to; below, the probabilities of
+    the answer's start and end at each iteration, the best one dotted. The answer is red.
+
+    Args:
+        result: What a reading servable answers, as NumPy arrays or tensors.
+        row: Which question of the batch.
+        maximum_tokens: How many tokens of the context are drawn.
+
+    Returns:
+        A figure.
+
+    Raises:
+        ValueError: `row` is not in the batch, or its context has no token.
+    """
+    batch = len(result["context_length"])
+    if not 0 <= row < batch:
+        raise ValueError(f"row must be in a batch of {batch}, got {row}")
+    picked = {name: np.asarray(value)[row] for name, value in result.items()}
+    length, words = int(picked["context_length"]), int(picked["question_length"])
+    if not length:
+        raise ValueError(f"row {row}: its context has no token to draw")
+    answer = _answer_tokens(picked, length)
+    middle = sum(answer) // 2 if answer else int(picked["start_probabilities"][-1].argmax())
+    window = _window(middle, length, maximum_tokens)
+    tokens = list(picked["context_tokens"][window])
+    asked = [*picked["question_tokens"][:words], SENTINEL]
+    attention = picked["attention_context_to_question"][window]  # (columns, n + 1)
+    attention = np.concatenate([attention[:, :words], attention[:, -1:]], axis=1).T
+
+    width = _inches(len(tokens), _WIDEST_INCHES)
+    iterations = len(picked["start_probabilities"])
+    heights = [_inches(len(asked), _HIGHEST_INCHES), *[iterations * _TOKEN_INCHES] * 2]
+    figure = Figure(figsize=(width + 2.6, sum(heights) + 2.4), layout="constrained")
+    above, *below = figure.subplots(3, sharex=True, height_ratios=heights)
+    image = above.imshow(attention, cmap="Blues", vmin=0, vmax=_largest(attention), aspect="auto")
+    _label_tokens(above, "y", asked, heights[0])
+    above.set_ylabel("question")
+    _color_bar(figure, image, width, heights[0], "attention")
+    for axes, side in zip(below, ("start", "end"), strict=True):
+        image = _draw_iterations(axes, side, picked[f"{side}_probabilities"][:, window])
+        _color_bar(figure, image, width, heights[1], "")
+    _label_tokens(below[-1], "x", tokens, width)
+    _mark_answer([above, *below], answer, window)
+    for axes in (above, below[0]):  # the last one's tokens are meant for all
+        axes.tick_params(axis="x", length=0)
+    figure.align_ylabels()
+    question = _text(b" ".join(picked["question_tokens"][:words]), _LONGEST_TITLE)
+    answer_text = _text(picked["answer"], _LONGEST_TITLE)
+    _add_title(figure, f"{question}\n→ {answer_text} ({picked['score']:.2f})")
+    return figure
+
+
+def save_figure(figure: Figure, path: str | Path, *, dpi: int = 150) -> Path:
+    """Writes a figure; the file appears, or is replaced, once it is complete.
+
+    Args:
+        figure: What to write.
+        path: The file; its ending says the format, such as .png, .svg or .pdf.
+        dpi: Pixels an inch, for formats that have pixels.
+
+    Returns:
+        The path.
+
+    Raises:
+        ValueError: Matplotlib does not know the ending.
+    """
+    path = Path(path)
+    known = figure.canvas.get_supported_filetypes()
+    ending = path.suffix.removeprefix(".").lower()
+    if ending not in known:
+        raise ValueError(f"path must end in one of {', '.join(sorted(known))}, got {str(path)!r}")
+    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
+    try:
+        figure.savefig(partial, format=ending, dpi=dpi)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return path
+
+
+def _checked_weights(
+    weights: np.ndarray, query_tokens: Sequence[Any], key_tokens: Sequence[Any]
+) -> np.ndarray:
+    weights = np.asarray(weights, np.float64)
+    for name, tokens in (("query_tokens", query_tokens), ("key_tokens", key_tokens)):
+        if not len(tokens):
+            raise ValueError(f"{name} must not be empty")
+    expected = (len(query_tokens), len(key_tokens))
+    if weights.shape != expected:
+        raise ValueError(
+            f"weights must have a row a query token and a column a key token, {expected},"
+            f" got {weights.shape}"
+        )
+    if not np.isfinite(weights).all():
+        raise ValueError("weights must be finite")
+    return weights
+
+
+def _answer_tokens(picked: Mapping[str, Any], length: int) -> tuple[int, int] | None:
+    """First and last token of the answer: of all runs with its text, the most probable one."""
+    wanted = _squeezed(picked["answer"])
+    tokens = [_squeezed(token) for token in picked["context_tokens"][:length]]
+    runs = []
+    for first in range(length):
+        text = ""
+        for last in range(first, length):
+            text += tokens[last]
+            if text == wanted:
+                runs.append((first, last))
+            if len(text) >= len(wanted):
+                break
+    starts, ends = picked["start_probabilities"], picked["end_probabilities"]  # (I, m)
+    return max(runs, key=lambda run: (starts[:, run[0]] * ends[:, run[1]]).max(), default=None)
+
+
+def _window(middle: int, length: int, maximum: int) -> slice:
+    """As many tokens as may be drawn around one of them."""
+    first = max(0, min(middle - maximum // 2, length - maximum))
+    return slice(first, min(first + maximum, length))
+
+
+def _draw_iterations(axes: Axes, side: str, probabilities: np.ndarray) -> AxesImage:
+    """Draws (I, columns) probabilities, and a dot on the best column of each iteration."""
+    image = axes.imshow(probabilities, cmap=_COLORS[side], vmin=0, vmax=1, aspect="auto")
+    iterations = len(probabilities)
+    axes.scatter(probabilities.argmax(axis=1), range(iterations), s=12, color="black")
+    axes.set_yticks(range(iterations), [str(1 + index) for index in range(iterations)])
+    axes.tick_params(axis="y", labelsize=_FONT_SIZE, length=2)
+    axes.set_ylabel(side)
+    return image
+
+
+def _mark_answer(all_axes: Sequence[Axes], answer: tuple[int, int] | None, window: slice) -> None:
+    """Frames the answer's columns and writes its words in the colour of the frame."""
+    if answer is None:
+        return
+    first, last = (position - window.start for position in answer)
+    for axes in all_axes:
+        bottom, top = axes.get_ylim()
+        frame = Rectangle((first - 0.5, top), last - first + 1, bottom - top, fill=False)
+        frame.set(edgecolor=_ANSWER_COLOR, linewidth=1.2, clip_on=False)
+        axes.add_patch(frame)
+    axes = all_axes[-1]
+    for position, label in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True):
+        if first <= position <= last:
+            label.set_color(_ANSWER_COLOR)
+
+
+def _inches(tokens: int, most: float) -> float:
+    """Length of an axis on which so many tokens are drawn."""
+    return min(most, max(tokens, 6) * _TOKEN_INCHES)
+
+
+def _label_tokens(axes: Axes, side: str, tokens: Sequence[str | bytes], inches: float) -> None:
+    """Writes as many of the tokens beside an axis as have room."""
+    step = max(1, int(np.ceil(len(tokens) * _TOKEN_INCHES / inches - 1e-6)))
+    families = list(_fonts()[0])
+    labels = [_text(token, _LONGEST_TOKEN) for token in tokens[::step]]
+    set_ticks = axes.set_xticks if side == "x" else axes.set_yticks
+    set_ticks(
+        range(0, len(tokens), step), labels, fontsize=_FONT_SIZE, family=families, parse_math=False
+    )
+    axes.tick_params(axis="x", rotation=90, length=2)
+    axes.tick_params(axis="y", length=2)
+
+
+def _color_bar(figure: Figure, image: AxesImage, width: float, height: float, label: str) -> None:
+    """Adds a scale, as thin on a large picture as on a small one; sizes in inches, of the axes."""
+    thickness = 0.8 * _TOKEN_INCHES
+    bar = figure.colorbar(
+        image,
+        ax=image.axes,
+        fraction=thickness / width,
+        pad=0.08 / width,
+        aspect=height / thickness,
+    )
+    bar.outline.set_visible(False)
+    bar.locator = MaxNLocator(4)
+    bar.ax.tick_params(labelsize=_FONT_SIZE - 1, length=2)
+    bar.set_label(label, fontsize=_FONT_SIZE)
+
+
+def _add_title(figure: Figure, title: str) -> None:
+    """Writes a title above everything, in lines no wider than the figure."""
+    if not title:
+        return
+    fitting = int(figure.get_figwidth() * _TITLE_CHARACTERS_PER_INCH)
+    lines = [_text(line, 2 * _LONGEST_TITLE) for line in title.split("\n")]
+    wrapped = "\n".join(textwrap.fill(line, fitting) for line in lines)
+    figure.suptitle(wrapped, fontsize=11, family=list(_fonts()[0]), parse_math=False)
+
+
+def _largest(weights: np.ndarray) -> float:
+    """Upper end of the colour scale; a map of zeros is drawn as one."""
+    return float(weights.max(initial=0)) or 1.0
+
+
+def _squeezed(text: str | bytes) -> str:
+    """Text without what separates tokens: spaces and invisible marks."""
+    decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    return "".join(c for c in decoded if unicodedata.category(c)[0] not in "ZC")
+
+
+def _text(text: str | bytes, longest: int) -> str:
+    """Text that can be drawn: shortened, and a box for what no font has."""
+    decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
+    drawable = "".join(_drawable(character) for character in decoded)
+    drawable = re.sub(f"{_BOX}+", _BOX, drawable)
+    return drawable if len(drawable) <= longest else drawable[: longest - 1] + "…"
+
+
+def _drawable(character: str) -> str:
+    category = unicodedata.category(character)
+    if category == "Cf" or "VARIATION SELECTOR" in unicodedata.name(character, ""):
+        return ""  # invisible by itself
+    if category.startswith("Z"):
+        return " "
+    known = not category.startswith("C") and ord(character) in _fonts()[1]
+    return character if known else _BOX
+
+
+def _fonts() -> tuple[tuple[str, ...], frozenset[int]]:
+    """The fonts of Matplotlib's settings, DejaVu Sans last, and the characters they have."""
+    settings: dict[str, Any] = dict(mpl.rcParams.items())
+    families = [  # "serif" and the like stand for lists
+        family
+        for name in settings["font.family"]
+        for family in settings.get(f"font.{name}", [name])
+    ]
+    return _found_fonts((*families, "DejaVu Sans"))
+
+
+@functools.cache
+def _found_fonts(families: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[int]]:
+    found: dict[str, None] = {}
+    characters: set[int] = set()
+    for family in families:
+        try:
+            path = findfont(FontProperties(family=[family]), fallback_to_default=False)
+        except ValueError:
+            continue
+        if family not in found:
+            found[family] = None
+            characters |= FT2Font(path).get_charmap().keys()
+    return tuple(found), frozenset(characters)
