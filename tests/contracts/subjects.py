@@ -84,11 +84,14 @@ def real_positions(
             yield number, axis.real(example.lengths, dict(padded))
 
 
-def real_outputs(model: BaseModel, entry: ModelEntry, batch: Batch) -> list[dict[str, np.ndarray]]:
-    """The outputs of each example of a batch, without padding."""
-    outputs, axes = run(model, batch), TASKS[entry.task].output_axes(model)
+def real_outputs(
+    model: BaseModel, entry: ModelEntry, batch: Batch, outputs: Mapping[str, Any] | None = None
+) -> list[dict[str, np.ndarray]]:
+    """The outputs of each example of a batch, as at inference, without padding."""
+    flat = run(model, batch) if outputs is None else flatten(outputs)
+    axes = TASKS[entry.task].output_axes(model)
     return [
-        {name: real_part(outputs[name][row], axes[name], example, batch.padded) for name in outputs}
+        {name: real_part(flat[name][row], axes[name], example, batch.padded) for name in flat}
         for row, example in enumerate(batch.examples)
     ]
 
@@ -104,15 +107,23 @@ def gradients_of(
     model: BaseModel, batch: Batch, training: bool = False
 ) -> dict[str, np.ndarray | None]:
     """The gradient of the batch's loss by path below the model; None where none arrives."""
+    return loss_and_gradients_of(model, batch, training)[1]
+
+
+def loss_and_gradients_of(
+    model: BaseModel, batch: Batch, training: bool
+) -> tuple[float, dict[str, np.ndarray | None], dict[str, np.ndarray]]:
+    """The loss of a batch, its gradients as in `gradients_of`, and the flat outputs behind it."""
     with tf.GradientTape() as tape:
         outputs = model(batch.inputs, training=training)
         loss = model.compute_loss(batch.inputs, batch.targets, outputs, training=training)
     gradients = tape.gradient(loss, [weight.value for weight in model.trainable_weights])
     paths = [path_of(model, weight) for weight in model.trainable_weights]
-    return {
+    named = {
         path: None if gradient is None else convert_to_numpy(gradient)
         for path, gradient in zip(paths, gradients, strict=True)
     }
+    return float(loss), named, flatten(outputs)
 
 
 def path_of(model: BaseModel, weight: Any) -> str:

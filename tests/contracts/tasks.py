@@ -4,10 +4,14 @@ A new task is a class with the attributes and methods of `Reading`, and a line i
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from zoo.models.base import BaseModel
+from zoo.tasks.reading_endpoint import ReadingEndpoint
+from zoo.text.tokenizer import WordTokenizer
+from zoo.text.vocabulary import Vocabulary, write_vocabulary
 
 Axes = tuple["Side | int", ...]
 FIRST_WORD = 4  # ids below are padding, unknown, start and end
@@ -78,6 +82,46 @@ class Reading:
     """Sides without which there still is something to predict."""
     metric = {"start": "accuracy"}  # noqa: RUF012
     """A compiled metric, by the target it reads."""
+
+    words = (
+        "the",
+        "tower",
+        "of",
+        "a",
+        "city",
+        "was",
+        "built",
+        "in",
+        "by",
+        "firm",
+        "engineers",
+        "who",
+        "when",
+        "?",
+        ".",
+        ",",
+        "1889",
+        "its",
+        "and",
+    )
+    """Of the vocabulary that the model is exported with; with the special ones as many as `sizes`
+    says."""
+    strings = {  # noqa: RUF012
+        "question": ["Who built the tower?", "", "When was it built, and by whom?"],
+        "context": [
+            "The tower of a city was built in 1889 by a firm of engineers.",
+            "Its tower, \U0001f5fc of Łódź.",
+            "In 1889.",
+        ],
+    }
+    """What the exported model is asked."""
+
+    def endpoint(self, model: BaseModel, folder: Path) -> ReadingEndpoint:
+        """The model from strings to strings; its vocabulary is written into the folder."""
+        write_vocabulary(folder / "vocabulary.txt", self.words)
+        vocabulary = Vocabulary(folder / "vocabulary.txt")
+        assert len(vocabulary) == self.sizes["vocabulary_size"]
+        return ReadingEndpoint(model, WordTokenizer(), vocabulary)
 
     def examples(self, count: int, seed: int = 0) -> list[Example]:
         """Random examples of every length, the shortest of one word and the longest among them."""

@@ -6,7 +6,7 @@ suite fails when that is missing. It has:
     OPTIONS         constructor argument -> values; the model is checked with every combination
     named_weights   arrays by Keras path below the model -> weights by the paper's names
     predict         one example's outputs, by the model's names (nested ones joined by a slash)
-    example_loss    the loss of one example
+    example_loss    the loss of one example; it is also given what the model drew at random
 
 Weights are stored (output, input), as papers write them, and a reference works on ONE example at
 its own length: it knows no padding, so a model that agrees with it on a padded batch has its masks

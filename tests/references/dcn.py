@@ -309,6 +309,7 @@ def named_outputs(result: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def example_loss(
+    weights: Weights,
     outputs: Mapping[str, np.ndarray],
     targets: Mapping[str, np.ndarray],
     config: Mapping[str, Any],

@@ -28,11 +28,51 @@ Readings where the paper is silent:
     logarithms being learned.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from tests.references import dcn
 from tests.references.dcn import Weights, maxout, part
-from tests.references.recurrent import bidirectional_lstm, log_softmax, softmax
+from tests.references.recurrent import bidirectional_lstm, log_softmax, lstm_weights, softmax
+
+OPTIONS = {
+    "end_uses": ("previous", "current"),
+    "loss_over": ("all", "halt"),
+    "iterations": (1, 4),
+    "pool_size": (1, 2, 5),
+    "objective": ("mixed", "cross_entropy"),
+}
+
+
+def named_weights(values: Mapping[str, np.ndarray]) -> Weights:
+    """Paper names for arrays by Keras path, as `dcn.named_weights`."""
+    weights = {
+        "embeddings": values["embedding/table"],
+        "document_sentinel": values["coattention/document_sentinel"],
+        "question_sentinel": values["coattention/question_sentinel"],
+        "W_Q": values["coattention/question_projection/kernel"].T,
+        "b_Q": values["coattention/question_projection/bias"],
+    }
+    for name, path in {
+        "encoder_1_forward": "first_encoder/forward_",
+        "encoder_1_backward": "first_encoder/backward_",
+        "encoder_2_forward": "second_encoder/forward_",
+        "encoder_2_backward": "second_encoder/backward_",
+        "fusion_forward": "fusion/forward_",
+        "fusion_backward": "fusion/backward_",
+        "decoder": "decoder/lstm/",
+    }.items():
+        weights |= {f"{name}.{k}": v for k, v in lstm_weights(values, path).items()}
+    for name in ("start", "end"):
+        path = f"decoder/{name}_scorer"
+        scorer = dcn.scorer_weights(values, path)
+        gates = [values[f"{path}/first/gate_{number}"] for number in (0, 1)]
+        weights |= {f"{name}.{k}": v for k, v in scorer.items()}
+        weights[f"{name}.W_g"] = np.concatenate(gates).T
+    scalars = ("log_s_ce", "log_s_rl")  # absent where cross entropy is the objective
+    return weights | {name: values[name] for name in scalars if name in values}
 
 
 def encode(
@@ -156,3 +196,55 @@ def mixed_objective(
     """Both losses weighed by learned uncertainties (the paper's objective, Kendall 2017's logs)."""
     weighed = cross_entropy * np.exp(-2.0 * log_s_ce) + reinforcement * np.exp(-2.0 * log_s_rl)
     return float(weighed / 2.0 + log_s_ce + log_s_rl)
+
+
+def predict(
+    weights: Weights,
+    inputs: Mapping[str, np.ndarray],
+    config: Mapping[str, Any],
+    frozen: Mapping[str, np.ndarray] | None = None,
+) -> dict[str, np.ndarray]:
+    """The model's outputs for one example, under its names; arguments as in `dcn.predict`."""
+    result = run(
+        weights,
+        inputs["question"],
+        inputs["context"],
+        iterations=config["iterations"],
+        end_uses=config["end_uses"],
+        estimates=None if frozen is None else frozen["span_per_iteration"],
+    )
+    maps = {
+        "context_to_question": result["AD1"].T[:-1],
+        "question_to_context": result["AQ1"].T[:-1],
+        "deep_context_to_question": result["AD2"].T,
+        "deep_question_to_context": result["AQ2"].T,
+    }
+    return dcn.named_outputs(result) | {f"attention/{k}": v for k, v in maps.items()}
+
+
+def example_loss(
+    weights: Weights,
+    outputs: Mapping[str, np.ndarray],
+    targets: Mapping[str, np.ndarray],
+    config: Mapping[str, Any],
+) -> float:
+    """The loss of one example from what `predict` returned.
+
+    `outputs` holds `sampled_span_per_iteration` too where spans were drawn, as they are in
+    training; without a sample there is nothing to reinforce.
+    """
+    cross_entropy = dcn.example_loss(weights, outputs, targets, config)
+    if config["objective"] == "cross_entropy":
+        return cross_entropy
+    reinforcement = 0.0
+    if "sampled_span_per_iteration" in outputs:
+        result = {
+            "start_scores": outputs["start_per_iteration"],
+            "end_scores": outputs["end_per_iteration"],
+            "span": outputs["span"],
+        }
+        answer = (int(targets["start"]), int(targets["end"]))
+        reinforcement = reinforcement_loss(result, outputs["sampled_span_per_iteration"], answer)
+    return mixed_objective(
+        cross_entropy, reinforcement, float(weights["log_s_ce"]), float(weights["log_s_rl"])
+    )
