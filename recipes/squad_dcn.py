@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import tyro
+from recipes import start
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -242,4 +242,4 @@ def train(
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Settings, description=__doc__))
+    start(main, Settings, __doc__)

@@ -1,0 +1,175 @@
+"""Measures how fast a model trains, and how fast an exported one answers.
+
+    python -m recipes.benchmark training --hidden-dim 100 --pool-size 4
+    python -m recipes.benchmark serving saved_models/squad_dcn
+
+Training: batches cut from length-sorted pools, as the recipes do, of generated ids whose lengths
+follow SQuAD's contexts (log-normal, median 122 words, cut at 400). Serving: a question on a
+context of 300 words, alone and in a batch. Close other programs first; the median is printed.
+"""
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+
+from recipes import start
+
+if TYPE_CHECKING:
+    from zoo.models.base import BaseModel
+    from zoo.text.batching import BucketedBatches
+
+
+@dataclass(frozen=True)
+class Training:
+    """Examples per second of whole training steps."""
+
+    model: Literal["dcn", "dcn_plus"] = "dcn"
+    """The architecture."""
+    hidden_dim: int = 100
+    """Hidden size."""
+    pool_size: int = 4
+    """Linear pieces of each maxout."""
+    embedding_dim: int = 100
+    """Size of the frozen word vectors."""
+    batch_size: int = 32
+    """Examples a step."""
+    steps: int = 60
+    """Steps measured, after ten to warm up."""
+    dropout: float = 0.2
+    """Rate of dropout."""
+
+
+@dataclass(frozen=True)
+class Serving:
+    """Milliseconds a call of an exported reader."""
+
+    folder: tyro.conf.Positional[Path]
+    """The SavedModel."""
+    words: int = 300
+    """Words of the context."""
+    batch_size: int = 32
+    """Questions of the larger batch."""
+    calls: int = 30
+    """Calls measured, after five to warm up."""
+
+
+Command = (
+    Annotated[Training, tyro.conf.subcommand("training")]
+    | Annotated[Serving, tyro.conf.subcommand("serving")]
+)
+
+
+def main(command: Training | Serving) -> dict[str, float]:
+    """Measures, prints and returns the figures."""
+    figures = training(command) if isinstance(command, Training) else serving(command)
+    for name, value in figures.items():
+        print(f"{name}: {value:.4g}")
+    return figures
+
+
+def training(command: Training) -> dict[str, float]:
+    """Runs training steps and counts the examples per second."""
+    batches = generated_batches(command)
+    model = make_model(command)
+    steps = iter(batches.training(epoch=0))
+    train_on_batch = training_function(model)
+    for _ in range(10):
+        train_on_batch(steps)
+    began = time.perf_counter()
+    for _ in range(command.steps):
+        train_on_batch(steps)
+    model.optimizer.iterations.numpy()  # waits for the last step
+    seconds = time.perf_counter() - began
+    lengths = [max(batches.lengths[rows]) for rows in batches.indices(0)]
+    return {
+        "examples per second": command.steps * command.batch_size / seconds,
+        "milliseconds a step": 1000 * seconds / command.steps,
+        "mean padded length": statistics.mean(lengths),
+    }
+
+
+def generated_batches(command: Training) -> "BucketedBatches":
+    """Examples of random words, with lengths like SQuAD's."""
+    import numpy as np
+    import tensorflow as tf
+
+    from zoo.text.batching import BucketedBatches
+
+    random = np.random.default_rng(0)
+    rows = command.batch_size * (command.steps + 10)
+    lengths = np.clip(np.exp(random.normal(np.log(122), 0.45, rows)), 20, 400).astype("int64")
+    questions = np.clip(random.normal(11.5, 3.5, rows), 3, 40).astype("int64")
+
+    def ids(lengths: np.ndarray) -> tf.RaggedTensor:
+        flat = random.integers(4, 60_000, lengths.sum()).astype("int32")
+        return tf.RaggedTensor.from_row_lengths(flat, lengths)
+
+    start = (random.random(rows) * lengths).astype("int32")
+    columns = {"question": ids(questions), "context": ids(lengths), "start": start, "end": start}
+    return BucketedBatches(
+        columns, ("question", "context"), ("start", "end"), lengths, command.batch_size
+    )
+
+
+def make_model(command: Training) -> "BaseModel":
+    """The compiled model, its frozen word vectors in half precision."""
+    import keras
+
+    from zoo.models.dcn import DynamicCoattentionNetwork
+    from zoo.models.dcn_plus import DynamicCoattentionNetworkPlus
+
+    plus = command.model == "dcn_plus"
+    model = (DynamicCoattentionNetworkPlus if plus else DynamicCoattentionNetwork)(
+        vocabulary_size=60_000,
+        embedding_dim=command.embedding_dim,
+        hidden_dim=command.hidden_dim,
+        pool_size=command.pool_size,
+        dropout=command.dropout,
+        embedding_dtype="float16",
+    )
+    model.build()
+    model.compile(keras.optimizers.Adam(1e-3, global_clipnorm=5.0))
+    return model
+
+
+def training_function(model: "BaseModel") -> Callable[[Any], Any]:
+    """The compiled function that ``fit`` calls: an iterator of batches in, logs out."""
+    model.make_train_function()
+    return model.train_function
+
+
+def serving(command: Serving) -> dict[str, float]:
+    """Calls the servable with one question and with many."""
+    import tensorflow as tf
+
+    from zoo.serving.load import load_servable
+
+    signature = load_servable(command.folder).signatures["serving_default"]
+    sentence = "the old clockmaker repaired a lamp of the harbour town in winter "
+    context = " ".join((sentence * command.words).split()[: command.words])
+    figures = {}
+    for size in (1, command.batch_size):
+        inputs = {
+            "question": tf.constant(["who repaired the lamp of the harbour ?"] * size),
+            "context": tf.constant([context] * size),
+        }
+        for _ in range(5):
+            signature(**inputs)
+        seconds = []
+        for _ in range(command.calls):
+            began = time.perf_counter()
+            signature(**inputs)["answer"].numpy()
+            seconds.append(time.perf_counter() - began)
+        figures[f"milliseconds, batch of {size}"] = 1000 * statistics.median(seconds)
+    one, many = figures.values()
+    figures["throughput of the batch over one"] = command.batch_size * one / many
+    return figures
+
+
+if __name__ == "__main__":
+    start(main, Command, __doc__)
