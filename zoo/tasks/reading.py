@@ -1,7 +1,7 @@
 """Reading comprehension: questions and contexts to ids, answers to token spans."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import keras
 import numpy as np
@@ -109,54 +109,58 @@ def encode_examples(
     Raises:
         ValueError: If `maximum_context_tokens` is not positive or the frame lacks a column.
     """
+    _check(frame, maximum_context_tokens)
+    codes, distinct = pd.factorize(frame["context"])
+    context = _encode(list(distinct), tokenizer, vocabulary)
+    first, last, wrong = _answer_spans(frame, context, codes)
+    limit = maximum_context_tokens or np.iinfo(np.int32).max
+    long = context.ids.row_lengths().numpy()[codes] > limit
+    truncated = last >= limit
+    has_span = (first >= 0) & ~truncated
+    rows = np.flatnonzero(has_span) if training else np.arange(len(frame))
+    cut = _Encoded(*(tf.gather(column[:, :limit], codes[rows]) for column in context))
+    return ReadingExamples(
+        question=_encode(list(frame["question"].iloc[rows]), tokenizer, vocabulary).ids,
+        context=cut.ids,
+        start=np.where(has_span, first, -1)[rows].astype(np.int32),
+        end=np.where(has_span, last, -1)[rows].astype(np.int32),
+        context_starts=cut.starts,
+        context_ends=cut.ends,
+        rows=rows.astype(np.int64),
+        counts=ReadingCounts(
+            rows=len(frame),
+            wrong=int(wrong.sum()),
+            unmappable=int(((first < 0) & ~wrong).sum()),
+            truncated=int(truncated.sum()),
+            truncated_contexts=int(long.sum()),
+        ),
+    )
+
+
+class _Encoded(NamedTuple):
+    """Tokens of strings, each column ragged int32 (strings, tokens)."""
+
+    ids: tf.RaggedTensor
+    starts: tf.RaggedTensor
+    ends: tf.RaggedTensor
+
+
+def _check(frame: pd.DataFrame, maximum_context_tokens: int | None) -> None:
+    """Raises ValueError, see `encode_examples`."""
     if maximum_context_tokens is not None and maximum_context_tokens < 1:
         raise ValueError(f"maximum_context_tokens must be positive, got {maximum_context_tokens}")
     missing = {"question", "context", "answers", "answer_starts"} - set(frame.columns)
     if missing:
         raise ValueError(f"frame must have the columns {sorted(missing)}, got {[*frame.columns]}")
-    codes, distinct = pd.factorize(frame["context"])
-    context, starts, ends = _encode(list(distinct), tokenizer, vocabulary)
-    answer_starts, answer_ends, wrong = _answer_bytes(frame)
-    first, last = _token_spans(starts, ends, codes, answer_starts, answer_ends)
-    unmappable = (first < 0) & ~wrong
-    truncated = np.zeros(len(frame), bool)
-    cut_contexts = 0
-    if maximum_context_tokens is not None:
-        truncated = (last >= maximum_context_tokens) & ~wrong
-        lengths = context.row_lengths().numpy()
-        cut_contexts = int(np.sum(lengths[codes] > maximum_context_tokens))
-        context, starts, ends = (x[:, :maximum_context_tokens] for x in (context, starts, ends))
-    has_span = ~(wrong | unmappable | truncated)
-    rows = np.flatnonzero(has_span) if training else np.arange(len(frame))
-    question, _, _ = _encode([*frame["question"].iloc[rows]], tokenizer, vocabulary)
-    return ReadingExamples(
-        question=question,
-        context=tf.gather(context, codes[rows]),
-        start=np.where(has_span, first, -1)[rows].astype(np.int32),
-        end=np.where(has_span, last, -1)[rows].astype(np.int32),
-        context_starts=tf.gather(starts, codes[rows]),
-        context_ends=tf.gather(ends, codes[rows]),
-        rows=rows.astype(np.int64),
-        counts=ReadingCounts(
-            rows=len(frame),
-            wrong=int(wrong.sum()),
-            unmappable=int(unmappable.sum()),
-            truncated=int(truncated.sum()),
-            truncated_contexts=cut_contexts,
-        ),
-    )
 
 
-def _encode(
-    strings: Sequence[str], tokenizer: WordTokenizer, vocabulary: Vocabulary
-) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
-    """Returns ids, starts and ends of the tokens, each ragged int32 (strings, tokens)."""
+def _encode(strings: list[str], tokenizer: WordTokenizer, vocabulary: Vocabulary) -> _Encoded:
+    """Tokenises strings, chunk by chunk."""
     parts = []
     for start in range(0, max(len(strings), 1), _CHUNK):
         tokens = tokenizer(tf.constant(strings[start : start + _CHUNK], tf.string))
         parts.append((vocabulary.ids(tokens.folded), tokens.starts, tokens.ends))
-    ids, starts, ends = (tf.concat(column, axis=0) for column in zip(*parts, strict=True))
-    return ids, starts, ends
+    return _Encoded(*(tf.concat(column, axis=0) for column in zip(*parts, strict=True)))
 
 
 def _answer_bytes(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -179,31 +183,26 @@ def _answer_bytes(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return starts, ends, wrong
 
 
-def _token_spans(
-    starts: tf.RaggedTensor,
-    ends: tf.RaggedTensor,
-    codes: np.ndarray,
-    answer_starts: np.ndarray,
-    answer_ends: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Finds the tokens at which answers begin and end.
+def _answer_spans(
+    frame: pd.DataFrame, context: _Encoded, codes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Finds the tokens at which the first gold answers begin and end.
 
     Args:
-        starts: (contexts, tokens) byte offsets.
-        ends: (contexts, tokens) byte offsets.
-        codes: (rows,) which context a row reads.
-        answer_starts: (rows,) byte offsets, negative where there is no answer.
-        answer_ends: (rows,) byte offsets.
+        frame: The rows.
+        context: Tokens of the distinct contexts.
+        codes: (rows,) which of them a row reads.
 
     Returns:
-        First and last token (rows,), (-1, -1) where the answer does not begin and end with tokens.
+        First and last token (rows,), (-1, -1) where the answer does not begin and end with tokens,
+        and which answers are wrong.
     """
-    row_splits = starts.row_splits.numpy()
-    first = _find(starts, codes, answer_starts)
-    last = _find(ends, codes, answer_ends)
+    answer_starts, answer_ends, wrong = _answer_bytes(frame)
+    first = _find(context.starts, codes, answer_starts)
+    last = _find(context.ends, codes, answer_ends)
     found = (first >= 0) & (last >= first)
-    offset = row_splits[codes]
-    return np.where(found, first - offset, -1), np.where(found, last - offset, -1)
+    offset = context.ids.row_splits.numpy()[codes]
+    return np.where(found, first - offset, -1), np.where(found, last - offset, -1), wrong
 
 
 def _find(offsets: tf.RaggedTensor, codes: np.ndarray, wanted: np.ndarray) -> np.ndarray:

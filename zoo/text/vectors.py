@@ -12,7 +12,6 @@ NeurIPS 2013.
 import gzip
 import os
 import re
-import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -23,6 +22,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from zoo.text.files import write_atomically
 from zoo.text.vocabulary import SPECIAL_WORDS
 
 _LINES_TO_GUESS_FROM = 100
@@ -101,15 +101,11 @@ def write_vectors(path: str | os.PathLike[str], vectors: WordVectors) -> None:
     for word in words:
         if not word or "\n" in word or "\r" in word:
             raise ValueError(f"words must be non-empty and on one line, got {word!r}")
-    path = Path(path)
     row_format = "%s" + " %.6g" * matrix.shape[1] + "\n"
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, prefix=path.name, delete=False, encoding="utf-8", newline="\n"
-    ) as file:
+    with write_atomically(path) as file:
         file.write(f"{len(words)} {matrix.shape[1]}\n")
         for word, row in zip(words, matrix, strict=True):
             file.write(row_format % (word, *row.tolist()))
-    os.replace(file.name, path)
 
 
 def embedding_matrix(

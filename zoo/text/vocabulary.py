@@ -4,13 +4,14 @@ The line number is the id. The file travels inside a SavedModel as an asset.
 """
 
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
+
+from zoo.text.files import write_atomically
 
 PADDING, UNKNOWN, START, END = range(4)
 SPECIAL_WORDS = ("<pad>", "<unk>", "<s>", "</s>")
@@ -87,12 +88,8 @@ def write_vocabulary(path: str | os.PathLike[str], words: Iterable[str]) -> None
             raise ValueError(f"words must be distinct and not special, got {word!r} again")
         seen.add(word)
         lines.append(word)
-    path = Path(path)
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, prefix=path.name, delete=False, encoding="utf-8", newline="\n"
-    ) as file:
+    with write_atomically(path) as file:
         file.writelines(f"{line}\n" for line in lines)
-    os.replace(file.name, path)
 
 
 class Vocabulary(tf.Module):
