@@ -14,14 +14,13 @@ bit for bit, since the workers race.
 import gzip
 import itertools
 import json
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import tyro
+from recipes import start
 
 if TYPE_CHECKING:
     from zoo.text.vectors import WordVectors
@@ -113,7 +112,9 @@ def main(settings: Settings) -> Result:
     vectors = train(sentences, settings)
     write_vectors(settings.output, vectors)
     tokens = sum(map(len, sentences))
-    return Result(len(vectors.words), tokens, round(time.time() - started, 1))
+    result = Result(len(vectors.words), tokens, round(time.time() - started, 1))
+    print(result)
+    return result
 
 
 def train(sentences: list[list[str]], settings: Settings) -> "WordVectors":
@@ -232,7 +233,4 @@ def _lines(path: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    try:
-        print(main(tyro.cli(Settings, description=__doc__)))
-    except (ValueError, OSError, ModuleNotFoundError) as error:
-        sys.exit(f"error: {error}")
+    start(main, Settings, __doc__)
