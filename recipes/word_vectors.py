@@ -154,8 +154,8 @@ def tokenise(texts: list[str], name: str) -> list[list[str]]:
     tokenizer = WordTokenizer()
     known: dict[bytes, str] = {}  # one string object a word, not one a token
     sentences: list[list[str]] = []
-    for start in tqdm(range(0, len(texts), _CHUNK), desc=f"tokenising {name}", mininterval=1.0):
-        folded = tokenizer(tf.constant(texts[start : start + _CHUNK], tf.string)).folded
+    for chunk in tqdm(range(0, len(texts), _CHUNK), desc=f"tokenising {name}", mininterval=1.0):
+        folded = tokenizer(tf.constant(texts[chunk : chunk + _CHUNK], tf.string)).folded
         flat = folded.flat_values.numpy().tolist()
         for token in set(flat):
             known.setdefault(token, token.decode("utf-8"))
