@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
-from keras.ops import convert_to_numpy
 
 from tests.contracts.tasks import TASKS, Axes, Batch, Example
 from zoo.models.base import BaseModel
@@ -40,7 +39,7 @@ def put_garbage_into_padding(model: BaseModel) -> None:
     tables = padding_tables(model)
     assert tables, "no embedding table found"
     for table in tables:
-        values = convert_to_numpy(table.value).copy()
+        values = table.value.numpy().copy()
         values[0] = GARBAGE * np.where(np.arange(values.shape[1]) % 2, -1.0, 1.0)
         table.assign(values)
 
@@ -57,7 +56,7 @@ def flatten(outputs: Mapping[str, Any], prefix: str = "") -> dict[str, np.ndarra
         if isinstance(value, Mapping):
             flat |= flatten(value, f"{prefix}{name}/")
         else:
-            flat[prefix + name] = convert_to_numpy(value)
+            flat[prefix + name] = tf.convert_to_tensor(value).numpy()
     return flat
 
 
@@ -120,7 +119,7 @@ def loss_and_gradients_of(
     gradients = tape.gradient(loss, [weight.value for weight in model.trainable_weights])
     paths = [path_of(model, weight) for weight in model.trainable_weights]
     named = {
-        path: None if gradient is None else convert_to_numpy(gradient)
+        path: None if gradient is None else tf.convert_to_tensor(gradient).numpy()
         for path, gradient in zip(paths, gradients, strict=True)
     }
     return float(loss), named, flatten(outputs)
@@ -134,6 +133,5 @@ def path_of(model: BaseModel, weight: Any) -> str:
 def values_of(model: BaseModel) -> dict[str, np.ndarray]:
     """The weights by path below the model, in float64."""
     return {
-        path_of(model, weight): convert_to_numpy(weight.value).astype("float64")
-        for weight in model.weights
+        path_of(model, weight): weight.value.numpy().astype("float64") for weight in model.weights
     }

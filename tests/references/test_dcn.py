@@ -84,3 +84,11 @@ def test_coattention_normalises_over_the_document_for_a_question_word_and_the_re
     np.testing.assert_allclose(result["AD"].sum(axis=0), np.ones(6))
     uniform = dcn.coattention(np.repeat(document[:, :1], 6, axis=1), question)
     np.testing.assert_allclose(uniform["AQ"], np.full((6, 4), 1 / 6))
+
+
+def test_the_place_of_the_sentinels_does_not_matter():
+    generator = np.random.default_rng(6)
+    document, question = generator.normal(size=(3, 6)), generator.normal(size=(3, 4))
+    last = dcn.coattention(document, question)["CD"][:, :-1]
+    first = dcn.coattention(np.roll(document, 1, axis=1), np.roll(question, 1, axis=1))["CD"][:, 1:]
+    np.testing.assert_allclose(first, last)
