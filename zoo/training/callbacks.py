@@ -24,12 +24,10 @@ class CountSteps(keras.callbacks.Callback):
     def __init__(self, progress: Progress) -> None:
         super().__init__()
         self.progress = progress
-        self._then: float | None = None
 
     def on_train_begin(self, logs: Mapping[str, float] | None = None) -> None:
-        """Start the clock; it runs on from one `fit` to the next."""
-        if self._then is None:
-            self._then = time.monotonic()
+        """Start the clock."""
+        self.progress.count_time()
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
         """Count the batch.
@@ -38,19 +36,13 @@ class CountSteps(keras.callbacks.Callback):
             FloatingPointError: the loss is NaN or infinite; nothing has been saved since.
         """
         self.progress.step += 1
-        self.count_time()
+        self.progress.count_time()
         loss = (logs or {}).get("loss", 0.0)
         if not math.isfinite(loss):
             raise FloatingPointError(
                 f"the loss is {loss} at step {self.progress.step}: lower the learning rate or "
                 "clip the gradients. The last checkpoint is still good"
             )
-
-    def count_time(self) -> None:
-        """Add the time since the last call to `progress.seconds`."""
-        now = time.monotonic()
-        self.progress.seconds += now - (self._then or now)
-        self._then = now
 
 
 class ExponentialMovingAverage(keras.callbacks.Callback):
@@ -194,7 +186,7 @@ class EvaluateAndKeepBest(keras.callbacks.Callback):
     def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
         """Evaluate when `every` steps are over."""
         if self.every is not None and self.progress.step % self.every == 0:
-            self.run(logs)
+            self.run(self.model.get_metrics_result())
 
     def on_epoch_end(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
         """Evaluate at the end of an epoch if no number of steps was given."""
@@ -222,6 +214,7 @@ class EvaluateAndKeepBest(keras.callbacks.Callback):
         """Evaluate the weights that are in the model, and keep them if they are the best."""
         progress = self.progress
         metrics = {name: float(value) for name, value in self.evaluate().items()}
+        progress.count_time()
         if self.monitor not in metrics:
             raise ValueError(f"monitor is {self.monitor!r}; the metrics are {', '.join(metrics)}")
         record = {"step": progress.step, "seconds": round(progress.seconds, 1)}
@@ -258,12 +251,29 @@ class SaveCheckpoints(keras.callbacks.Callback):
             raise ValueError(f"every must be at least 1; got {every}")
         self.checkpointer = checkpointer
         self.every = every
+        self._saved = self._position()
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
         """Save if it is time, or if an evaluation has just been remembered."""
         progress = self.checkpointer.progress
         if progress.step % self.every == 0 or progress.evaluated:
+            self.save()
+
+    def on_epoch_end(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
+        """Save if an evaluation has just been remembered."""
+        if self.checkpointer.progress.evaluated:
+            self.save()
+
+    def save(self) -> None:
+        """Save, unless nothing has happened since the last time."""
+        if self._saved != self._position():
             self.checkpointer.save()
+            self._saved = self._position()
+
+    def _position(self) -> tuple[int, int]:
+        """Return what tells one state of the training from another."""
+        progress = self.checkpointer.progress
+        return progress.step, len(progress.history)
 
 
 class TensorBoardScalars(keras.callbacks.Callback):
@@ -308,7 +318,9 @@ class TensorBoardScalars(keras.callbacks.Callback):
         self._steps += 1
         if self.progress.step % self.every == 0:
             speed = self._steps * self.batch_size / max(self._seconds, 1e-9)
-            self._write_training(dict(logs or {}), speed)
+            # Not `logs`, which is a mean over replicas, whatever number of examples each had.
+            results = self.model.get_metrics_result()
+            self._write_training({name: float(value) for name, value in results.items()}, speed)
             self._steps, self._seconds = 0, 0.0
         self.write_evaluations()
 
@@ -328,7 +340,7 @@ class TensorBoardScalars(keras.callbacks.Callback):
 
     def _write_training(self, logs: Mapping[str, float], speed: float) -> None:
         """Write the figures of the training; the loss is Keras' mean over the epoch so far."""
-        rate = float(keras.ops.convert_to_numpy(self.model.optimizer.learning_rate))
+        rate = float(self.model.optimizer.learning_rate.numpy())
         values = {f"training/{name}": value for name, value in logs.items()}
         self.write(
             self.progress.step,

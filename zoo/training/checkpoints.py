@@ -8,13 +8,16 @@ tensor; they are all verified before a checkpoint is restored, and a damaged one
 a warning.
 
 The states of the seed generators matter: without them dropout repeats or skips masks after a
-resume. Neither `.weights.h5` files nor `tf.train.Checkpoint(model=...)` hold them.
+resume. Neither `.weights.h5` files nor `tf.train.Checkpoint(model=...)` hold them. A layer must
+therefore draw from a `SeedGenerator` of its own, as those of Keras do.
 """
 
 import dataclasses
 import logging
 import os
 import shutil
+import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,6 +29,7 @@ from zoo.training.runs import read_json, write_json
 
 _WRITING = ".writing"
 _PROGRESS = "progress.json"
+_OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"  # TensorFlow's own entry
 
 
 @dataclasses.dataclass
@@ -39,7 +43,8 @@ class Progress:
         evaluations_without_gain: evaluations since then.
         seconds: wall time of training, evaluation included, over all resumed runs.
         restarts: how many times the training was resumed.
-        history: a dict of each evaluation: `step`, `epoch`, `seconds`, `loss` and its metrics.
+        history: a dict for each evaluation: `step`, `seconds`, the training `loss` of
+            the epoch so far, and the metrics.
     """
 
     step: int = 0
@@ -49,6 +54,25 @@ class Progress:
     seconds: float = 0.0
     restarts: int = 0
     history: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    _clock: float | None = dataclasses.field(default=None, init=False, repr=False, compare=False)
+
+    def count_time(self) -> None:
+        """Add the time since the last call to `seconds`; the first call starts the clock."""
+        now = time.monotonic()
+        if self._clock is not None:
+            self.seconds += now - self._clock
+        self._clock = now
+
+    def write(self, path: Path) -> None:
+        """Write all but the clock to a JSON file."""
+        values = dataclasses.asdict(self)
+        del values["_clock"]
+        write_json(path, values)
+
+    def read(self, path: Path) -> None:
+        """Take over what a file holds."""
+        for name, value in read_json(path).items():
+            setattr(self, name, value)
 
     @property
     def evaluated(self) -> bool:
@@ -82,7 +106,7 @@ class Checkpointer:
         Raises:
             ValueError: the model is not built, or not compiled.
         """
-        if not model.built or model.optimizer is None:
+        if not model.built or not model.compiled:
             raise ValueError("model must be built and compiled before it can be checkpointed")
         if not model.optimizer.built:
             with model.distribute_strategy.scope():
@@ -142,8 +166,8 @@ class Checkpointer:
             damage = _damage(path)
             if damage is None:
                 _read(path, self._state)
-                for name, value in read_json(path / _PROGRESS).items():
-                    setattr(self.progress, name, value)
+                self.progress.read(path / _PROGRESS)
+                self._restored = path
                 return True
             self._damaged.append(path)
             self.logger.warning("checkpoint %s is damaged and passed over: %s", path, damage)
@@ -153,6 +177,11 @@ class Checkpointer:
                 "are damaged. Start the training afresh"
             )
         return False
+
+    def count_restart(self) -> None:
+        """Count, on the disk at once, that the training goes on from the restored checkpoint."""
+        self.progress.restarts += 1
+        self.progress.write(self._restored / _PROGRESS)
 
     def restore_best(self) -> bool:
         """Load the weights of the best evaluation into the model.
@@ -181,7 +210,7 @@ class Checkpointer:
         tf.train.Checkpoint(**state).write(os.fspath(temporary / "state"))
         for file in temporary.iterdir():
             _flush(file)
-        write_json(temporary / "progress.json", dataclasses.asdict(self.progress))
+        self.progress.write(temporary / _PROGRESS)
         number = 1 + max((int(old.name[:6]) for old in _checkpoints(folder)), default=0)
         path = folder / f"{number:06d}-step-{self.progress.step}"
         os.replace(temporary, path)
@@ -212,21 +241,26 @@ def _damage(path: Path) -> str | None:
         reader = tf.train.load_checkpoint(os.fspath(path / "state"))
         for name in reader.get_variable_to_shape_map():
             reader.get_tensor(name)  # verifies the checksum
-    except (OSError, ValueError, RuntimeError, tf.errors.OpError) as error:
+    except (OSError, LookupError, RuntimeError, ValueError, tf.errors.OpError) as error:
         return str(error).splitlines()[0] if str(error) else type(error).__name__
     return None
 
 
 def _read(path: Path, state: Mapping[str, Sequence[tf.Variable]]) -> None:
     """Restore the variables of `state` from a checkpoint that is whole."""
-    status = tf.train.Checkpoint(**state).read(os.fspath(path / "state"))
+    prefix = os.fspath(path / "state")
+    names = tf.train.load_checkpoint(prefix).get_variable_to_shape_map()
+    held = Counter(name.split("/")[0] for name in names if name != _OBJECT_GRAPH)
+    # Metrics are built late: a process that resumes may have fewer than the one that saved.
+    wanted = Counter({name: len(variables) for name, variables in state.items()})
+    differing = [name for name in held | wanted if held[name] != wanted[name] and name != "metrics"]
+    if differing:
+        listed = ", ".join(f"{held[name]} {name}, not {wanted[name]}" for name in differing)
+        raise ValueError(f"checkpoint {path} does not fit this model: it holds {listed}")
     try:
-        status.assert_existing_objects_matched()
-    except AssertionError as error:
-        raise ValueError(
-            f"checkpoint {path} does not fit this model: {str(error).splitlines()[0]}"
-        ) from error
-    status.expect_partial()  # metrics that this process has not built yet
+        tf.train.Checkpoint(**state).read(prefix).expect_partial()
+    except ValueError as error:  # of shapes
+        raise ValueError(f"checkpoint {path} does not fit this model: {error}") from error
 
 
 def _flush(path: Path) -> None:

@@ -88,14 +88,13 @@ def train(
     _check(model, epochs, strategy)
     _build(model, batches)
     progress = Progress()
-    average = None
-    if ema_decay is not None:
-        average = ExponentialMovingAverage(ema_decay)
-        average.build(model)
+    average = _moving_average(model, ema_decay)
     extra = {"average": average.variables} if average else None
     checkpointer = Checkpointer(model, progress, run.checkpoints, extra=extra, logger=run.logger)
-    resumed = checkpointer.restore_latest()
     limits = _Limits(progress, epochs * batches.steps_per_epoch, patience, maximum_minutes)
+    if checkpointer.restore_latest() and limits.reached is None:
+        checkpointer.count_restart()
+        run.logger.info("going on at step %d", progress.step)
     evaluator = None
     if evaluate is not None:
         evaluator = EvaluateAndKeepBest(
@@ -110,7 +109,7 @@ def train(
             logger=run.logger,
         )
         evaluator.set_model(model)
-    clock = CountSteps(progress)
+    saving = SaveCheckpoints(checkpointer, checkpoint_every)
     scalars = TensorBoardScalars(
         run.tensorboard,
         progress,
@@ -118,21 +117,12 @@ def train(
         every=log_every,
         logger=run.logger,
     )
-    if resumed and limits.reached is None:
-        progress.restarts += 1
-        run.logger.info("going on at step %d", progress.step)
-    saving = SaveCheckpoints(checkpointer, checkpoint_every)
-    metrics = _ContinueMetrics(model) if progress.step % batches.steps_per_epoch else None
-    ours = [metrics, clock, average, evaluator, saving, scalars, limits]
-    trained = _fit(model, batches, epochs, limits, [c for c in [*ours, *callbacks] if c])
-    unsaved = trained and not progress.evaluated
+    ours = [CountSteps(progress), average, evaluator, saving, scalars, limits]
+    _fit(model, batches, epochs, limits, [one for one in [*ours, *callbacks] if one is not None])
     if evaluator is not None and not progress.evaluated:
-        evaluator.run(model.get_metrics_result() if trained else None)
+        evaluator.run(model.get_metrics_result())
         scalars.write_evaluations()
-        unsaved = True
-    if unsaved:
-        clock.count_time()
-        checkpointer.save()
+    saving.save()
     if not checkpointer.restore_best() and average is not None:
         average.assign()
     return _report(progress, limits, batches.steps_per_epoch)
@@ -176,7 +166,7 @@ class _ContinueMetrics(keras.callbacks.Callback):
 
     def __init__(self, model: keras.Model) -> None:
         super().__init__()
-        self._values = [(v, keras.ops.convert_to_numpy(v)) for v in model.metrics_variables]
+        self._values = [(v, v.numpy()) for v in model.metrics_variables]
 
     def on_epoch_begin(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
         """Go on with the mean loss of an epoch that was begun before the resume."""
@@ -191,31 +181,38 @@ def _fit(
     epochs: int,
     limits: _Limits,
     callbacks: list[keras.callbacks.Callback],
-) -> bool:
-    """Train, an epoch a `fit`, until a limit is reached; return whether there was a step to do."""
-    trained = False
+) -> None:
+    """Train, an epoch a `fit`, until a limit is reached."""
+    metrics = _ContinueMetrics(model)
     while limits.reached is None:
         epoch, first_step = divmod(limits.progress.step, batches.steps_per_epoch)
         model.fit(
             batches.training(epoch, first_step),
             initial_epoch=epoch,
             epochs=epochs,
-            callbacks=callbacks,
+            callbacks=[metrics, *callbacks] if first_step else callbacks,
             shuffle=False,  # the order is that of the data set
             verbose=1 if sys.stdout.isatty() else 0,
         )
-        trained = True
-    return trained
+
+
+def _moving_average(model: keras.Model, decay: float | None) -> ExponentialMovingAverage | None:
+    """Return averages of the model's weights, if a decay is given."""
+    if decay is None:
+        return None
+    average = ExponentialMovingAverage(decay)
+    average.build(model)
+    return average
 
 
 def _check(model: keras.Model, epochs: int, strategy: tf.distribute.Strategy | None) -> None:
     """Raise ValueError for what would train something else than was asked for."""
     if epochs < 1:
         raise ValueError(f"epochs must be at least 1; got {epochs}")
-    if model.optimizer is None:
+    if not model.compiled:
         raise ValueError("model must be compiled with an optimizer")
-    if model.optimizer.use_ema:
-        raise ValueError("the optimizer has use_ema=True, which overwrites the weights; ema_decay")
+    if getattr(model.optimizer, "inner_optimizer", model.optimizer).use_ema:
+        raise ValueError("optimizer has use_ema=True, expected False: averages are for ema_decay")
     if model.steps_per_execution != 1:
         raise ValueError(f"steps_per_execution must be 1; got {model.steps_per_execution}")
     if strategy is not None and model.distribute_strategy is not strategy:

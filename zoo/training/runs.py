@@ -11,7 +11,6 @@ import logging
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -136,17 +135,12 @@ def write_json(path: Path, value: Any) -> None:
         value: what `json` can write, also with NumPy scalars, paths, sets and dataclasses in it.
     """
     text = json.dumps(value, indent=2, ensure_ascii=False, default=_encode) + "\n"
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, 0o644)  # mkstemp makes files that only the owner reads
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    temporary = path.with_name(f".{path.name}.writing")
+    with open(temporary, "w", encoding="utf-8") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    os.replace(temporary, path)
 
 
 def _encode(value: Any) -> Any:

@@ -1,0 +1,26 @@
+"""Child process of a test: trains the toy and kills itself in the middle of writing a checkpoint.
+
+Usage: python -m tests.training.killed FOLDER WRITES (the write that is never finished, from 1).
+"""
+
+import os
+import signal
+import sys
+from functools import partial
+
+import tests.conftest  # noqa: F401  the same devices as in the process that compares
+from tests.training.test_loop import start
+
+
+def replace_or_die(replace, left, source, target):
+    """Rename a file, but die instead of the rename that would commit the last checkpoint left."""
+    if "-step-" in str(target):
+        left.pop()
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+    replace(source, target)
+
+
+if __name__ == "__main__":
+    os.replace = partial(replace_or_die, os.replace, [None] * int(sys.argv[2]))
+    start(sys.argv[1])

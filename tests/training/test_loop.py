@@ -1,0 +1,300 @@
+"""The loop; above all that a resumed training is the straight one, bit for bit."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+
+from tests.training.toy import (
+    STEPS_PER_EPOCH,
+    Batches,
+    assert_equal,
+    compiled_toy,
+    content,
+    differ,
+    newest,
+    scores,
+    weights,
+)
+from zoo.training.checkpoints import Checkpointer
+from zoo.training.distribution import make_strategy
+from zoo.training.loop import train
+from zoo.training.runs import RunFolder
+
+EPOCHS = 4
+ROOT = Path(__file__).parents[2]
+
+
+class Killed(BaseException):
+    """Stands for a SIGKILL: nothing catches it."""
+
+
+class KillAt(keras.callbacks.Callback):
+    """Ends the process, as it were, after so many batches of this life."""
+
+    def __init__(self, batches: int):
+        super().__init__()
+        self.left = batches
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.left -= 1
+        if self.left == 0:
+            raise Killed
+
+
+def start(folder, *callbacks, scope=None, **changes):
+    """Train the toy in a run folder; return the model and the report."""
+    settings = {
+        "epochs": EPOCHS,
+        "checkpoint_every": 4,
+        "evaluate_every": 6,
+        "ema_decay": 0.9,
+        "patience": 3,
+        "log_every": 5,
+    } | changes
+    run = RunFolder(folder, {"seed": 3})
+    try:
+        if scope is None:
+            model = compiled_toy()
+        else:
+            with scope.scope():
+                model = compiled_toy()
+        settings.setdefault("evaluate", scores(model))
+        report = train(model, Batches(), run=run, callbacks=callbacks, strategy=scope, **settings)
+    finally:
+        run.close()
+    return model, report
+
+
+def comparable(report):
+    """Return a report without what a clock measures."""
+    report = {name: value for name, value in report.items() if name not in ("seconds", "restarts")}
+    report["history"] = [
+        {name: value for name, value in record.items() if name != "seconds"}
+        for record in report["history"]
+    ]
+    return report
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory):
+    """A training that nothing interrupts."""
+    folder = tmp_path_factory.mktemp("straight")
+    model, report = start(folder)
+    return folder, weights(model), report
+
+
+def assert_as_straight(straight, folder, model, report):
+    """Compare the final weights, the report and every tensor of the last checkpoint."""
+    straight_folder, straight_weights, straight_report = straight
+    assert comparable(report) == comparable(straight_report)
+    assert_equal(weights(model), straight_weights)
+    tensors, progress = content(newest(folder))
+    straight_tensors, straight_progress = content(newest(straight_folder))
+    assert progress == straight_progress
+    assert set(tensors) == set(straight_tensors)
+    for name, value in straight_tensors.items():
+        np.testing.assert_array_equal(tensors[name], value, err_msg=name)
+
+
+def test_the_straight_run_is_worth_comparing_with(straight):
+    _, _, report = straight
+    history, best = report["history"], report["best_step"]
+    assert [record["step"] for record in history] == list(range(6, report["step"] + 1, 6))
+    assert all({"step", "seconds", "loss", "probability", "f1"} == set(r) for r in history)
+    assert report["best_score"] == max(record["f1"] for record in history)
+    # Gains, and no gains, before the patience is over, which is in the middle of an epoch.
+    assert history[0]["step"] < best < history[-1]["step"]
+    assert report["stopped"] == "patience"
+    assert report["step"] % STEPS_PER_EPOCH != 0
+    assert report["step"] > 2 * STEPS_PER_EPOCH
+
+
+@pytest.mark.parametrize(
+    "lives",
+    [
+        (7,),  # three steps after a checkpoint in mid-epoch
+        (12,),  # right after an evaluation and its checkpoint
+        (22,),  # at the end of an epoch
+        (3, 6, 15, 2),  # before the first checkpoint, then again and again
+    ],
+)
+def test_killed_and_resumed_equals_straight(straight, tmp_path, lives):
+    for batches in lives:
+        with pytest.raises(Killed):
+            start(tmp_path, KillAt(batches))
+    model, report = start(tmp_path)
+    assert report["restarts"] == sum(1 for _ in lives) - (lives[0] < 4)
+    assert_as_straight(straight, tmp_path, model, report)
+
+
+def test_killed_between_best_weights_and_checkpoint_equals_straight(
+    straight, tmp_path, monkeypatch
+):
+    def save_best_and_die(self):
+        save_best(self)
+        raise Killed
+
+    save_best = Checkpointer.save_best
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpointer, "save_best", save_best_and_die)
+        with pytest.raises(Killed):
+            start(tmp_path)
+    model, report = start(tmp_path)
+    assert_as_straight(straight, tmp_path, model, report)
+
+
+def test_sigkill_while_a_checkpoint_is_written_equals_straight(straight, tmp_path):
+    command = [sys.executable, "-m", "tests.training.killed", str(tmp_path), "5"]
+    child = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False
+    )
+    assert child.returncode == -signal.SIGKILL, child.stderr
+    assert list((tmp_path / "checkpoints").glob("**/.writing"))
+    model, report = start(tmp_path)
+    assert report["restarts"] == 1
+    assert_as_straight(straight, tmp_path, model, report)
+
+
+def test_a_damaged_newest_checkpoint_costs_its_steps_only(straight, tmp_path, capsys):
+    with pytest.raises(Killed):
+        start(tmp_path, KillAt(9))
+    file = newest(tmp_path) / "state.data-00000-of-00001"
+    file.write_bytes(file.read_bytes()[:-100])
+    capsys.readouterr()
+    model, report = start(tmp_path)
+    output = capsys.readouterr().out
+    assert "-step-8 is damaged and passed over: " in output
+    assert "going on at step 6" in output
+    assert_as_straight(straight, tmp_path, model, report)
+
+
+def test_a_complete_run_started_again_does_nothing(straight, tmp_path):
+    folder, straight_weights, straight_report = straight
+    before = {path: path.stat().st_mtime_ns for path in (folder / "checkpoints").rglob("*")}
+
+    def evaluate():
+        raise AssertionError("evaluated again")
+
+    model, report = start(folder, KillAt(1), evaluate=evaluate)
+    assert report == straight_report
+    assert_equal(weights(model), straight_weights)
+    assert before == {path: path.stat().st_mtime_ns for path in (folder / "checkpoints").rglob("*")}
+
+
+def test_more_epochs_go_on_where_the_run_had_ended(tmp_path):
+    changes = {"evaluate_every": STEPS_PER_EPOCH, "patience": None}
+    straight_model, straight_report = start(tmp_path / "straight", epochs=2, **changes)
+    start(tmp_path / "longer", epochs=1, **changes)
+    model, report = start(tmp_path / "longer", epochs=2, **changes)
+    assert (report["restarts"], report["stopped"]) == (1, "epochs")
+    straight = (tmp_path / "straight", weights(straight_model), straight_report)
+    assert_as_straight(straight, tmp_path / "longer", model, report)
+
+
+def test_the_model_ends_with_the_best_weights_and_they_are_averages(tmp_path):
+    values, seen = [1.0, 5.0, 2.0, 4.0], []
+    model = None
+
+    def evaluate():
+        seen.append(weights(model))
+        return {"f1": values[len(seen) - 1]}
+
+    run = RunFolder(tmp_path, {})
+    model = compiled_toy()
+    report = train(
+        model, Batches(), epochs=9, run=run, evaluate=evaluate, patience=2, ema_decay=0.9
+    )
+    run.close()
+    assert (report["stopped"], report["step"]) == ("patience", 4 * STEPS_PER_EPOCH)
+    assert (report["best_step"], report["best_score"]) == (2 * STEPS_PER_EPOCH, 5.0)
+    assert_equal(weights(model), seen[1])
+    tensors, _ = content(newest(tmp_path))
+    kernel = next(value for name, value in tensors.items() if name.startswith("weights/0/"))
+    assert differ([kernel], [seen[3][0]])  # the checkpoint holds the trained weights
+
+
+def test_without_an_evaluation_the_last_averages_remain(tmp_path):
+    model, report = start(tmp_path, evaluate=None, epochs=1)
+    assert report["history"] == []
+    assert report["best_step"] is None
+    tensors, progress = content(newest(tmp_path))
+    assert progress["step"] == STEPS_PER_EPOCH
+    averages = [
+        tensors[f"average/{index}/.ATTRIBUTES/VARIABLE_VALUE"]
+        for index in range(1, 1 + len(model.trainable_variables))
+    ]
+    assert_equal(averages, [w.numpy() for w in model.trainable_variables])
+
+
+def test_the_end_of_the_training_is_always_evaluated(tmp_path):
+    _, report = start(tmp_path, epochs=1, evaluate_every=4)
+    assert [record["step"] for record in report["history"]] == [4, 8, 11]
+    assert all("loss" in record for record in report["history"])
+
+
+def test_a_time_limit_stops_in_mid_epoch_and_more_time_goes_on(tmp_path):
+    _, report = start(tmp_path, maximum_minutes=1e-9)
+    assert (report["stopped"], report["step"]) == ("time", 1)
+    assert [record["step"] for record in report["history"]] == [1]
+    seconds = report["seconds"]
+    _, report = start(tmp_path, maximum_minutes=1e-9)
+    assert (report["step"], report["restarts"], report["seconds"]) == (1, 0, seconds)
+    _, report = start(tmp_path, maximum_minutes=60, epochs=1)
+    assert (report["stopped"], report["step"]) == ("epochs", STEPS_PER_EPOCH)
+    assert report["restarts"] == 1
+    assert report["seconds"] > seconds
+
+
+def test_keras_traces_the_step_once_for_all_epochs(tmp_path):
+    traced = []
+    model = compiled_toy()
+    step = model.train_step
+    model.train_step = lambda data: traced.append(1) or step(data)
+    run = RunFolder(tmp_path, {})
+    report = train(model, Batches(), epochs=3, run=run)
+    run.close()
+    assert report["step"] == 3 * STEPS_PER_EPOCH
+    assert len(traced) == 1
+    assert int(model.optimizer.iterations.numpy()) == 3 * STEPS_PER_EPOCH
+
+
+@pytest.mark.parametrize("replicas", [2, 3])
+def test_killed_and_resumed_under_a_strategy(tmp_path, logical_cpus, replicas):
+    """The last batch of an epoch holds one example: a replica and more get none."""
+    strategy = make_strategy("mirrored", logical_cpus[:replicas])
+    changes = {"scope": strategy, "epochs": 2, "patience": None}
+    model, report = start(tmp_path / "straight", **changes)
+    assert report["step"] == 2 * STEPS_PER_EPOCH
+    with pytest.raises(Killed):
+        start(tmp_path / "killed", KillAt(17), **changes)
+    resumed, resumed_report = start(tmp_path / "killed", **changes)
+    assert resumed_report["restarts"] == 1
+    assert_equal(weights(model), weights(resumed))
+    for record, other in zip(report["history"], resumed_report["history"], strict=True):
+        # The sums of the loss are split anew among the replicas, in other floating-point parts.
+        assert record.pop("loss") == pytest.approx(other.pop("loss"), rel=1e-6)
+    assert comparable(resumed_report) == comparable(report)
+
+
+def test_what_would_train_something_else_is_refused(tmp_path, logical_cpus):
+    run = RunFolder(tmp_path, {})
+    batches = Batches()
+
+    def refused(message, model, **arguments):
+        with pytest.raises(ValueError, match=message):
+            train(model, batches, run=run, **({"epochs": 1} | arguments))
+
+    refused("epochs must be at least 1; got 0", compiled_toy(), epochs=0)
+    refused("compiled", keras.Sequential([keras.layers.Dense(1)]))
+    refused("use_ema", compiled_toy(optimizer=keras.optimizers.SGD(0.1, use_ema=True)))
+    strategy = make_strategy("mirrored", logical_cpus)
+    refused("scope of the strategy", compiled_toy(), strategy=strategy)
+    several = compiled_toy()
+    several.compile("sgd", "mse", steps_per_execution=2)
+    refused("steps_per_execution must be 1; got 2", several)
+    run.close()

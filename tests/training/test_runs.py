@@ -1,0 +1,125 @@
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from zoo.training.runs import RunFolder, read_json, write_json
+
+
+@dataclasses.dataclass
+class Settings:
+    hidden_dim: int = 100
+    epochs: int = 3
+    vectors: Path | None = Path("glove.txt")
+    sizes: tuple[int, ...] = (1, 2)
+
+
+def opened(*args, **kwargs) -> RunFolder:
+    run = RunFolder(*args, **kwargs)
+    run.close()
+    return run
+
+
+def test_settings_are_written_as_resolved_and_accepted_again(tmp_path):
+    first = opened(tmp_path / "deep" / "run", Settings())
+    again = opened(tmp_path / "deep" / "run", Settings())
+    assert not first.resumed
+    assert again.resumed
+    assert read_json(again.settings) == {
+        "hidden_dim": 100,
+        "epochs": 3,
+        "vectors": "glove.txt",
+        "sizes": [1, 2],
+    }
+
+
+def test_another_setting_is_refused_with_the_difference(tmp_path):
+    opened(tmp_path, Settings())
+    with pytest.raises(ValueError, match="hidden_dim: 100 in the folder, 200 now") as error:
+        RunFolder(tmp_path, Settings(hidden_dim=200, epochs=5))
+    assert "epochs" not in str(error.value)
+    assert read_json(tmp_path / "settings.json")["hidden_dim"] == 100
+
+
+def test_a_setting_that_only_one_side_has_is_a_difference(tmp_path):
+    opened(tmp_path, {"dropout": 0.1})
+    with pytest.raises(ValueError, match=r"pool_size: '\(not set\)' in the folder, 4 now"):
+        RunFolder(tmp_path, {"dropout": 0.1, "pool_size": 4})
+
+
+def test_settings_that_may_change_are_written_anew(tmp_path):
+    opened(tmp_path, Settings())
+    opened(tmp_path, Settings(epochs=9))
+    assert read_json(tmp_path / "settings.json")["epochs"] == 9
+    opened(tmp_path, Settings(epochs=9, hidden_dim=5), may_change={"hidden_dim"})
+    assert read_json(tmp_path / "settings.json")["hidden_dim"] == 5
+
+
+def test_fresh_removes_what_the_run_wrote_and_nothing_else(tmp_path):
+    run = opened(tmp_path, Settings())
+    run.checkpoints.mkdir()
+    write_json(run.result, {"f1": 1.0})
+    (tmp_path / "mine.txt").write_text("kept")
+    fresh = opened(tmp_path, Settings(hidden_dim=200), fresh=True)
+    assert not fresh.resumed
+    assert not fresh.checkpoints.exists()
+    assert not fresh.result.exists()
+    assert (tmp_path / "mine.txt").read_text() == "kept"
+    assert read_json(fresh.settings)["hidden_dim"] == 200
+
+
+def test_checkpoints_without_settings_are_not_taken_over(tmp_path):
+    (tmp_path / "checkpoints").mkdir()
+    with pytest.raises(ValueError, match=r"checkpoints but no settings\.json"):
+        RunFolder(tmp_path, Settings())
+
+
+def test_log_is_appended_with_the_time_and_the_console_gets_the_message(tmp_path, capsys):
+    for word in ("first", "second"):
+        run = RunFolder(tmp_path, {})
+        run.logger.info("%s line", word)
+        run.logger.debug("%s detail", word)
+        run.close()
+    assert capsys.readouterr().out == "first line\nsecond line\n"
+    lines = (tmp_path / "train.log").read_text().splitlines()
+    assert [line.split(" ", 2)[2] for line in lines] == [
+        "first line",
+        "first detail",
+        "second line",
+        "second detail",
+    ]
+
+
+def test_json_is_plain_and_leaves_no_other_file(tmp_path):
+    value = {
+        "f1": np.float32(0.5),
+        "rows": np.arange(2),
+        "path": tmp_path,
+        "names": {"b", "a"},
+        "settings": Settings(vectors=None),
+    }
+    write_json(tmp_path / "result.json", value)
+    assert json.loads((tmp_path / "result.json").read_text()) == {
+        "f1": 0.5,
+        "rows": [0, 1],
+        "path": str(tmp_path),
+        "names": ["a", "b"],
+        "settings": {"hidden_dim": 100, "epochs": 3, "vectors": None, "sizes": [1, 2]},
+    }
+    assert [path.name for path in tmp_path.iterdir()] == ["result.json"]
+
+
+def test_json_that_cannot_be_written_leaves_the_old_file(tmp_path, monkeypatch):
+    write_json(tmp_path / "result.json", {"f1": 1})
+    with pytest.raises(TypeError, match="cannot be written as JSON"):
+        write_json(tmp_path / "result.json", {"f1": object()})
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_json(tmp_path / "result.json", {"f1": 2})
+    assert read_json(tmp_path / "result.json") == {"f1": 1}
