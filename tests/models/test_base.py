@@ -1,0 +1,232 @@
+"""The loss, the metrics and the steps that all models share, on a model of one weight."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from keras import ops
+
+from zoo.models.base import BaseModel, check_choice, check_rate, check_sizes
+
+X = np.array([[1.0, 2.0, 3.0], [4.0, 0.0, 0.0], [5.0, 6.0, 0.0]], "float32")  # 0 is padding
+Y = np.array([[2.0, 0.0, 1.0], [1.0, 9.0, 9.0], [0.0, 3.0, 9.0]], "float32")
+UNITS = np.array([3.0, 1.0, 2.0])
+SLOPE, L2 = 0.5, 0.25
+
+
+@keras.saving.register_keras_serializable(package="tests")
+class Slope(BaseModel):
+    """y = w x at every position that is not padding; a unit is a position."""
+
+    PRESETS = {"paper": {"l2": L2}, "tiny": {}}  # noqa: RUF012
+
+    def __init__(self, l2=0.0, slope=SLOPE, **kwargs):
+        super().__init__(**kwargs)
+        self.l2 = l2
+        self.slope = slope
+
+    def build(self, *_):
+        self.weight = self.add_weight(
+            shape=(),
+            initializer=keras.initializers.Constant(self.slope),
+            regularizer=keras.regularizers.L2(self.l2) if self.l2 else None,
+            name="weight",
+        )
+        self.built = True
+
+    def call(self, inputs, training=False):
+        real = ops.cast(inputs["x"] != 0.0, "float32")
+        y = self.weight * inputs["x"]
+        return {"y": y, "real": real, "attention": {}}
+
+    def example_losses(self, targets, outputs):
+        squares = ops.square(outputs["y"] - targets["y"]) * outputs["real"]
+        return ops.sum(squares, axis=1), ops.sum(outputs["real"], axis=1)
+
+
+def make(optimizer="sgd", **arguments):
+    model = Slope(**arguments)
+    model.build()
+    model.compile(optimizer)
+    return model
+
+
+def squares(slope=SLOPE):
+    """The summed loss of each example."""
+    return np.sum(np.square(slope * X - Y) * (X != 0.0), axis=1)
+
+
+def slope_gradient(rows=slice(None), slope=SLOPE):
+    """The gradient of the mean over the units of these rows."""
+    sums = np.sum(2.0 * (slope * X - Y) * X, axis=1)[rows]
+    return sums.sum() / UNITS[rows].sum()
+
+
+def batches(size, *arrays):
+    return tf.data.Dataset.from_tensor_slices(({"x": X}, {"y": Y}, *arrays)).batch(size)
+
+
+def loss_of(model, rows=slice(None), sample_weight=None):
+    inputs, targets = {"x": X[rows]}, {"y": Y[rows]}
+    return float(model.compute_loss(inputs, targets, model(inputs), sample_weight))
+
+
+def test_the_loss_is_the_mean_over_units_not_over_examples():
+    np.testing.assert_allclose(loss_of(make()), squares().sum() / UNITS.sum(), rtol=1e-6)
+
+
+def test_regularisation_is_added_once_to_the_mean_in_loss_and_log():
+    penalty = L2 * SLOPE**2
+    expected = squares().sum() / UNITS.sum() + penalty
+    model = make(l2=L2)
+    np.testing.assert_allclose(loss_of(model), expected, rtol=1e-6)
+    # Batches of 4 and of 2 units: each counts by its units, the penalty by nothing.
+    scores = model.evaluate(batches(2), verbose=0, return_dict=True)
+    np.testing.assert_allclose(scores["loss"], expected, rtol=1e-6)
+
+
+def test_examples_are_weighted_and_still_divided_by_their_units():
+    weights = np.array([0.5, 0.0, 2.0], "float32")
+    expected = np.sum(weights * squares()) / UNITS.sum()
+    model = make()
+    np.testing.assert_allclose(loss_of(model, sample_weight=weights), expected, rtol=1e-6)
+    scores = model.evaluate(batches(2, weights), verbose=0, return_dict=True)
+    np.testing.assert_allclose(scores["loss"], expected, rtol=1e-6)
+
+
+def test_fit_weights_examples_too():
+    weights = np.array([0.0, 1.0, 0.0], "float32")
+    model = make(keras.optimizers.SGD(0.1))
+    model.fit(batches(3, weights), shuffle=False, verbose=0)
+    gradient = 2.0 * (SLOPE * 4.0 - 1.0) * 4.0 / UNITS.sum()
+    np.testing.assert_allclose(model.weight, SLOPE - 0.1 * gradient, rtol=1e-6)
+
+
+def test_a_batch_without_a_unit_has_no_loss():
+    model = make(l2=L2)
+    nothing = {"x": np.zeros((2, 3), "float32")}
+    loss = model.compute_loss(nothing, {"y": Y[:2]}, model(nothing))
+    np.testing.assert_allclose(loss, L2 * SLOPE**2, rtol=1e-6)
+
+
+@pytest.mark.parametrize("argument", [{"loss": "mse"}, {"loss_weights": {"y": 2.0}}])
+def test_compile_takes_no_loss(argument):
+    (name,) = argument
+    with pytest.raises(ValueError, match=f"^{name} is .*, expected none"):
+        Slope().compile("sgd", **argument)
+
+
+def test_compile_leaves_xla_off():
+    model = Slope()
+    model.compile()
+    assert model.jit_compile is False
+    assert type(model.optimizer) is keras.optimizers.Adam
+    model.compile("sgd", jit_compile=True, loss=None)
+    assert model.jit_compile is True
+
+
+def test_an_output_without_a_target_has_no_metric():
+    model = make()
+    model.compile("sgd", metrics={"y": "mae", "real": "mae"})
+    with pytest.raises(ValueError, match=r"metrics name \['real'\], expected some of \['y'\]"):
+        model.evaluate(batches(3), verbose=0)
+
+
+def test_metrics_see_the_outputs_that_have_targets():
+    model = make()
+    model.compile("sgd", metrics={"y": "mae"})
+    scores = model.evaluate(batches(2), verbose=0, return_dict=True)
+    (name,) = scores.keys() - {"loss"}
+    np.testing.assert_allclose(scores[name], np.abs(SLOPE * X - Y).mean(), rtol=1e-6)
+
+
+def two_steps(optimizer, replicas, **arguments):
+    """The weight after a batch of two examples and one of a single one; the logged loss."""
+    strategy = tf.distribute.get_strategy()
+    if replicas > 1:
+        strategy = tf.distribute.MirroredStrategy(
+            [f"CPU:{number}" for number in range(replicas)],
+            cross_device_ops=tf.distribute.ReductionToOneDevice(),
+        )
+    with strategy.scope():
+        model = Slope(**arguments)
+        model.build()
+        model.compile(optimizer, run_eagerly=True)
+    history = model.fit(batches(2), shuffle=False, verbose=0).history
+    return float(model.weight.numpy()), history["loss"][0]
+
+
+RATE, LIMIT = 0.01, 2.0
+OPTIMIZERS = {
+    "clipnorm": lambda: keras.optimizers.SGD(RATE, clipnorm=LIMIT),
+    "clipvalue": lambda: keras.optimizers.SGD(RATE, clipvalue=LIMIT),
+    "global_clipnorm": lambda: keras.optimizers.SGD(RATE, global_clipnorm=LIMIT),
+    "scaled": lambda: keras.optimizers.LossScaleOptimizer(
+        keras.optimizers.SGD(RATE, global_clipnorm=LIMIT), initial_scale=1024.0
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_gradients_are_clipped_after_they_were_summed(kind, replicas):
+    slope = SLOPE
+    for rows in (slice(0, 2), slice(2, 3)):
+        gradient = slope_gradient(rows, slope)
+        assert abs(gradient) > LIMIT
+        slope -= RATE * LIMIT * np.sign(gradient)
+    weight, _ = two_steps(OPTIMIZERS[kind](), replicas)
+    np.testing.assert_allclose(weight, slope, rtol=1e-6)
+
+
+@pytest.mark.parametrize("replicas", [1, 2, 3])
+def test_regularisation_counts_once_on_any_number_of_devices(replicas):
+    slope, losses = SLOPE, []
+    for rows in (slice(0, 2), slice(2, 3)):
+        losses.append(squares(slope)[rows].sum() + L2 * slope**2 * UNITS[rows].sum())
+        slope -= RATE * (slope_gradient(rows, slope) + 2.0 * L2 * slope)
+    weight, loss = two_steps(keras.optimizers.SGD(RATE), replicas, l2=L2)
+    np.testing.assert_allclose(weight, slope, rtol=1e-6)
+    np.testing.assert_allclose(loss, sum(losses) / UNITS.sum(), rtol=1e-6)
+
+
+def test_presets_are_completed_and_replaced_by_arguments():
+    model = Slope.from_preset("paper", slope=3.0, name="mine")
+    assert (model.l2, model.slope, model.name) == (L2, 3.0, "mine")
+    assert Slope.from_preset("paper", l2=0.0).l2 == 0.0
+    assert Slope.PRESETS["paper"] == {"l2": L2}
+
+
+def test_an_unknown_preset_is_refused():
+    with pytest.raises(ValueError, match=r"preset is 'big', expected one of \['paper', 'tiny'\]"):
+        Slope.from_preset("big")
+
+
+def test_a_configuration_holds_every_argument():
+    model = Slope(l2=L2, slope=2.0, name="renamed", dtype="float64")
+    config = model.get_config()
+    assert config.items() >= {"l2": L2, "slope": 2.0, "name": "renamed"}.items()
+    copy = Slope.from_config(config)
+    assert copy.get_config() == config
+    assert copy.compute_dtype == "float64"
+
+
+def test_check_sizes_names_the_first_that_is_not_a_positive_integer():
+    check_sizes(a=1, b=10**9)
+    for value in (0, -3, 2.0, "2", None):
+        with pytest.raises(ValueError, match=f"^b is {value!r}, expected a positive integer"):
+            check_sizes(a=1, b=value, c=0)
+
+
+def test_check_rate_takes_0_and_not_1():
+    for value in (0, 0.0, 0.999):
+        check_rate("dropout", value)
+    for value in (1, 1.0, -0.1, float("nan")):
+        with pytest.raises(ValueError, match=f"^dropout is {value!r}, expected at least 0"):
+            check_rate("dropout", value)
+
+
+def test_check_choice_lists_what_there_is():
+    check_choice("over", "all", ("all", "halt"))
+    with pytest.raises(ValueError, match=r"over is 'none', expected one of \['all', 'halt'\]"):
+        check_choice("over", "none", ("all", "halt"))
