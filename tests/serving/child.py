@@ -2,10 +2,11 @@
 
     python child.py REQUEST.json ANSWER.json
 
-The request lists `folders` and, for each, named `inputs`: string or number arrays. The answer holds
-the outputs of both loaders, `current` and `v1`, for each folder. Strings are bytes in Latin-1.
+Each request names a `folder` and its `inputs`, string or number arrays. The answer to each holds
+the outputs of both loaders, `current` and `v1`. Strings are bytes in Latin-1.
 """
 
+import functools
 import json
 import sys
 from pathlib import Path
@@ -15,17 +16,30 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401  # registers the tokenizers' operations
 
 
-def with_current_loader(folder, inputs):
-    servable = tf.saved_model.load(folder).signatures["serving_default"]
-    return servable(**{name: tf.convert_to_tensor(value) for name, value in inputs.items()})
+@functools.cache
+def with_current_loader(folder):
+    signature = tf.saved_model.load(folder).signatures["serving_default"]
+
+    def serve(inputs):
+        return signature(**{name: tf.convert_to_tensor(value) for name, value in inputs.items()})
+
+    return serve
 
 
-def with_v1_loader(folder, inputs):
-    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+@functools.cache
+def with_v1_loader(folder):
+    graph = tf.Graph()
+    with graph.as_default():
+        session = tf.compat.v1.Session()
         loaded = tf.compat.v1.saved_model.loader.load(session, ["serve"], folder)
-        signature = loaded.signature_def["serving_default"]
+    signature = loaded.signature_def["serving_default"]
+    fetches = {name: output.name for name, output in signature.outputs.items()}
+
+    def serve(inputs):
         feeds = {signature.inputs[name].name: value for name, value in inputs.items()}
-        return session.run({name: output.name for name, output in signature.outputs.items()}, feeds)
+        return session.run(fetches, feeds)
+
+    return serve
 
 
 def as_array(value):
@@ -47,8 +61,8 @@ def main(request_path, answer_path):
     for request in json.loads(Path(request_path).read_text()):
         inputs = {name: as_array(value) for name, value in request["inputs"].items()}
         outputs = {
-            "current": with_current_loader(request["folder"], inputs),
-            "v1": with_v1_loader(request["folder"], inputs),
+            "current": with_current_loader(request["folder"])(inputs),
+            "v1": with_v1_loader(request["folder"])(inputs),
         }
         answers.append(
             {
