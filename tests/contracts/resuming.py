@@ -46,7 +46,8 @@ class Batches:
         signature = tf.nest.map_structure(
             lambda value: tf.TensorSpec([None] * value.ndim, value.dtype), pairs[0]
         )
-        return tf.data.Dataset.from_generator(lambda: iter(pairs), output_signature=signature)
+        data = tf.data.Dataset.from_generator(lambda: iter(pairs), output_signature=signature)
+        return data.apply(tf.data.experimental.assert_cardinality(len(pairs)))
 
 
 class AbandonedError(Exception):
@@ -85,7 +86,7 @@ def start(entry: ModelEntry, folder: Path, *callbacks) -> tuple[BaseModel, dict]
         mode="min",
         patience=9,
         checkpoint_every=3,
-        evaluate_every=4,
+        evaluate_every=STEPS_PER_EPOCH,
         ema_decay=0.9,
         callbacks=callbacks,
     )
