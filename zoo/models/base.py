@@ -114,8 +114,8 @@ class BaseModel(keras.Model):
         gradients = tape.gradient(scaled, [weight.value for weight in weights])
         if self.distribute_replicas > 1:
             gradients = self._reduce_and_clip(gradients)
+        self._track_loss(total, count)  # before the weights change, and their regularisation
         self.optimizer.apply_gradients(zip(gradients, weights, strict=True))
-        self._track_loss(total, count)
         return self.compute_metrics(x, y, outputs, sample_weight)
 
     def test_step(self, data: Any) -> dict[str, Tensor]:
@@ -139,6 +139,18 @@ class BaseModel(keras.Model):
                 raise ValueError(f"metrics name {sorted(unknown)}, expected some of {sorted(y)}")
             y_pred = {name: y_pred[name] for name in y}
         return super().compute_metrics(x, y, y_pred, sample_weight)
+
+    def _maybe_symbolic_build(self, iterator: Any = None, data_batch: Any = None) -> None:
+        """Lets Keras look at one replica's share of the first batch.
+
+        It would average the shares, which fails where they differ in size.
+        """
+        if iterator is not None and self.distribute_strategy.num_replicas_in_sync > 1:
+            local = self.distribute_strategy.experimental_local_results
+            _, _, batches = next(iter(iterator))
+            data_batch = keras.tree.map_structure(lambda v: local(v)[0], next(batches))
+            iterator = None
+        super()._maybe_symbolic_build(iterator, data_batch)
 
     def _track_loss(self, total: Tensor, count: Tensor) -> None:
         """Logs the mean over units: the sum of losses over the sum of counts, over replicas too."""
@@ -187,7 +199,7 @@ class BaseModel(keras.Model):
 def check_sizes(**sizes: Any) -> None:
     """Raises a ValueError for the first of ``sizes`` that is not a positive integer."""
     for name, size in sizes.items():
-        if not isinstance(size, int) or size < 1:
+        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
             raise ValueError(f"{name} is {size!r}, expected a positive integer")
 
 

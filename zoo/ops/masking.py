@@ -69,6 +69,7 @@ def masked_log_softmax(scores: Tensor, mask: Tensor, axis: int = -1) -> Tensor:
         float32 (or float64) log-probabilities, finite everywhere.
     """
     masked = mask_scores(scores, mask)
+    masked = masked - ops.stop_gradient(ops.max(masked, axis=axis, keepdims=True))
     log_total = ops.logsumexp(masked, axis=axis, keepdims=True)
     return mask_scores(masked - log_total, mask)
 
