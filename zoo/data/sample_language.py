@@ -171,8 +171,9 @@ _EVERYDAY = {
         "mouse owl parrot pig pony rabbit raven squirrel",
     ),
     "material": (
-        "brass bronze clay cloth copper crystal glass gold iron ivory lead leather linen marble",
-        "pearl silk silver steel",
+        "amber birch brass bronze canvas clay copper cotton crystal ebony felt flint glass gold "
+        "granite iron ivory jade lead leather linen maple marble nickel",
+        "oak pearl pine silk silver steel tin walnut",
     ),
     "object": (
         "basket bell belt bottle bowl box brush button candle chain chair clock coin comb cup "
