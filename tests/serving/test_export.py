@@ -17,6 +17,28 @@ from zoo.serving.export import describe, export_servable
 from zoo.serving.weights import collections, read_weights
 
 
+class Doubling(NamedTuple):
+    """A model that exports in no time."""
+
+    model: keras.Model
+    card: ModelCard
+
+    @property
+    def endpoints(self):
+        numbers = tf.TensorSpec([None, 1], tf.float32, name="numbers")
+        return {"serving_default": (lambda numbers: {"twice": self.model(numbers)}, [numbers])}
+
+    def export(self, folder):
+        return export_servable(folder, self.model, self.endpoints, card=self.card)
+
+
+def make_dense() -> keras.Model:
+    double = keras.initializers.Constant(2)
+    model = keras.Sequential([keras.layers.Dense(1, kernel_initializer=double, name="dense")])
+    model.build((None, 1))
+    return model
+
+
 def same_outputs(expected, outputs):
     assert outputs.keys() == expected.keys()
     for name, value in expected.items():
@@ -43,15 +65,29 @@ def test_answers_are_the_same_in_a_process_without_the_package(exported, tmp_pat
             same_outputs(expected, loaded[loader])
 
 
-def test_every_weight_is_stored_once_under_its_path(exported):
-    stored = read_weights(exported.folder)
-    weights = collections(exported.endpoint.model)
+def check_stored_once(folder, model):
+    stored, weights = read_weights(folder), collections(model)
     assert stored.keys() == weights.keys()
     for name, weight in weights.items():
         np.testing.assert_array_equal(stored[name], weight.numpy(), name)
-    variables = exported.folder / "variables"
-    names = {name for name, _ in tf.train.list_variables(str(variables / "variables"))}
+    names = {name for name, _ in tf.train.list_variables(str(folder / "variables" / "variables"))}
     assert len(names - {"_CHECKPOINTABLE_OBJECT_GRAPH"}) == len(weights)
+
+
+def test_every_weight_is_stored_once_under_its_path(exported):
+    check_stored_once(exported.folder, exported.endpoint.model)
+
+
+def test_a_model_of_many_devices_is_stored_once_too(exported, logical_cpus, tmp_path):
+    strategy = tf.distribute.MirroredStrategy(
+        logical_cpus[:2], cross_device_ops=tf.distribute.ReductionToOneDevice()
+    )
+    with strategy.scope():
+        model = make_dense()
+    Doubling(model, exported.card).export(tmp_path / "model")
+    check_stored_once(tmp_path / "model", model)
+    servable = tf.saved_model.load(str(tmp_path / "model"))
+    assert servable.signatures["serving_default"](tf.constant([[3.0]]))["twice"].numpy() == 6
 
 
 def test_variables_are_those_of_the_model(exported):
@@ -85,26 +121,9 @@ def test_card_tells_what_was_exported(exported):
     assert written == set(card.sha256) | {CARD_FILE}
 
 
-class Doubling(NamedTuple):
-    """A model that exports in no time."""
-
-    model: keras.Model
-    card: ModelCard
-
-    @property
-    def endpoints(self):
-        numbers = tf.TensorSpec([None, 1], tf.float32, name="numbers")
-        return {"serving_default": (lambda numbers: {"twice": self.model(numbers)}, [numbers])}
-
-    def export(self, folder):
-        return export_servable(folder, self.model, self.endpoints, card=self.card)
-
-
 @pytest.fixture(scope="module")
 def doubling(exported) -> Doubling:
-    model = keras.Sequential([keras.layers.Dense(1, kernel_initializer="ones")], name="doubling")
-    model.build((None, 1))
-    return Doubling(model, exported.card)
+    return Doubling(make_dense(), exported.card)
 
 
 def test_an_existing_model_is_replaced_as_a_whole(doubling, exported, tmp_path):

@@ -144,12 +144,20 @@ def _archive(
         archive.track(asset)
     for name, (function, signature) in endpoints.items():
         archive.add_endpoint(name, function, list(signature))
-    archive.variables.extend(weight.value for weight in model.weights)
-    archive.trainable_variables.extend(weight.value for weight in model.trainable_weights)
-    archive.non_trainable_variables.extend(weight.value for weight in model.non_trainable_weights)
+    archive.variables.extend(_variable(weight) for weight in model.weights)
+    archive.trainable_variables.extend(_variable(weight) for weight in model.trainable_weights)
+    archive.non_trainable_variables.extend(
+        _variable(weight) for weight in model.non_trainable_weights
+    )
     for name, weight in collections(model).items():
-        archive.add_variable_collection(name, [weight.value])
+        archive.add_variable_collection(name, [_variable(weight)])
     return archive
+
+
+def _variable(weight: keras.Variable) -> tf.Variable:
+    """The TensorFlow variable that endpoints capture: of a mirrored one, the first copy."""
+    strategy = getattr(weight.value, "distribute_strategy", None)
+    return strategy.experimental_local_results(weight.value)[0] if strategy else weight.value
 
 
 def _replace_folder(new: Path, folder: Path) -> None:
