@@ -67,7 +67,7 @@ class Settings:
     """Adam's at the beginning; it falls along a cosine to a twentieth."""
     clip_norm: float = 5.0
     """Largest norm of the whole gradient."""
-    ema_decay: float = 0.999
+    ema_decay: float | None = None
     """Decay of the moving average of the weights that is evaluated and shipped."""
     patience: int | None = None
     """Evaluations without gain before the training stops; None: all epochs are trained."""
@@ -87,11 +87,12 @@ class Settings:
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {
-        "hidden_dim": 48,
+        "hidden_dim": 64,
         "dropout": 0.0,
-        "epochs": 6,
+        "epochs": 2,
         "batch_size": 32,
-        "learning_rate": 3e-3,
+        "learning_rate": 2e-3,
+        "ema_decay": 0.99,
     },
     "squad": {
         "hidden_dim": 100,
@@ -99,6 +100,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "epochs": 10,
         "batch_size": 32,
         "learning_rate": 1.5e-3,
+        "ema_decay": 0.999,
     },
 }
 """What the settings given as None become."""

@@ -48,8 +48,14 @@ class Coattention(keras.layers.Layer):
         self.question_sentinel = self.add_weight(
             shape=(units,), initializer="glorot_uniform", name="question_sentinel"
         )
+        # The paper gives no initialiser. From the identity on, a word's question and document
+        # encodings are alike, and matching them need not be found first.
         self.question_projection = keras.layers.Dense(
-            units, activation="tanh", name="question_projection", dtype=self.dtype_policy
+            units,
+            activation="tanh",
+            kernel_initializer="identity",
+            name="question_projection",
+            dtype=self.dtype_policy,
         )
         self.question_projection.build((None, None, units))
 

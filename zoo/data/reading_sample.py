@@ -16,14 +16,14 @@ import pandas as pd
 
 from zoo.data.sample_language import ENTITY_WORDS, FRAMES, Frame, entity_words, templates
 
-SAMPLE_QUESTIONS = {"train": 4_000, "test": 400}
+SAMPLE_QUESTIONS = {"train": 16_000, "test": 400}
 VECTOR_DIM = 40
 
 _SEEDS = {"train": 1947, "test": 1989}
 _VECTORS_SEED = 2016
 _SENTENCES = (4, 5)
 _QUESTIONS_PER_PARAGRAPH = 3
-_MEAN_NORM = 4.0
+_MEAN_NORM = 8.0
 
 
 class _Event(NamedTuple):
