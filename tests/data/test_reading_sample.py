@@ -56,7 +56,7 @@ def test_sample_is_varied_and_small(parts: dict[str, pd.DataFrame]) -> None:
     for split, frame in parts.items():
         assert not frame.duplicated(["context", "question"]).any()
         lengths = frame["context"].map(lambda context: len(tokens(context)))
-        assert lengths.max() <= 80
+        assert lengths.max() <= 90
         assert 40 <= lengths.mean() <= 65
         answer_lengths = frame["answers"].map(lambda answers: len(tokens(answers[0])))
         assert set(answer_lengths) == {1, 2, 3}, split
