@@ -78,6 +78,18 @@ def built_toy(**arguments) -> Toy:
     return model
 
 
+def fit(model: keras.Model, *callbacks: keras.callbacks.Callback, epochs: int = 1, **arguments):
+    """Train on the first epoch's batches, without the loop."""
+    return model.fit(
+        Batches().training(0),
+        epochs=epochs,
+        callbacks=list(callbacks),
+        shuffle=False,
+        verbose=0,
+        **arguments,
+    )
+
+
 def first_inputs() -> dict[str, tf.Tensor]:
     """Return the inputs of the first batch."""
     return next(iter(Batches().training(0)))[0]

@@ -12,10 +12,10 @@ from typing import Any, Protocol
 import keras
 import tensorflow as tf
 
+from zoo.training.averaging import ExponentialMovingAverage
 from zoo.training.callbacks import (
     CountSteps,
     EvaluateAndKeepBest,
-    ExponentialMovingAverage,
     SaveCheckpoints,
     TensorBoardScalars,
 )
@@ -26,7 +26,9 @@ from zoo.training.runs import RunFolder
 class Batches(Protocol):
     """What the loop needs of the training data (see `zoo.text.batching.BucketedBatches`)."""
 
-    batch_size: int
+    @property
+    def batch_size(self) -> int:
+        """The number of examples of a full batch."""
 
     @property
     def steps_per_epoch(self) -> int:
