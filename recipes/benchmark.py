@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from recipes import start
+from zoo.training.command import start
 
 if TYPE_CHECKING:
     from zoo.models.base import BaseModel

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from recipes import start
+from zoo.training.command import start
 
 if TYPE_CHECKING:
     import tensorflow as tf

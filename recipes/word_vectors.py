@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recipes import start
+from zoo.training.command import start
 
 if TYPE_CHECKING:
     from zoo.text.vectors import WordVectors

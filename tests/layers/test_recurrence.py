@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from zoo.layers.recurrence import LSTM, BidirectionalLSTM, scan
+from zoo.layers.lstm import LSTM, BidirectionalLSTM
+from zoo.layers.recurrence import scan
 
 LENGTHS = (6, 3, 1, 0)
 STEPS, INPUTS, UNITS = 6, 3, 4

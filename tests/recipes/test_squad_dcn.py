@@ -77,9 +77,7 @@ def test_trains_on_a_data_set_in_squads_format(tmp_path: Path) -> None:
                     {
                         "id": row.id,
                         "question": row.question,
-                        "answers": [
-                            {"text": row.answers[0], "answer_start": row.answer_starts[0]}
-                        ],
+                        "answers": [{"text": row.answers[0], "answer_start": row.answer_starts[0]}],
                     }
                 ],
             }

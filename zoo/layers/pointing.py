@@ -12,8 +12,8 @@ from typing import Any, Literal
 import keras
 from keras import ops
 
+from zoo.layers.lstm import LSTM
 from zoo.layers.maxout import HighwayMaxoutNetwork, HighwayMixtureNetwork
-from zoo.layers.recurrence import LSTM
 from zoo.ops.gathering import gather_positions, position_gatherer
 from zoo.ops.masking import Tensor, last_position, mask_scores
 

@@ -1,27 +1,19 @@
 """Every loop over time of the zoo.
 
-``scan`` runs any step function. ``LSTM`` and ``BidirectionalLSTM`` run a fused loop: the input
-projections of all steps are one product before the loop, and the gradient is written by hand, so
-that the loop backwards holds nothing but the recurrence and the weight gradients are one product
-after it (several times faster on a CPU than differentiating the loop operation by operation).
+``scan`` runs any step function. ``lstm_states`` runs a fused loop: the input projections of all
+steps come from one product before it, and the gradient is written by hand, so that the loop
+backwards holds nothing but the recurrence and the gradient of the recurrent weights is one product
+after it: on a CPU that is faster than differentiating the loop operation by operation.
 
-Sequences are padded on the right. The forward direction therefore needs no mask: padding comes
-after every real step. The backward direction starts at the last real step.
-
-Shape letters: B batch, T steps, d input, n hidden.
+Shape letters: B batch, T steps, n hidden.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
-import keras
 import tensorflow as tf
-from keras import ops
 
-from zoo.ops.gathering import gather_positions
-from zoo.ops.masking import Tensor, last_position, mask_rows
-
-_SHUT_GATE = -1e4  # its sigmoid is 0, in half precision too
+from zoo.ops.masking import Tensor
 
 Nest = Any  # a tensor, or a dict, list or tuple of tensors
 
@@ -46,10 +38,10 @@ def scan(
     Returns:
         Outputs, a nest of (B, T, ...), and the state after the last step.
     """
-    time_major = tf.nest.map_structure(_swap_batch_and_time, inputs)
+    time_major = tf.nest.map_structure(swap_batch_and_time, inputs)
     length = tf.shape(tf.nest.flatten(time_major)[0])[0]
     arrays = tf.nest.map_structure(_unstack, time_major)
-    masks = None if mask is None else _unstack(_swap_batch_and_time(mask))
+    masks = None if mask is None else _unstack(swap_batch_and_time(mask))
     template, _ = step(tf.nest.map_structure(lambda x: tf.zeros_like(x[:, 0]), inputs), state)
     outputs = tf.nest.map_structure(lambda x: _empty_array(x, length), template)
 
@@ -69,196 +61,71 @@ def scan(
         (tf.constant(0), state, outputs),
         maximum_iterations=length,
     )
-    return tf.nest.map_structure(lambda array: _swap_batch_and_time(array.stack()), outputs), state
+    return tf.nest.map_structure(lambda array: swap_batch_and_time(array.stack()), outputs), state
 
 
-@keras.saving.register_keras_serializable(package="zoo")
-class LSTM(keras.layers.Layer):
-    """Long short-term memory without peepholes (gates in Keras' order i, f, g, o).
+def swap_batch_and_time(values: Tensor) -> Tensor:
+    """Transposes (B, T, ...) to (T, B, ...), or back."""
+    values = tf.convert_to_tensor(values)
+    return tf.transpose(values, (1, 0, *range(2, values.shape.rank)))
 
-    ``a = W x + U h + b``; ``i, f, o = sigmoid(a_i, a_f, a_o)``, ``g = tanh(a_g)``;
-    ``c' = f * c + i * g``; ``h' = o * tanh(c')``.
+
+def lstm_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """One step of a long short-term memory.
+
+    ``i, f, o = sigmoid(a_i, a_f, a_o)``, ``g = tanh(a_g)``; ``c' = f * c + i * g``;
+    ``h' = o * tanh(c')``.
 
     Args:
-        units: hidden size n.
-        use_bias: whether ``b`` exists; it starts at zero, but at one for the forget gate where
-            ``unit_forget_bias``.
-        unit_forget_bias: start the forget gate's bias at one.
+        gates: pre-activations a (B, 4n), in Keras' order i, f, g, o.
+        cell: c (B, n).
+
+    Returns:
+        h' and c' (B, n), and the activated gates (B, 4n).
     """
-
-    def __init__(
-        self, units: int, use_bias: bool = True, unit_forget_bias: bool = True, **kwargs: Any
-    ) -> None:
-        super().__init__(**kwargs)
-        self.units = units
-        self.use_bias = use_bias
-        self.unit_forget_bias = unit_forget_bias
-
-    def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
-        """Creates kernel (d, 4n), recurrent_kernel (n, 4n) and bias (4n)."""
-        self.gates = _add_gates(self, "", values_shape[-1])
-
-    def call(self, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Runs over a right-padded sequence from a zero state.
-
-        Args:
-            values: (B, T, d).
-            mask: bool (B, T).
-
-        Returns:
-            Hidden states (B, T, n), zero where padded, and the last real one (B, n).
-        """
-        outputs = mask_rows(_run(values, self.gates), mask)
-        return outputs, gather_positions(outputs, last_position(mask))
-
-    def step(self, values: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-        """One step: values (B, d) and state (h, c), both (B, n), to the new (h, c)."""
-        hidden, cell = state
-        recurrent = ops.matmul(hidden, self.gates.recurrent_kernel)
-        return _advance(self.gates.project(values) + recurrent, cell)[:2]
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments."""
-        return super().get_config() | {
-            "units": self.units,
-            "use_bias": self.use_bias,
-            "unit_forget_bias": self.unit_forget_bias,
-        }
-
-
-@keras.saving.register_keras_serializable(package="zoo")
-class BidirectionalLSTM(LSTM):
-    """Two LSTMs over one sequence, one of them from its last real step to the first.
-
-    The two run at the same time on two cores.
-    """
-
-    def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
-        """Creates the weights of ``LSTM`` twice, with the prefixes forward_ and backward_."""
-        self.forward_gates = _add_gates(self, "forward_", values_shape[-1])
-        self.backward_gates = _add_gates(self, "backward_", values_shape[-1])
-
-    def call(self, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Runs over a right-padded sequence from zero states.
-
-        Args:
-            values: (B, T, d).
-            mask: bool (B, T).
-
-        Returns:
-            [forward; backward] hidden states (B, T, 2n), zero where padded, and the last state of
-            each direction, [forward at the last real step; backward at the first], (B, 2n).
-        """
-        forwards = mask_rows(_run(values, self.forward_gates), mask)  # (B, T, n)
-        backwards = _run(values, self.backward_gates, mask, reverse=True)
-        outputs = ops.concatenate([forwards, backwards], axis=-1)  # (B, T, 2n)
-        last = gather_positions(forwards, last_position(mask))
-        return outputs, ops.concatenate([last, backwards[:, 0]], axis=-1)
-
-
-class _Gates(NamedTuple):
-    """The weights of one LSTM, its four gates side by side."""
-
-    kernel: Tensor
-    """(d, 4n)"""
-    recurrent_kernel: Tensor
-    """(n, 4n)"""
-    bias: Tensor | None
-    """(4n,)"""
-
-    def project(self, values: Tensor) -> Tensor:
-        """What the input gives to the gates: (..., d) -> (..., 4n)."""
-        projected = ops.matmul(values, self.kernel)
-        return projected if self.bias is None else projected + ops.cast(self.bias, projected.dtype)
-
-
-def _add_gates(layer: LSTM, prefix: str, input_dim: int) -> _Gates:
-    units = layer.units
-    kernel = layer.add_weight(
-        shape=(input_dim, 4 * units), initializer="glorot_uniform", name=f"{prefix}kernel"
-    )
-    recurrent_kernel = layer.add_weight(
-        shape=(units, 4 * units), initializer="orthogonal", name=f"{prefix}recurrent_kernel"
-    )
-    if not layer.use_bias:
-        return _Gates(kernel, recurrent_kernel, None)
-
-    def initial_bias(shape: tuple[int, ...], dtype: str | None = None) -> Tensor:
-        forget = ops.ones if layer.unit_forget_bias else ops.zeros
-        parts = [ops.zeros(units, dtype), forget(units, dtype), ops.zeros(2 * units, dtype)]
-        return ops.concatenate(parts)
-
-    bias = layer.add_weight(shape=(4 * units,), initializer=initial_bias, name=f"{prefix}bias")
-    return _Gates(kernel, recurrent_kernel, bias)
-
-
-def _run(
-    values: Tensor, gates: _Gates, mask: Tensor | None = None, reverse: bool = False
-) -> Tensor:
-    """Hidden states (B, T, n) from values (B, T, d) and a zero state.
-
-    Where ``mask`` is False every gate is shut: the state there is zero, as it is before the first
-    real step of the direction that meets the padding first.
-    """
-    projected = gates.project(_swap_batch_and_time(values))  # (T, B, 4n)
-    if mask is not None:
-        shut = tf.constant(_SHUT_GATE, projected.dtype)
-        projected = tf.where(_swap_batch_and_time(mask)[:, :, None], projected, shut)
-    recurrent_kernel = ops.cast(gates.recurrent_kernel, projected.dtype)
-    hidden = (_fused_backwards if reverse else _fused_forwards)(projected, recurrent_kernel)
-    return _swap_batch_and_time(hidden)
-
-
-def _advance(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """From pre-activations (B, 4n) and c (B, n) to h', c' and the activated gates (B, 4n)."""
     i, f, g, o = tf.split(gates, 4, axis=-1)
     i, f, g, o = tf.sigmoid(i), tf.sigmoid(f), tf.tanh(g), tf.sigmoid(o)
     cell = f * cell + i * g
     return o * tf.tanh(cell), cell, tf.concat([i, f, g, o], axis=-1)
 
 
-@tf.custom_gradient
-def _fused_forwards(projected: Tensor, recurrent_kernel: Tensor) -> tuple[Tensor, Callable]:
-    return _fused_lstm(projected, recurrent_kernel, reverse=False)
+def lstm_states(projected: Tensor, recurrent_kernel: Tensor, reverse: bool = False) -> Tensor:
+    """Hidden states of a long short-term memory that starts from a zero state.
+
+    Args:
+        projected: what the input gives to the gates, W x + b, time-major (T, B, 4n).
+        recurrent_kernel: (n, 4n).
+        reverse: from the last step to the first.
+
+    Returns:
+        (T, B, n), in the order of ``projected``.
+    """
+    return (_backwards if reverse else _forwards)(projected, recurrent_kernel)
 
 
 @tf.custom_gradient
-def _fused_backwards(projected: Tensor, recurrent_kernel: Tensor) -> tuple[Tensor, Callable]:
-    return _fused_lstm(projected, recurrent_kernel, reverse=True)
+def _forwards(projected: Tensor, recurrent_kernel: Tensor) -> tuple[Tensor, Callable]:
+    return _lstm_and_gradient(projected, recurrent_kernel, reverse=False)
 
 
-def _fused_lstm(
+@tf.custom_gradient
+def _backwards(projected: Tensor, recurrent_kernel: Tensor) -> tuple[Tensor, Callable]:
+    return _lstm_and_gradient(projected, recurrent_kernel, reverse=True)
+
+
+def _lstm_and_gradient(
     projected: Tensor, recurrent_kernel: Tensor, reverse: bool
 ) -> tuple[Tensor, Callable]:
-    """Hidden states (T, B, n) from projections (T, B, 4n) and a zero state, and their gradient."""
-    length, batch = tf.unstack(tf.shape(projected)[:2])
-    units = recurrent_kernel.shape[0]
-    zeros = tf.zeros((batch, units), projected.dtype)
-    steps = _unstack(projected)
-    cells, all_gates = (
-        tf.TensorArray(projected.dtype, length, element_shape=(None, size))
-        for size in (units, 4 * units)
-    )
-
-    def body(
-        index: Tensor,
-        hidden: Tensor,
-        cell: Tensor,
-        cells: tf.TensorArray,
-        all_gates: tf.TensorArray,
-    ) -> tuple:
-        t = length - 1 - index if reverse else index
-        hidden, cell, gates = _advance(steps.read(t) + tf.matmul(hidden, recurrent_kernel), cell)
-        return index + 1, hidden, cell, cells.write(t, cell), all_gates.write(t, gates)
-
-    *_, cells, all_gates = _loop(length, body, (tf.constant(0), zeros, zeros, cells, all_gates))
-    cell, gates = cells.stack(), all_gates.stack()  # (T, B, n), (T, B, 4n)
+    """Hidden states (T, B, n) and the function from their gradient to those of the inputs."""
+    cell, gates = _lstm_loop(projected, recurrent_kernel, reverse)
+    units = cell.shape[-1]
     tanh_cell = tf.tanh(cell)
     hidden = gates[:, :, 3 * units :] * tanh_cell  # (T, B, n)
 
     def before(states: Tensor) -> Tensor:
         """The state that each step started from."""
-        parts = (states[1:], zeros[None]) if reverse else (zeros[None], states[:-1])
+        zeros = tf.zeros_like(states[:1])
+        parts = (states[1:], zeros) if reverse else (zeros, states[:-1])
         return tf.concat(parts, axis=0)
 
     def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
@@ -270,6 +137,29 @@ def _fused_lstm(
         return into_gates, tf.matmul(flat_before, flat_gates, transpose_a=True)
 
     return hidden, gradient
+
+
+def _lstm_loop(projected: Tensor, recurrent_kernel: Tensor, reverse: bool) -> tuple[Tensor, Tensor]:
+    """Cells (T, B, n) and activated gates (T, B, 4n)."""
+    length, batch = tf.unstack(tf.shape(projected)[:2])
+    units = recurrent_kernel.shape[0]
+    zeros = tf.zeros((batch, units), projected.dtype)
+    steps = _unstack(projected)
+    stores = [
+        tf.TensorArray(projected.dtype, length, element_shape=(None, size))
+        for size in (units, 4 * units)
+    ]
+
+    def body(
+        index: Tensor, hidden: Tensor, cell: Tensor, stores: list[tf.TensorArray]
+    ) -> tuple[Tensor, Tensor, Tensor, list[tf.TensorArray]]:
+        t = length - 1 - index if reverse else index
+        hidden, *kept = lstm_step(steps.read(t) + tf.matmul(hidden, recurrent_kernel), cell)
+        stores = [store.write(t, value) for store, value in zip(stores, kept, strict=True)]
+        return index + 1, hidden, kept[0], stores
+
+    *_, stores = _loop(length, body, (tf.constant(0), zeros, zeros, stores))
+    return stores[0].stack(), stores[1].stack()
 
 
 def _gates_gradient(
@@ -319,11 +209,6 @@ def _unstack(time_major: Tensor) -> tf.TensorArray:
 
 def _empty_array(like: Tensor, length: Tensor) -> tf.TensorArray:
     return tf.TensorArray(like.dtype, length, element_shape=like.shape)
-
-
-def _swap_batch_and_time(values: Tensor) -> Tensor:
-    values = tf.convert_to_tensor(values)
-    return tf.transpose(values, (1, 0, *range(2, values.shape.rank)))
 
 
 def _select(real: Tensor, new: Tensor, old: Tensor) -> Tensor:

@@ -26,6 +26,7 @@ from keras import ops
 
 from zoo.attention.coattention import Coattention
 from zoo.layers.embedding import WordEmbedding
+from zoo.layers.lstm import LSTM, BidirectionalLSTM
 from zoo.layers.pointing import (
     DynamicPointingDecoder,
     EndUses,
@@ -33,7 +34,6 @@ from zoo.layers.pointing import (
     pointing_losses,
     pointing_outputs,
 )
-from zoo.layers.recurrence import LSTM, BidirectionalLSTM
 from zoo.models.base import AttentionMap, BaseModel, check_choice, check_rate, check_sizes
 from zoo.models.registry import register_model
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows

@@ -28,6 +28,7 @@ from keras import ops
 
 from zoo.attention.coattention import Coattention, CoattentionOutput, coattend
 from zoo.layers.embedding import WordEmbedding
+from zoo.layers.lstm import BidirectionalLSTM
 from zoo.layers.pointing import (
     EndUses,
     LossOver,
@@ -37,7 +38,6 @@ from zoo.layers.pointing import (
     sampled_log_probability,
     span_overlap_f1,
 )
-from zoo.layers.recurrence import BidirectionalLSTM
 from zoo.models.base import AttentionMap, BaseModel, check_choice, check_rate, check_sizes
 from zoo.models.registry import register_model
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
