@@ -6,7 +6,7 @@ from pathlib import Path
 import keras
 import tensorflow as tf
 
-from zoo import plots
+from zoo.plots import reading, save_figure
 from zoo.serving.cards import DataRecord
 from zoo.serving.export import describe, export_servable
 from zoo.serving.load import load_servable
@@ -70,6 +70,6 @@ def draw_reader(folder: Path, question: str, context: str, picture: Path) -> str
     signature = load_servable(folder).signatures["serving_default"]
     outputs = signature(question=tf.constant([question]), context=tf.constant([context]))
     result = {name: value.numpy() for name, value in outputs.items()}
-    plots.save_figure(plots.reading(result), picture)
+    save_figure(reading(result), picture)
     answer: bytes = result["answer"][0]
     return answer.decode()
