@@ -53,6 +53,8 @@ class Settings:
     """Which start the end scorer reads."""
     loss_over: Literal["all", "halt"] = "all"
     """Iterations that count in the loss."""
+    question_initializer: Literal["glorot_uniform", "identity"] | None = None
+    """Initialiser of the question's projection W_Q."""
     dropout: float | None = None
     """Rate of dropout."""
     maximum_context_tokens: int = 400
@@ -88,6 +90,7 @@ class Settings:
 DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {
         "hidden_dim": 64,
+        "question_initializer": "identity",
         "dropout": 0.0,
         "epochs": 2,
         "batch_size": 32,
@@ -96,6 +99,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     },
     "squad": {
         "hidden_dim": 100,
+        "question_initializer": "glorot_uniform",
         "dropout": 0.2,
         "epochs": 10,
         "batch_size": 32,
@@ -191,6 +195,7 @@ def make_model(
             iterations=settings.iterations,
             end_uses=settings.end_uses,
             loss_over=settings.loss_over,
+            question_initializer=settings.question_initializer,
             dropout=settings.dropout,
             trainable_embeddings=tuned,
             embedding_dtype=None if tuned else "float16",

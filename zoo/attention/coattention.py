@@ -7,12 +7,14 @@ sentinel, to attend to when nothing fits; it stands at the last index, after the
 coattention does not depend on the order of positions, and no scatter is needed.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import keras
 from keras import ops
 
 from zoo.ops.masking import Tensor, append_sentinel_mask, masked_softmax
+
+QuestionInitializer = Literal["glorot_uniform", "identity"]
 
 
 class CoattentionOutput(NamedTuple):
@@ -37,7 +39,18 @@ class Coattention(keras.layers.Layer):
     ``Q = tanh(W_Q Q' + b_Q)``; ``L = D^T Q``; ``A^Q = softmax(L)`` over the document;
     ``A^D = softmax(L^T)`` over the question; ``C^Q = D A^Q``; ``C^D = [Q; C^Q] A^D``, here in
     its two halves.
+
+    Args:
+        question_initializer: Keras initialiser of W_Q, of which the paper does not speak. From the
+            ``"identity"`` on, the encodings of one word in question and document are alike, and
+            matching words need not be learned first.
     """
+
+    def __init__(
+        self, question_initializer: QuestionInitializer = "glorot_uniform", **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.question_initializer = question_initializer
 
     def build(self, document_shape: tuple[Any, ...], *_: Any) -> None:
         """Creates the sentinels (l,) and the question's projection (l, l)."""
@@ -48,12 +61,10 @@ class Coattention(keras.layers.Layer):
         self.question_sentinel = self.add_weight(
             shape=(units,), initializer="glorot_uniform", name="question_sentinel"
         )
-        # The paper gives no initialiser. From the identity on, a word's question and document
-        # encodings are alike, and matching them need not be found first.
         self.question_projection = keras.layers.Dense(
             units,
             activation="tanh",
-            kernel_initializer="identity",
+            kernel_initializer=self.question_initializer,
             name="question_projection",
             dtype=self.dtype_policy,
         )
@@ -79,6 +90,10 @@ class Coattention(keras.layers.Layer):
         document_keys = append_sentinel_mask(document_mask)  # (B, m + 1)
         question_keys = append_sentinel_mask(question_mask)  # (B, n + 1)
         return coattend(document, document_keys, question, question_keys, sentinels=True)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return super().get_config() | {"question_initializer": self.question_initializer}
 
 
 def coattend(

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, get_args
 import keras
 from keras import ops
 
-from zoo.attention.coattention import Coattention
+from zoo.attention.coattention import Coattention, QuestionInitializer
 from zoo.layers.embedding import WordEmbedding
 from zoo.layers.lstm import LSTM, BidirectionalLSTM
 from zoo.layers.pointing import (
@@ -51,6 +51,8 @@ class DynamicCoattentionNetwork(BaseModel):
         iterations: number I of estimates of the decoder.
         end_uses: start that the end scorer reads, ``"previous"`` or ``"current"``.
         loss_over: ``"all"`` iterations, or until the estimates ``"halt"``.
+        question_initializer: of W_Q; from the ``"identity"`` on, matching words of question and
+            context need not be learned first.
         dropout: rate of dropout in training.
         trainable_embeddings: whether word vectors are trained; the paper keeps them fixed.
         embedding_dtype: dtype the word vectors are stored in; None: the model's.
@@ -91,6 +93,7 @@ class DynamicCoattentionNetwork(BaseModel):
         iterations: int = 4,
         end_uses: EndUses = "previous",
         loss_over: LossOver = "all",
+        question_initializer: QuestionInitializer = "glorot_uniform",
         dropout: float = 0.0,
         trainable_embeddings: bool = False,
         embedding_dtype: str | None = None,
@@ -101,6 +104,7 @@ class DynamicCoattentionNetwork(BaseModel):
         check_sizes(hidden_dim=hidden_dim, pool_size=pool_size, iterations=iterations)
         check_choice("end_uses", end_uses, get_args(EndUses))
         check_choice("loss_over", loss_over, get_args(LossOver))
+        check_choice("question_initializer", question_initializer, get_args(QuestionInitializer))
         check_rate("dropout", dropout)
         self.vocabulary_size = vocabulary_size
         self.embedding_dim = embedding_dim
@@ -109,6 +113,7 @@ class DynamicCoattentionNetwork(BaseModel):
         self.iterations = iterations
         self.end_uses = end_uses
         self.loss_over = loss_over
+        self.question_initializer = question_initializer
         self.dropout = dropout
         self.trainable_embeddings = trainable_embeddings
         self.embedding_dtype = embedding_dtype
@@ -125,7 +130,7 @@ class DynamicCoattentionNetwork(BaseModel):
             dtype=policy,
         )
         self.encoder = LSTM(self.hidden_dim, name="encoder", dtype=policy)
-        self.coattention = Coattention(name="coattention", dtype=policy)
+        self.coattention = Coattention(self.question_initializer, name="coattention", dtype=policy)
         self.fusion = BidirectionalLSTM(self.hidden_dim, name="fusion", dtype=policy)
         self.decoder = DynamicPointingDecoder(
             self.hidden_dim,

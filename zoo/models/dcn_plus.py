@@ -26,7 +26,12 @@ from typing import Any, ClassVar, Literal, get_args
 import keras
 from keras import ops
 
-from zoo.attention.coattention import Coattention, CoattentionOutput, coattend
+from zoo.attention.coattention import (
+    Coattention,
+    CoattentionOutput,
+    QuestionInitializer,
+    coattend,
+)
 from zoo.layers.embedding import WordEmbedding
 from zoo.layers.lstm import BidirectionalLSTM
 from zoo.layers.pointing import (
@@ -58,6 +63,8 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         end_uses: start that the end scorer reads, ``"previous"`` or ``"current"``.
         loss_over: ``"all"`` iterations, or until the estimates ``"halt"``.
         objective: ``"mixed"`` cross entropy and self-critical reinforcement, or the first alone.
+        question_initializer: of W_Q; from the ``"identity"`` on, matching words of question and
+            context need not be learned first.
         dropout: rate of dropout in training.
         trainable_embeddings: whether word vectors are trained.
         embedding_dtype: dtype the word vectors are stored in; None: the model's.
@@ -95,6 +102,7 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         end_uses: EndUses = "previous",
         loss_over: LossOver = "all",
         objective: Objective = "mixed",
+        question_initializer: QuestionInitializer = "glorot_uniform",
         dropout: float = 0.0,
         trainable_embeddings: bool = False,
         embedding_dtype: str | None = None,
@@ -106,6 +114,7 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         check_choice("end_uses", end_uses, get_args(EndUses))
         check_choice("loss_over", loss_over, get_args(LossOver))
         check_choice("objective", objective, get_args(Objective))
+        check_choice("question_initializer", question_initializer, get_args(QuestionInitializer))
         check_rate("dropout", dropout)
         self.vocabulary_size = vocabulary_size
         self.embedding_dim = embedding_dim
@@ -115,6 +124,7 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         self.end_uses = end_uses
         self.loss_over = loss_over
         self.objective = objective
+        self.question_initializer = question_initializer
         self.dropout = dropout
         self.trainable_embeddings = trainable_embeddings
         self.embedding_dtype = embedding_dtype
@@ -131,7 +141,7 @@ class DynamicCoattentionNetworkPlus(BaseModel):
             dtype=policy,
         )
         self.first_encoder = BidirectionalLSTM(units, name="first_encoder", dtype=policy)
-        self.coattention = Coattention(name="coattention", dtype=policy)
+        self.coattention = Coattention(self.question_initializer, name="coattention", dtype=policy)
         self.second_encoder = BidirectionalLSTM(units, name="second_encoder", dtype=policy)
         self.fusion = BidirectionalLSTM(units, name="fusion", dtype=policy)
         self.decoder = MixturePointingDecoder(
