@@ -205,6 +205,20 @@ def test_a_batch_without_rows_has_outputs_without_rows(answer):
         assert (value.ndim, value.dtype) == (full[name].ndim, full[name].dtype), name
 
 
+@pytest.mark.parametrize("strings", [[], [""]], ids=["no rows", "no tokens"])
+def test_models_are_spared_empty_tensors(endpoint, strings):
+    """Not every model copes with them."""
+    shapes = []
+
+    def model(inputs, training):
+        shapes.extend(tuple(ids.shape) for ids in inputs.values())
+        return endpoint.model(inputs, training=training)
+
+    spied = ReadingEndpoint(model, endpoint.tokenizer, endpoint.vocabulary)
+    spied.serve(tf.constant(strings, tf.string), tf.constant(strings, tf.string))
+    assert shapes == [(1, 1), (1, 1)]
+
+
 def test_batch_sizes_that_differ_are_an_error(answer, endpoint):
     message = "question and context must have the same batch size"
     for sizes in [(2, 3), (0, 1), (1, 0)]:
