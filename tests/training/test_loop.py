@@ -290,6 +290,8 @@ def test_what_would_train_something_else_is_refused(tmp_path, logical_cpus):
             train(model, batches, run=run, **({"epochs": 1} | arguments))
 
     refused("epochs must be at least 1; got 0", compiled_toy(), epochs=0)
+    refused("every must be", compiled_toy(), evaluate=dict, evaluate_every=0)
+    refused("every must be", compiled_toy(), checkpoint_every=0)
     refused("compiled", keras.Sequential([keras.layers.Dense(1)]))
     refused("use_ema", compiled_toy(optimizer=keras.optimizers.SGD(0.1, use_ema=True)))
     strategy = make_strategy("mirrored", logical_cpus)

@@ -94,39 +94,18 @@ def train(
     extra = {"average": average.variables} if average else None
     checkpointer = Checkpointer(model, progress, run.checkpoints, extra=extra, logger=run.logger)
     limits = _Limits(progress, epochs * batches.steps_per_epoch, patience, maximum_minutes)
-    if checkpointer.restore_latest() and limits.reached is None:
-        checkpointer.count_restart()
-        run.logger.info("going on at step %d", progress.step)
-    evaluator = None
-    if evaluate is not None:
-        evaluator = EvaluateAndKeepBest(
-            evaluate,
-            progress,
-            monitor=monitor,
-            mode=mode,
-            every=evaluate_every or batches.steps_per_epoch,
-            patience=patience,
-            checkpointer=checkpointer,
-            average=average,
-            logger=run.logger,
-        )
-        evaluator.set_model(model)
+    _resume(checkpointer, limits)
+    every = batches.steps_per_epoch if evaluate_every is None else evaluate_every
+    evaluator = _evaluator(evaluate, checkpointer, average, monitor, mode, every, patience)
     saving = SaveCheckpoints(checkpointer, checkpoint_every)
     scalars = TensorBoardScalars(
-        run.tensorboard,
-        progress,
-        batch_size=batches.batch_size,
-        every=log_every,
-        logger=run.logger,
+        run.tensorboard, progress, batch_size=batches.batch_size, every=log_every, logger=run.logger
     )
     ours = [CountSteps(progress), average, evaluator, saving, scalars, limits]
     _fit(model, batches, epochs, limits, [one for one in [*ours, *callbacks] if one is not None])
     if evaluator is not None and not progress.evaluated:
         evaluator.run(model.get_metrics_result())
-        scalars.write_evaluations()
-    saving.save()
-    if not checkpointer.restore_best() and average is not None:
-        average.assign()
+    _finish(scalars, saving, average)
     return _report(progress, limits, batches.steps_per_epoch)
 
 
@@ -198,6 +177,40 @@ def _fit(
         )
 
 
+def _resume(checkpointer: Checkpointer, limits: _Limits) -> None:
+    """Restore the newest checkpoint, if there is one."""
+    if checkpointer.restore_latest() and limits.reached is None:
+        checkpointer.count_restart()
+        checkpointer.logger.info("going on at step %d", checkpointer.progress.step)
+
+
+def _evaluator(
+    evaluate: Callable[[], Mapping[str, float]] | None,
+    checkpointer: Checkpointer,
+    average: ExponentialMovingAverage | None,
+    monitor: str,
+    mode: str,
+    every: int,
+    patience: int | None,
+) -> EvaluateAndKeepBest | None:
+    """Return the callback that evaluates, if there is something to evaluate with."""
+    if evaluate is None:
+        return None
+    evaluator = EvaluateAndKeepBest(
+        evaluate,
+        checkpointer.progress,
+        monitor=monitor,
+        mode=mode,
+        every=every,
+        patience=patience,
+        checkpointer=checkpointer,
+        average=average,
+        logger=checkpointer.logger,
+    )
+    evaluator.set_model(checkpointer.model)  # it may run without any `fit`
+    return evaluator
+
+
 def _moving_average(model: keras.Model, decay: float | None) -> ExponentialMovingAverage | None:
     """Return averages of the model's weights, if a decay is given."""
     if decay is None:
@@ -205,6 +218,16 @@ def _moving_average(model: keras.Model, decay: float | None) -> ExponentialMovin
     average = ExponentialMovingAverage(decay)
     average.build(model)
     return average
+
+
+def _finish(
+    scalars: TensorBoardScalars, saving: SaveCheckpoints, average: ExponentialMovingAverage | None
+) -> None:
+    """Save the end of the training; then give the model the best weights, or the averages."""
+    scalars.write_evaluations()
+    saving.save()
+    if not saving.checkpointer.restore_best() and average is not None:
+        average.assign()
 
 
 def _check(model: keras.Model, epochs: int, strategy: tf.distribute.Strategy | None) -> None:
