@@ -14,6 +14,10 @@ from tests.contracts.subjects import build, every_model, gradients_of
 from tests.contracts.tasks import TASKS, Batch
 from zoo.training.distribution import make_strategy
 
+# Replicas are threads that wait for each other at every weight: seconds each on an idle machine,
+# minutes on one where other programs leave them little time.
+pytestmark = pytest.mark.timeout(900)
+
 EXAMPLES, BATCH, LIMIT, RATE = 11, 6, 0.25, 0.5
 
 
