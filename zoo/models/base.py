@@ -86,6 +86,12 @@ class BaseModel(keras.Model):
                 )
         super().compile(optimizer=optimizer, jit_compile=jit_compile, **kwargs)
 
+    def compile_from_config(self, config: dict[str, Any]) -> None:
+        """Compiles as a saved model was; Keras leaves this to whoever overrides ``compile``."""
+        self.compile(**keras.saving.deserialize_keras_object(config))
+        if self.built:
+            self.optimizer.build(self.trainable_variables)
+
     def compute_loss(
         self,
         x: Any = None,

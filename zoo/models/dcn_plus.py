@@ -198,10 +198,10 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         losses = pointing_losses(targets, outputs, self.loss_over)  # (B,)
         if self.objective == "mixed":
             reinforcement = self._reinforcement(targets, outputs)
-            weight_ce = ops.exp(-2 * ops.cast(self.log_s_ce, "float32")) / 2
-            weight_rl = ops.exp(-2 * ops.cast(self.log_s_rl, "float32")) / 2
-            logarithms = ops.cast(self.log_s_ce + self.log_s_rl, "float32")
-            losses = weight_ce * losses + weight_rl * reinforcement + logarithms
+            log_s_ce = ops.cast(self.log_s_ce, losses.dtype)
+            log_s_rl = ops.cast(self.log_s_rl, losses.dtype)
+            losses = ops.exp(-2 * log_s_ce) * losses + ops.exp(-2 * log_s_rl) * reinforcement
+            losses = losses / 2 + log_s_ce + log_s_rl
         return losses, ops.ones_like(losses)
 
     def _encode(
@@ -249,7 +249,8 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         answer = ops.stack([targets["start"], targets["end"]], axis=-1)  # (B, 2)
         advantage = span_overlap_f1(sampled[:, -1], answer)
         advantage = advantage - span_overlap_f1(outputs["span"], answer)
-        return -ops.stop_gradient(advantage) * sampled_log_probability(sampled, outputs)
+        log_probability = sampled_log_probability(sampled, outputs)
+        return -ops.stop_gradient(ops.cast(advantage, log_probability.dtype)) * log_probability
 
     def _words(self, ids: Tensor, training: bool) -> Tensor:
         return self.drop(self.embedding(ids), training=training)  # (B, T, d)
