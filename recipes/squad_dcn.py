@@ -99,7 +99,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     },
     "squad": {
         "hidden_dim": 100,
-        "question_initializer": "glorot_uniform",
+        "question_initializer": "identity",
         "dropout": 0.2,
         "epochs": 10,
         "batch_size": 32,
