@@ -1,0 +1,104 @@
+"""What all score functions have in common.
+
+A score function says how well a query s fits a key h. The scores become weights in one place,
+``zoo.attention.attend``, which masks and normalises.
+
+Shape letters: B batch, Q queries of each example (decoder states, or the hypotheses of a beam),
+S keys of each example, W keys of a window, d_s query, d_h key, a prepared key.
+"""
+
+from abc import abstractmethod
+from typing import Any
+
+import keras
+from keras import ops
+
+from zoo.ops.masking import Tensor
+
+
+class Score(keras.layers.Layer):
+    """A score function in two halves: ``prepare`` once per sentence, a call for each query.
+
+    A subclass implements ``call``, overrides ``prepare`` with all that does not depend on the
+    query, and adds its weights in ``add_weights``.
+    """
+
+    def build(self, queries_shape: tuple[Any, ...], keys_shape: tuple[Any, ...] = ()) -> None:
+        """Creates the weights for queries (B, Q, d_s) and keys (B, S, d_h).
+
+        Raises:
+            ValueError: if the sizes are unknown, or do not fit each other.
+        """
+        for name, shape in (("queries_shape", queries_shape), ("keys_shape", keys_shape)):
+            if len(shape) != 3 or shape[-1] is None:
+                raise ValueError(
+                    f"{name} of {self.name} is {shape!r}, expected (batch, length, size): "
+                    "call build with the shapes of queries and keys before anything else"
+                )
+        self.add_weights(queries_shape[-1], keys_shape[-1])
+
+    def add_weights(self, query_dim: int, key_dim: int) -> None:
+        """Creates the weights for queries of size d_s and keys of size d_h."""
+
+    def prepare(self, keys: Tensor) -> Tensor:
+        """All that does not depend on the query.
+
+        Args:
+            keys: (B, S, d_h).
+
+        Returns:
+            (B, S, a) in the compute dtype; the keys themselves where nothing can be prepared.
+        """
+        return self.to_compute_dtype(keys)
+
+    @abstractmethod
+    def call(self, queries: Tensor, prepared: Tensor) -> Tensor:
+        """Scores every key for every query.
+
+        Args:
+            queries: (B, Q, d_s).
+            prepared: what ``prepare`` returned, (B, S, a).
+
+        Returns:
+            (B, Q, S), not masked.
+        """
+
+    def score_windows(self, queries: Tensor, windows: Tensor, positions: Tensor) -> Tensor:
+        """Scores, for every query, a few keys of its own.
+
+        Args:
+            queries: (B, Q, d_s).
+            windows: what ``prepare`` returned, at these keys, (B, Q, W, a).
+            positions: int (B, Q, W), where in the sentence these keys stand.
+
+        Returns:
+            (B, Q, W), not masked.
+        """
+        batch, count, width, dim = ops.shape(windows)
+        rows = batch * count
+        queries = ops.reshape(queries, (rows, 1, queries.shape[-1]))
+        scores = self(queries, ops.reshape(windows, (rows, width, dim)))  # (B Q, 1, W)
+        return ops.reshape(scores, (batch, count, width))
+
+    def to_compute_dtype(self, values: Tensor) -> Tensor:
+        """Casts what Keras casts in a call, where there is none (``prepare``), and weights."""
+        return ops.cast(values, self.compute_dtype)
+
+
+def check_equal_sizes(score: Score, query_dim: int, key_dim: int) -> None:
+    """Raises a ValueError if queries and keys, which ``score`` multiplies, differ in size."""
+    if query_dim != key_dim:
+        raise ValueError(
+            f"{score.name}: queries have size {query_dim} and keys {key_dim}, expected equal sizes"
+        )
+
+
+def check_size(name: str, size: Any) -> None:
+    """Raises a ValueError if ``size`` is not a positive integer."""
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        raise ValueError(f"{name} is {size!r}, expected a positive integer")
+
+
+def fresh_initializer(initializer: Any) -> Any:
+    """A copy for one weight: an unseeded initialiser of Keras gives equal values at each use."""
+    return initializer.clone() if hasattr(initializer, "clone") else initializer
