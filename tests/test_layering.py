@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # A small tree without fault; each test of the checker adds one file to it.
 SOUND = {
     "zoo/ops/masking.py": "from keras import ops\n",
-    "zoo/layers/recurrence.py": "import tensorflow as tf\nfrom keras import ops\n",
-    "zoo/layers/pointing.py": "from zoo.layers.recurrence import scan\nfrom ..ops import masking\n",
+    "zoo/layers/recurrence/scan.py": "import tensorflow as tf\nfrom keras import ops\n",
+    "zoo/layers/pointing.py": "from zoo.layers.recurrence.scan import scan\nfrom ..ops import masking\n",
     "zoo/attention/additive.py": "import keras\nfrom zoo.ops.masking import softmax\n",
     "zoo/models/base.py": "import keras\nimport tensorflow as tf\nfrom keras import ops\n",
     "zoo/models/registry.py": "import keras\n",
@@ -43,7 +43,7 @@ def test_the_tree_keeps_its_rules():
 
 def test_the_files_are_found():
     paths = set(read_sources(ROOT))
-    assert {"zoo/__init__.py", "zoo/ops/masking.py", "zoo/layers/recurrence.py"} <= paths
+    assert {"zoo/__init__.py", "zoo/ops/masking.py", "zoo/layers/recurrence/scan.py"} <= paths
     assert any(path.startswith("recipes/") for path in paths)
 
 
@@ -95,7 +95,7 @@ def test_sound_sources_pass():
         ("zoo/training/new.py", "from keras.ops import ones", "uses keras.ops"),
         # Cycles.
         ("zoo/plots.py", "from zoo.tasks import reading", "zoo.plots imports zoo.tasks.reading"),
-        ("zoo/layers/recurrence.py", "from zoo.layers import pointing", "cycle"),
+        ("zoo/layers/recurrence/scan.py", "from zoo.layers import pointing", "cycle"),
         ("zoo/ops/masking.py", "from zoo.ops.masking import X", "cycle"),
     ],
 )

@@ -11,8 +11,15 @@ from typing import Any, NamedTuple
 import keras
 from keras import ops
 
-from zoo.layers.recurrence import lstm_states, lstm_step, swap_batch_and_time
+from zoo.layers.initializers import fresh
+from zoo.layers.recurrence import (
+    lstm_states,
+    lstm_states_and_cells,
+    lstm_step,
+    swap_batch_and_time,
+)
 from zoo.ops.gathering import gather_positions
+from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, last_position, mask_rows
 
 _SHUT_GATE = -1e4  # its sigmoid is 0, in half precision too
@@ -30,19 +37,29 @@ class LSTM(keras.layers.Layer):
         use_bias: whether ``b`` exists; it starts at zero, but at one for the forget gate where
             ``unit_forget_bias``.
         unit_forget_bias: start the forget gate's bias at one.
+        kernel_initializer: of W.
+        recurrent_initializer: of U.
     """
 
     def __init__(
-        self, units: int, use_bias: bool = True, unit_forget_bias: bool = True, **kwargs: Any
+        self,
+        units: int,
+        use_bias: bool = True,
+        unit_forget_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        recurrent_initializer: Any = "orthogonal",
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.units = units
         self.use_bias = use_bias
         self.unit_forget_bias = unit_forget_bias
+        self.kernel_initializer = keras.initializers.get(kernel_initializer)
+        self.recurrent_initializer = keras.initializers.get(recurrent_initializer)
 
     def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
         """Creates kernel (d, 4n), recurrent_kernel (n, 4n) and bias (4n)."""
-        self.gates = _add_gates(self, "", values_shape[-1])
+        self.gates = add_gates(self, "", values_shape[-1])
 
     def call(self, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Runs over a right-padded sequence from a zero state.
@@ -60,7 +77,7 @@ class LSTM(keras.layers.Layer):
     def step(self, values: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
         """One step: values (B, d) and state (h, c), both (B, n), to the new (h, c)."""
         hidden, cell = state
-        recurrent = ops.matmul(hidden, self.gates.recurrent_kernel)
+        recurrent = project(hidden, self.gates.recurrent_kernel)
         return lstm_step(self.gates.project(values) + recurrent, cell)[:2]
 
     def get_config(self) -> dict[str, Any]:
@@ -69,6 +86,8 @@ class LSTM(keras.layers.Layer):
             "units": self.units,
             "use_bias": self.use_bias,
             "unit_forget_bias": self.unit_forget_bias,
+            "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
+            "recurrent_initializer": keras.initializers.serialize(self.recurrent_initializer),
         }
 
 
@@ -81,8 +100,8 @@ class BidirectionalLSTM(LSTM):
 
     def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
         """Creates the weights of ``LSTM`` twice, with the prefixes forward_ and backward_."""
-        self.forward_gates = _add_gates(self, "forward_", values_shape[-1])
-        self.backward_gates = _add_gates(self, "backward_", values_shape[-1])
+        self.forward_gates = add_gates(self, "forward_", values_shape[-1])
+        self.backward_gates = add_gates(self, "backward_", values_shape[-1])
 
     def call(self, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Runs over a right-padded sequence from zero states.
@@ -102,8 +121,146 @@ class BidirectionalLSTM(LSTM):
         return outputs, ops.concatenate([last, backwards[:, 0]], axis=-1)
 
 
-class _Gates(NamedTuple):
-    """The weights of one LSTM, its four gates side by side."""
+@keras.saving.register_keras_serializable(package="zoo")
+class StackedLSTM(LSTM):
+    """LSTMs one above the other, as a whole sequence or step by step.
+
+    Dropout, as in Zaremba et al. 2015 (arXiv 1409.2329), acts on what every layer reads and not on
+    its recurrent connection.
+
+    Args:
+        units: hidden size n of every layer.
+        depth: number of layers L.
+        dropout: its rate.
+        feed_dim: size of what the first layer reads in every step beside its input (input
+            feeding); 0: nothing.
+        **kwargs: as of ``LSTM``.
+    """
+
+    def __init__(
+        self, units: int, depth: int, dropout: float = 0.0, feed_dim: int = 0, **kwargs: Any
+    ) -> None:
+        super().__init__(units, **kwargs)
+        self.depth = depth
+        self.dropout = dropout
+        self.feed_dim = feed_dim
+
+    def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
+        """Creates the weights of ``LSTM`` for every layer, prefixed layer_<k>_, and feed_kernel."""
+        input_dims = [values_shape[-1]] + [self.units] * (self.depth - 1)
+        self.layers = [add_gates(self, f"layer_{k}_", dim) for k, dim in enumerate(input_dims)]
+        if self.feed_dim:
+            self.feed_kernel = self.add_weight(
+                shape=(self.feed_dim, 4 * self.units),
+                initializer=fresh(self.kernel_initializer),
+                name="feed_kernel",
+            )
+        self.drop = keras.layers.Dropout(self.dropout, dtype=self.dtype_policy)
+
+    def call(
+        self,
+        values: Tensor,
+        mask: Tensor,
+        state: dict[str, Tensor] | None = None,
+        reverse: bool = False,
+        training: bool = False,
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """Runs over a right-padded sequence.
+
+        Args:
+            values: (B, T, d).
+            mask: bool (B, T).
+            state: the state before the first step; None: zeros.
+            reverse: from the last real step to the first.
+            training: whether dropout is on.
+
+        Returns:
+            States of the top layer (B, T, n), in the order of ``values``, zero where padded; and
+            the state after the last real step: ``hidden_<k>`` and ``cell_<k>`` (B, n).
+        """
+        values, real = swap_batch_and_time(values), swap_batch_and_time(mask)[:, :, None]
+        zeros = ops.zeros((ops.shape(mask)[0], self.units), values.dtype)
+        final = {}
+        for k, gates in enumerate(self.layers):
+            projected = gates.project(self.drop(values, training=training))  # (T, B, 4n)
+            projected = ops.where(real, projected, ops.cast(_SHUT_GATE, projected.dtype))
+            first = (zeros, zeros) if state is None else (state[f"hidden_{k}"], state[f"cell_{k}"])
+            kernel = ops.cast(gates.recurrent_kernel, projected.dtype)
+            values, cells = lstm_states_and_cells(projected, kernel, first, reverse)
+            for name, states in (("hidden", values), ("cell", cells)):
+                final[f"{name}_{k}"] = _last(states, mask, reverse)
+        return swap_batch_and_time(values), final
+
+    def project(self, values: Tensor, training: bool = False) -> dict[str, Tensor]:
+        """What steps need and no state changes, for all of them at once.
+
+        Args:
+            values: (B, T, d).
+            training: whether dropout is on.
+
+        Returns:
+            ``gates`` (B, T, 4n), and with dropout ``drop_<k>``, factors (B, T, n) on what layer k
+            reads from below, and ``drop_feed`` (B, T, feed_dim).
+        """
+        projected = {"gates": self.layers[0].project(self.drop(values, training=training))}
+        if not training or not self.dropout:
+            return projected
+        sizes = {f"drop_{k}": self.units for k in range(1, self.depth)}
+        if self.feed_dim:
+            sizes["drop_feed"] = self.feed_dim
+        for name, size in sizes.items():
+            ones = ops.ones((*ops.shape(values)[:2], size), projected["gates"].dtype)
+            projected[name] = self.drop(ones, training=True)
+        return projected
+
+    def advance(
+        self, projected: dict[str, Tensor], state: dict[str, Tensor], feed: Tensor | None = None
+    ) -> dict[str, Tensor]:
+        """One step.
+
+        Args:
+            projected: one step of ``project``, (B, ...).
+            state: ``hidden_<k>`` and ``cell_<k>`` (B, n).
+            feed: (B, feed_dim), if there is any.
+
+        Returns:
+            The new state; its ``hidden_<L - 1>`` is the top layer's.
+        """
+        gates = projected["gates"]
+        if feed is not None:
+            fed = feed * projected["drop_feed"] if "drop_feed" in projected else feed
+            gates = gates + project(fed, self.feed_kernel)
+        new: dict[str, Tensor] = {}
+        for k, layer in enumerate(self.layers):
+            if k:
+                below = new[f"hidden_{k - 1}"]
+                if f"drop_{k}" in projected:
+                    below = below * projected[f"drop_{k}"]
+                gates = layer.project(below)
+            gates = gates + project(state[f"hidden_{k}"], layer.recurrent_kernel)
+            new[f"hidden_{k}"], new[f"cell_{k}"], _ = lstm_step(gates, state[f"cell_{k}"])
+        return new
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return super().get_config() | {
+            "depth": self.depth,
+            "dropout": self.dropout,
+            "feed_dim": self.feed_dim,
+        }
+
+
+def _last(states: Tensor, mask: Tensor, reverse: bool) -> Tensor:
+    """The state (B, n) after the last real step, from states (T, B, n), zero where padded."""
+    if reverse:
+        return states[0]
+    batch, last = ops.shape(mask)[0], last_position(mask)
+    flat = ops.reshape(states, (-1, states.shape[-1]))
+    return ops.take(flat, last * batch + ops.arange(batch, dtype="int32"), axis=0)
+
+
+class Gates(NamedTuple):
+    """The weights of one long short-term memory, its four gates side by side."""
 
     kernel: Tensor
     """(d, 4n)"""
@@ -114,20 +271,24 @@ class _Gates(NamedTuple):
 
     def project(self, values: Tensor) -> Tensor:
         """What the input gives to the gates: (..., d) -> (..., 4n)."""
-        projected = ops.matmul(values, self.kernel)
-        return projected if self.bias is None else projected + ops.cast(self.bias, projected.dtype)
+        return project(values, self.kernel, self.bias)
 
 
-def _add_gates(layer: LSTM, prefix: str, input_dim: int) -> _Gates:
+def add_gates(layer: LSTM, prefix: str, input_dim: int) -> Gates:
+    """Creates the weights of one direction or one layer of ``layer``."""
     units = layer.units
     kernel = layer.add_weight(
-        shape=(input_dim, 4 * units), initializer="glorot_uniform", name=f"{prefix}kernel"
+        shape=(input_dim, 4 * units),
+        initializer=fresh(layer.kernel_initializer),
+        name=f"{prefix}kernel",
     )
     recurrent_kernel = layer.add_weight(
-        shape=(units, 4 * units), initializer="orthogonal", name=f"{prefix}recurrent_kernel"
+        shape=(units, 4 * units),
+        initializer=fresh(layer.recurrent_initializer),
+        name=f"{prefix}recurrent_kernel",
     )
     if not layer.use_bias:
-        return _Gates(kernel, recurrent_kernel, None)
+        return Gates(kernel, recurrent_kernel, None)
 
     def initial_bias(shape: tuple[int, ...], dtype: str | None = None) -> Tensor:
         forget = ops.ones if layer.unit_forget_bias else ops.zeros
@@ -135,12 +296,10 @@ def _add_gates(layer: LSTM, prefix: str, input_dim: int) -> _Gates:
         return ops.concatenate(parts)
 
     bias = layer.add_weight(shape=(4 * units,), initializer=initial_bias, name=f"{prefix}bias")
-    return _Gates(kernel, recurrent_kernel, bias)
+    return Gates(kernel, recurrent_kernel, bias)
 
 
-def _run(
-    values: Tensor, gates: _Gates, mask: Tensor | None = None, reverse: bool = False
-) -> Tensor:
+def _run(values: Tensor, gates: Gates, mask: Tensor | None = None, reverse: bool = False) -> Tensor:
     """Hidden states (B, T, n) from values (B, T, d) and a zero state.
 
     Where ``mask`` is False every gate is shut: the state there is zero, as it is before the first

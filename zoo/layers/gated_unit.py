@@ -1,0 +1,184 @@
+"""Gated recurrent units over right-padded sequences, in the convention of Bahdanau et al. 2014.
+
+``z, r = sigmoid(W_z x + U_z h + b_z, W_r x + U_r h + b_r)``; ``h~ = tanh(W x + U (r * h) + b)``;
+``h' = (1 - z) * h + z * h~``: the reset gate acts before the matrix, and the update gate lets the
+new value in. Keras' ``GRU(reset_after=False)`` is the same function with the opposite sign of W_z,
+U_z and b_z, Cho et al.'s convention; Keras' default ``reset_after=True`` is another function.
+
+Shape letters: B batch, T steps, d input, n hidden.
+"""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from zoo.layers.initializers import fresh
+from zoo.layers.recurrence import GatedKernels, gated_states, gated_step, swap_batch_and_time
+from zoo.ops.linear import project
+from zoo.ops.masking import Tensor, mask_rows
+
+_SHUT_GATE = -1e4  # its sigmoid is 0, in half precision too: the state is carried over
+
+
+class _GatedUnit(keras.layers.Layer):
+    """What the layers of this file share: arguments and the weights of one direction."""
+
+    def __init__(
+        self,
+        units: int,
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        recurrent_initializer: Any = "orthogonal",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.units = units
+        self.use_bias = use_bias
+        self.kernel_initializer = keras.initializers.get(kernel_initializer)
+        self.recurrent_initializer = keras.initializers.get(recurrent_initializer)
+
+    def _add_direction(self, prefix: str, input_dim: int) -> "_Direction":
+        return _Direction(self, prefix, input_dim)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return super().get_config() | {
+            "units": self.units,
+            "use_bias": self.use_bias,
+            "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
+            "recurrent_initializer": keras.initializers.serialize(self.recurrent_initializer),
+        }
+
+
+class _Direction:
+    """The weights of one direction.
+
+    kernel (d, 3n), blocks W_z, W_r, W; recurrent_kernel_gates (n, 2n), blocks U_z, U_r;
+    recurrent_kernel (n, n), U; bias (3n). Each block is initialised by itself: those of an
+    orthogonal recurrent kernel are orthogonal.
+    """
+
+    def __init__(self, layer: _GatedUnit, prefix: str, input_dim: int) -> None:
+        units = layer.units
+        self.kernel = layer.add_weight(
+            shape=(input_dim, 3 * units),
+            initializer=_in_blocks(layer.kernel_initializer, units),
+            name=f"{prefix}kernel",
+        )
+        self.recurrent_kernel_gates = layer.add_weight(
+            shape=(units, 2 * units),
+            initializer=_in_blocks(layer.recurrent_initializer, units),
+            name=f"{prefix}recurrent_kernel_gates",
+        )
+        self.recurrent_kernel = layer.add_weight(
+            shape=(units, units),
+            initializer=fresh(layer.recurrent_initializer, 2),
+            name=f"{prefix}recurrent_kernel",
+        )
+        self.bias = None
+        if layer.use_bias:
+            self.bias = layer.add_weight(
+                shape=(3 * units,), initializer="zeros", name=f"{prefix}bias"
+            )
+
+    def project(self, values: Tensor) -> Tensor:
+        """What the input gives to z, r and h~: (..., d) -> (..., 3n)."""
+        return project(values, self.kernel, self.bias)
+
+    def run(self, values: Tensor, mask: Tensor, reverse: bool = False) -> Tensor:
+        """States (B, T, n) from values (B, T, d) and a zero state, carried where masked."""
+        units = self.recurrent_kernel.shape[0]
+        projected = self.project(swap_batch_and_time(values))  # (T, B, 3n)
+        shut = ops.cast(_SHUT_GATE, projected.dtype)
+        real = swap_batch_and_time(mask)[:, :, None]
+        projected = ops.concatenate(
+            [ops.where(real, projected[:, :, :units], shut), projected[:, :, units:]], axis=-1
+        )
+        return swap_batch_and_time(gated_states(projected, self.kernels(projected.dtype), reverse))
+
+    def kernels(self, dtype: str) -> GatedKernels:
+        """The recurrent weights in the dtype that is computed in."""
+        weights = (self.recurrent_kernel_gates, self.recurrent_kernel)
+        return GatedKernels(*(ops.cast(weight, dtype) for weight in weights))
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class GatedUnit(_GatedUnit):
+    """A gated recurrent unit.
+
+    Args:
+        units: hidden size n.
+        use_bias: whether b_z, b_r and b exist; they start at zero.
+        kernel_initializer: of W_z, W_r and W, each by itself.
+        recurrent_initializer: of U_z, U_r and U, each by itself.
+    """
+
+    def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
+        """Creates the weights: see the top of the file for their letters."""
+        self.direction = self._add_direction("", values_shape[-1])
+
+    def call(self, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Runs over a right-padded sequence from a zero state.
+
+        Args:
+            values: (B, T, d).
+            mask: bool (B, T).
+
+        Returns:
+            States (B, T, n), zero where padded, and the last real one (B, n).
+        """
+        states = self.direction.run(values, mask)
+        return mask_rows(states, mask), states[:, -1]
+
+    def project(self, values: Tensor) -> Tensor:
+        """What the input gives to a step: (..., d) -> (..., 3n)."""
+        return self.direction.project(values)
+
+    def step(self, projected: Tensor, hidden: Tensor) -> Tensor:
+        """One step: ``project``'s share (B, 3n), with whatever was added to it, and h to h'."""
+        return gated_step(projected, hidden, self.direction.kernels(projected.dtype))[0]
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class BidirectionalGatedUnit(_GatedUnit):
+    """Two gated recurrent units over one sequence, one from its last real step to the first.
+
+    Args:
+        units: hidden size n of each direction.
+        use_bias: as of ``GatedUnit``.
+        kernel_initializer: likewise.
+        recurrent_initializer: likewise.
+    """
+
+    def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
+        """Creates the weights of ``GatedUnit`` twice, prefixed forward_ and backward_."""
+        self.forward_direction = self._add_direction("forward_", values_shape[-1])
+        self.backward_direction = self._add_direction("backward_", values_shape[-1])
+
+    def call(self, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Runs over a right-padded sequence from zero states.
+
+        Args:
+            values: (B, T, d).
+            mask: bool (B, T).
+
+        Returns:
+            [forward; backward] states (B, T, 2n), zero where padded; the forward state at the last
+            real step and the backward state at the first, (B, n) each.
+        """
+        forwards = self.forward_direction.run(values, mask)  # (B, T, n)
+        backwards = self.backward_direction.run(values, mask, reverse=True)
+        states = ops.concatenate([forwards, backwards], axis=-1)
+        return mask_rows(states, mask), forwards[:, -1], backwards[:, 0]
+
+
+def _in_blocks(initializer: Any, units: int) -> Any:
+    """An initialiser that fills blocks of ``units`` columns, each by itself."""
+
+    def initial(shape: tuple[int, int], dtype: str | None = None) -> Tensor:
+        block = (shape[0], units)
+        blocks = [fresh(initializer, n)(block, dtype) for n in range(shape[1] // units)]
+        return ops.concatenate(blocks, axis=-1)
+
+    return initial

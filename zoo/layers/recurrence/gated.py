@@ -1,0 +1,130 @@
+"""Gated units over time, with a gradient written by hand."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from zoo.layers.recurrence.loops import (
+    new_store,
+    product_over_time,
+    run_loop,
+    states_before,
+    unstack,
+)
+from zoo.ops.masking import Tensor
+
+
+class GatedKernels(NamedTuple):
+    """The recurrent weights of a gated unit. They are read in every step: never cut there."""
+
+    gates: Tensor
+    """[U_z, U_r] (n, 2n)."""
+    candidate: Tensor
+    """U (n, n)."""
+
+
+def gated_step(
+    projected: Tensor, hidden: Tensor, kernels: GatedKernels
+) -> tuple[Tensor, Tensor, Tensor]:
+    """One step of a gated unit whose update gate lets the new value in.
+
+    ``z, r = sigmoid(a_z + U_z h, a_r + U_r h)``; ``h~ = tanh(a + U (r * h))``;
+    ``h' = (1 - z) * h + z * h~``.
+
+    Args:
+        projected: what the input gives, [a_z, a_r, a], (B, 3n).
+        hidden: h (B, n).
+        kernels: the recurrent weights.
+
+    Returns:
+        h' (B, n), [z, r] (B, 2n) and h~ (B, n).
+    """
+    units = hidden.shape[-1]
+    into_gates, into_candidate = tf.split(projected, [2 * units, units], axis=-1)
+    gates = tf.sigmoid(into_gates + tf.matmul(hidden, kernels.gates))
+    z, r = tf.split(gates, 2, axis=-1)
+    candidate = tf.tanh(into_candidate + tf.matmul(r * hidden, kernels.candidate))
+    return hidden + z * (candidate - hidden), gates, candidate
+
+
+def gated_states(projected: Tensor, kernels: GatedKernels, reverse: bool = False) -> Tensor:
+    """Hidden states of a gated unit (``gated_step``) that starts from a zero state.
+
+    Args:
+        projected: what the input gives, time-major (T, B, 3n).
+        kernels: the recurrent weights.
+        reverse: from the last step to the first.
+
+    Returns:
+        (T, B, n), in the order of ``projected``.
+    """
+
+    @tf.custom_gradient
+    def run(projected: Tensor, *kernels: Tensor) -> tuple[Tensor, Callable]:
+        return _gated(projected, GatedKernels(*kernels), reverse)
+
+    return run(projected, *kernels)
+
+
+def _gated(projected: Tensor, kernels: GatedKernels, reverse: bool) -> tuple[Tensor, Callable]:
+    """Hidden states (T, B, n) and the function from their gradient to those of the inputs."""
+    length, batch = tf.unstack(tf.shape(projected)[:2])
+    units = kernels.candidate.shape[0]
+    zeros = tf.zeros((batch, units), projected.dtype)
+    steps = unstack(projected)
+    stores = [new_store(projected, length, size) for size in (units, 2 * units, units)]
+
+    def body(index: Tensor, hidden: Tensor, stores: list[tf.TensorArray]) -> tuple:
+        t = length - 1 - index if reverse else index
+        kept = gated_step(steps.read(t), hidden, kernels)
+        written = [store.write(t, value) for store, value in zip(stores, kept, strict=True)]
+        return index + 1, kept[0], written
+
+    *_, stores = run_loop(length, body, (tf.constant(0), zeros, stores))
+    hidden, gates, candidate = (store.stack() for store in stores)
+
+    def gradient(upstream: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        before = states_before(hidden, zeros, reverse)
+        into = _gated_gradient(upstream, before, gates, candidate, kernels, reverse)  # (T, B, 3n)
+        into_gates, into_candidate = tf.split(into, [2 * units, units], axis=-1)
+        reset = gates[:, :, units:] * before
+        gates_kernel = product_over_time(before, into_gates)
+        return into, gates_kernel, product_over_time(reset, into_candidate)
+
+    return hidden, gradient
+
+
+def _gated_gradient(
+    upstream: Tensor,
+    before: Tensor,
+    gates: Tensor,
+    candidate: Tensor,
+    kernels: GatedKernels,
+    reverse: bool,
+) -> Tensor:
+    """Back through time: the gradient (T, B, 3n) of every step's pre-activations.
+
+    As for the long short-term memory, factors that no later step changes come first.
+    """
+    length, units = tf.shape(before)[0], before.shape[-1]
+    z, r = tf.split(gates, 2, axis=-1)
+    into_z = (candidate - before) * z * (1 - z)
+    into_candidate = z * (1 - candidate * candidate)
+    kept = (upstream, into_z, into_candidate, before * r * (1 - r), r, 1 - z)
+    arrays = [unstack(x) for x in kept]
+
+    def body(index: Tensor, dh: Tensor, store: tf.TensorArray) -> tuple:
+        t = index if reverse else length - 1 - index
+        outer, into_z, into_candidate, into_r, reset, keep = (array.read(t) for array in arrays)
+        dh = dh + outer
+        candidate = dh * into_candidate
+        through = tf.matmul(candidate, kernels.candidate, transpose_b=True)
+        into = tf.concat([dh * into_z, through * into_r], axis=-1)
+        carried = dh * keep + through * reset
+        dh = carried + tf.matmul(into, kernels.gates, transpose_b=True)
+        return index + 1, dh, store.write(t, tf.concat([into, candidate], axis=-1))
+
+    store = new_store(gates, length, 3 * units)
+    *_, store = run_loop(length, body, (tf.constant(0), tf.zeros_like(before[0]), store))
+    return store.stack()

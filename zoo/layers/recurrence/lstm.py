@@ -1,0 +1,158 @@
+"""Long short-term memories over time, with a gradient written by hand."""
+
+from collections.abc import Callable
+
+import tensorflow as tf
+
+from zoo.layers.recurrence.loops import (
+    new_store,
+    product_over_time,
+    run_loop,
+    states_before,
+    unstack,
+)
+from zoo.ops.masking import Tensor
+
+
+def lstm_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """One step of a long short-term memory.
+
+    ``i, f, o = sigmoid(a_i, a_f, a_o)``, ``g = tanh(a_g)``; ``c' = f * c + i * g``;
+    ``h' = o * tanh(c')``.
+
+    Args:
+        gates: pre-activations a (B, 4n), in Keras' order i, f, g, o.
+        cell: c (B, n).
+
+    Returns:
+        h' and c' (B, n), and the activated gates (B, 4n).
+    """
+    i, f, g, o = tf.split(gates, 4, axis=-1)
+    i, f, g, o = tf.sigmoid(i), tf.sigmoid(f), tf.tanh(g), tf.sigmoid(o)
+    cell = f * cell + i * g
+    return o * tf.tanh(cell), cell, tf.concat([i, f, g, o], axis=-1)
+
+
+def lstm_states(projected: Tensor, recurrent_kernel: Tensor, reverse: bool = False) -> Tensor:
+    """Hidden states of a long short-term memory that starts from a zero state.
+
+    Args:
+        projected: what the input gives to the gates, W x + b, time-major (T, B, 4n).
+        recurrent_kernel: (n, 4n).
+        reverse: from the last step to the first.
+
+    Returns:
+        (T, B, n), in the order of ``projected``.
+    """
+
+    @tf.custom_gradient
+    def run(projected: Tensor, recurrent_kernel: Tensor) -> tuple[Tensor, Callable]:
+        zeros = tf.zeros((tf.shape(projected)[1], recurrent_kernel.shape[0]), projected.dtype)
+        hidden, _, gradient = _lstm(projected, recurrent_kernel, (zeros, zeros), reverse)
+        return hidden, lambda upstream: gradient(upstream)[:2]
+
+    return run(projected, recurrent_kernel)
+
+
+def lstm_states_and_cells(
+    projected: Tensor,
+    recurrent_kernel: Tensor,
+    state: tuple[Tensor, Tensor],
+    reverse: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Hidden states and cells of a long short-term memory that starts from ``state``.
+
+    Args:
+        projected: as in ``lstm_states``, (T, B, 4n).
+        recurrent_kernel: (n, 4n).
+        state: h and c before the first step, (B, n) each.
+        reverse: from the last step to the first.
+
+    Returns:
+        Hidden states and cells, (T, B, n) each, in the order of ``projected``.
+    """
+
+    @tf.custom_gradient
+    def run(
+        projected: Tensor, recurrent_kernel: Tensor, hidden: Tensor, cell: Tensor
+    ) -> tuple[tuple[Tensor, Tensor], Callable]:
+        states, cells, gradient = _lstm(projected, recurrent_kernel, (hidden, cell), reverse)
+        return (states, cells), gradient
+
+    return run(projected, recurrent_kernel, *state)
+
+
+def _lstm(
+    projected: Tensor, recurrent_kernel: Tensor, state: tuple[Tensor, Tensor], reverse: bool
+) -> tuple[Tensor, Tensor, Callable]:
+    """Hidden states and cells (T, B, n), and the function from their gradients to the inputs'."""
+    cell, gates = _lstmloop(projected, recurrent_kernel, state, reverse)
+    units = cell.shape[-1]
+    tanh_cell = tf.tanh(cell)
+    hidden = gates[:, :, 3 * units :] * tanh_cell  # (T, B, n)
+
+    def gradient(upstream: Tensor, into_cells: Tensor | None = None) -> tuple[Tensor, ...]:
+        cell_before = states_before(cell, state[1], reverse)
+        into_gates, dh, dc = _gates_gradient(
+            upstream, into_cells, tanh_cell, cell_before, gates, recurrent_kernel, reverse
+        )  # (T, B, 4n)
+        kernel = product_over_time(states_before(hidden, state[0], reverse), into_gates)
+        return into_gates, kernel, dh, dc
+
+    return hidden, cell, gradient
+
+
+def _lstmloop(
+    projected: Tensor, recurrent_kernel: Tensor, state: tuple[Tensor, Tensor], reverse: bool
+) -> tuple[Tensor, Tensor]:
+    """Cells (T, B, n) and activated gates (T, B, 4n)."""
+    length, units = tf.shape(projected)[0], recurrent_kernel.shape[0]
+    steps = unstack(projected)
+    stores = [new_store(projected, length, size) for size in (units, 4 * units)]
+
+    def body(
+        index: Tensor, hidden: Tensor, cell: Tensor, stores: list[tf.TensorArray]
+    ) -> tuple[Tensor, Tensor, Tensor, list[tf.TensorArray]]:
+        t = length - 1 - index if reverse else index
+        hidden, *kept = lstm_step(steps.read(t) + tf.matmul(hidden, recurrent_kernel), cell)
+        stores = [store.write(t, value) for store, value in zip(stores, kept, strict=True)]
+        return index + 1, hidden, kept[0], stores
+
+    *_, stores = run_loop(length, body, (tf.constant(0), *state, stores))
+    return stores[0].stack(), stores[1].stack()
+
+
+def _gates_gradient(
+    upstream: Tensor,
+    into_cells: Tensor | None,
+    tanh_cell: Tensor,
+    cell_before: Tensor,
+    gates: Tensor,
+    recurrent_kernel: Tensor,
+    reverse: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Back through time: the gradients of every step's pre-activations and of the first state.
+
+    What does not depend on later steps is computed for all steps at once: with ``dh`` and ``dc``
+    the gradients of h and c, ``da = [dc, dc, dc, dh] * factors`` and ``dc += dh * into_cell``.
+    """
+    length, units = tf.shape(tanh_cell)[0], tanh_cell.shape[-1]
+    i, f, g, o = tf.split(gates, 4, axis=-1)
+    factors = [g * i * (1 - i), cell_before * f * (1 - f), i * (1 - g * g), tanh_cell * o * (1 - o)]
+    into_cell = o * (1 - tanh_cell * tanh_cell)
+    kept = [upstream, into_cell, f, tf.concat(factors, axis=-1)]
+    arrays = [unstack(x) for x in (kept if into_cells is None else [*kept, into_cells])]
+    zeros = tf.zeros_like(tanh_cell[0])
+
+    def body(index: Tensor, dh: Tensor, dc: Tensor, store: tf.TensorArray) -> tuple:
+        t = index if reverse else length - 1 - index
+        outer, into_cell, forget, factors, *more = (array.read(t) for array in arrays)
+        dh = dh + outer
+        dc = sum(more, dc + dh * into_cell)
+        da = tf.concat([dc, dc, dc, dh], axis=-1) * factors
+        dh = tf.matmul(da, recurrent_kernel, transpose_b=True)
+        return index + 1, dh, dc * forget, store.write(t, da)
+
+    store = new_store(gates, length, 4 * units)
+    _, dh, dc, store = run_loop(length, body, (tf.constant(0), zeros, zeros, store))
+    return store.stack(), dh, dc

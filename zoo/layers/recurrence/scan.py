@@ -1,0 +1,73 @@
+"""A loop over time around any step function."""
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from zoo.layers.recurrence.loops import unstack
+from zoo.ops.masking import Tensor
+
+Nest = Any  # a tensor, or a dict, list or tuple of tensors
+
+
+def scan(
+    step: Callable[[Nest, Nest], tuple[Nest, Nest]],
+    inputs: Nest,
+    state: Nest,
+    mask: Tensor | None = None,
+    reverse: bool = False,
+) -> tuple[Nest, Nest]:
+    """Runs ``step`` over the time axis of ``inputs``.
+
+    Args:
+        step: ``(inputs_t, state) -> (outputs_t, new_state)``; whatever does not change over time
+            (weights, a memory) it takes from its closure.
+        inputs: nest of (B, T, ...).
+        state: nest of (B, ...), the state before the first step.
+        mask: optional bool (B, T). A masked step carries the state over and gives zero outputs.
+        reverse: from the last step to the first; outputs stay in the order of ``inputs``.
+
+    Returns:
+        Outputs, a nest of (B, T, ...), and the state after the last step.
+    """
+    time_major = tf.nest.map_structure(swap_batch_and_time, inputs)
+    length = tf.shape(tf.nest.flatten(time_major)[0])[0]
+    arrays = tf.nest.map_structure(unstack, time_major)
+    masks = None if mask is None else unstack(swap_batch_and_time(mask))
+    template, _ = step(tf.nest.map_structure(lambda x: tf.zeros_like(x[:, 0]), inputs), state)
+    outputs = tf.nest.map_structure(lambda x: _empty_array(x, length), template)
+
+    def body(index: Tensor, state: Nest, outputs: Nest) -> tuple[Tensor, Nest, Nest]:
+        at = length - 1 - index if reverse else index
+        out, new = step(tf.nest.map_structure(lambda array: array.read(at), arrays), state)
+        if masks is not None:
+            real = masks.read(at)
+            new = tf.nest.map_structure(lambda a, b: _select(real, a, b), new, state)
+            out = tf.nest.map_structure(lambda a: _select(real, a, tf.zeros_like(a)), out)
+        outputs = tf.nest.map_structure(lambda array, x: array.write(at, x), outputs, out)
+        return index + 1, new, outputs
+
+    _, state, outputs = tf.while_loop(
+        lambda index, *_: index < length,
+        body,
+        (tf.constant(0), state, outputs),
+        maximum_iterations=length,
+    )
+    return tf.nest.map_structure(lambda array: swap_batch_and_time(array.stack()), outputs), state
+
+
+def swap_batch_and_time(values: Tensor) -> Tensor:
+    """Transposes (B, T, ...) to (T, B, ...), or back."""
+    values = tf.convert_to_tensor(values)
+    return tf.transpose(values, (1, 0, *range(2, values.shape.rank)))
+
+
+def _empty_array(like: Tensor, length: Tensor) -> tf.TensorArray:
+    return tf.TensorArray(like.dtype, length, element_shape=like.shape)
+
+
+def _select(real: Tensor, new: Tensor, old: Tensor) -> Tensor:
+    """``new`` where ``real`` (B,), else ``old``, for tensors (B, ...) of any rank."""
+    real = tf.reshape(real, (-1, *[1] * (new.shape.rank - 1)))
+    return tf.where(real, new, old)
