@@ -5,6 +5,7 @@ import pytest
 
 from tests.references import luong
 from tests.references.recurrent import softmax
+from tests.references.translation import encode_with_lstms, lstm_layers, lstm_stack_step
 
 SOURCE_VOCABULARY, TARGET_VOCABULARY = 9, 8
 N, M, LAYERS, MAXIMUM_LENGTH = 4, 3, 2, 6
@@ -246,16 +247,18 @@ def test_input_feeding_that_is_not_read_is_no_input_feeding():
     assert_same(run(unread), run(weights, input_feeding=False))
 
 
-def test_input_feeding_starts_from_zero_and_then_feeds_the_attentional_vector():
+@each_mechanism
+def test_the_lowest_layer_is_fed_the_attentional_vector_of_the_step_before(mechanism):
     weights = random_weights()
-    fed = run(weights)
-    dead = run(weights | {"W_c": np.zeros((N, 2 * N))})
-    np.testing.assert_array_equal(fed["states"][0], dead["states"][0])
-    assert np.abs(fed["states"][1] - dead["states"][1]).max() > 1e-3
-    # With W_c reading h_t alone the fed vector is tanh(h_t), whatever the attention does.
-    alone = weights | {"W_c": np.eye(N, 2 * N, k=N)}
-    np.testing.assert_allclose(run(alone)["attentional"], np.tanh(run(alone)["states"]))
-    assert_same(run(alone, mechanism="local_m", half_width=1), run(alone), ("states", "logits"))
+    result = run(weights, mechanism=mechanism, half_width=2)
+    fed = np.concatenate([np.zeros((1, N)), result["attentional"][:-1]])
+    inputs = np.concatenate([weights["E_tgt"][TARGET_IN], fed], axis=1)
+    _, states = encode_with_lstms(
+        lstm_layers(weights, "enc"), weights["E_src"][SOURCE], reverse=True
+    )
+    for t in range(T):
+        top, states = lstm_stack_step(lstm_layers(weights, "dec"), inputs[t], states)
+        np.testing.assert_allclose(result["states"][t], top, rtol=1e-9)
 
 
 @each_mechanism
