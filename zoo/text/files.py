@@ -1,4 +1,4 @@
-"""Text files that appear whole or not at all."""
+"""Files that appear whole or not at all."""
 
 import os
 from collections.abc import Iterator
@@ -19,12 +19,31 @@ def write_atomically(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     Yields:
         The open file.
     """
-    path = Path(path)
+    with (
+        _partial(Path(path)) as partial,
+        partial.open("w", encoding="utf-8", newline="\n") as file,
+    ):
+        yield file
+
+
+def write_bytes_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+    """Writes a file; what stood at `path` is replaced in one step, or stays.
+
+    Args:
+        path: The file to write or to replace.
+        content: All of it.
+    """
+    with _partial(Path(path)) as partial:
+        partial.write_bytes(content)
+
+
+@contextmanager
+def _partial(path: Path) -> Iterator[Path]:
+    """Gives a path beside the file to write to, and renames it unless the block raises."""
     # Of this process alone: two processes may write the same file at the same time.
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
-            yield file
+        yield partial
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)

@@ -1,0 +1,138 @@
+"""Words: a codec on whole words and punctuation marks, with a vocabulary file.
+
+What models before subwords read, and what reads best in a picture of attention. Words outside the
+vocabulary are unknown; `zoo.text.subwords` knows no such words.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import tensorflow as tf
+
+from zoo.text.codecs import (
+    Ids,
+    Strings,
+    check_strings,
+    dense_pieces,
+    until_end,
+    valid_utf8,
+)
+from zoo.text.detokenizer import detokenize
+from zoo.text.tokenizer import WordTokenizer
+from zoo.text.vocabulary import PADDING, SPECIAL_WORDS, UNKNOWN, Vocabulary
+
+
+class WordCodec(tf.Module):
+    """Strings to ids and back by a vocabulary of words; a `zoo.text.codecs.TextCodec`.
+
+    The vocabulary file travels inside a SavedModel that tracks the codec.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        case_fold: bool = False,
+        language: str | None = None,
+        name: str = "word_codec",
+    ) -> None:
+        """Reads the vocabulary.
+
+        Args:
+            path: A file that `zoo.text.vocabulary.write_vocabulary` wrote; `choose_words` of what
+                `WordTokenizer(case_fold=...)` folds to makes its words.
+            case_fold: Whether words are case-folded; the vocabulary has to be made alike.
+            language: Of the text that `decode` writes, as in `zoo.text.detokenizer.detokenize`.
+            name: Name of the module.
+
+        Raises:
+            ValueError: If the file is no vocabulary.
+        """
+        super().__init__(name=name)
+        self._path = str(path)
+        self._language = language
+        self._tokenizer = WordTokenizer(case_fold=case_fold)
+        self._vocabulary = Vocabulary(path)
+        self._words = tf.lookup.StaticHashTable(
+            tf.lookup.TextFileInitializer(
+                self._path,
+                key_dtype=tf.int64,
+                key_index=tf.lookup.TextFileIndex.LINE_NUMBER,
+                value_dtype=tf.string,
+                value_index=tf.lookup.TextFileIndex.WHOLE_LINE,
+            ),
+            default_value=SPECIAL_WORDS[UNKNOWN],
+        )
+
+    @property
+    def vocabulary_size(self) -> int:
+        """Number of ids, the four special ones included."""
+        return len(self._vocabulary)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The vocabulary file."""
+        return (Path(self._path),)
+
+    def encode(self, strings: Strings) -> tf.RaggedTensor:
+        """Cuts strings into words.
+
+        Args:
+            strings: (batch,) tf.string, or what converts to it.
+
+        Returns:
+            (batch, tokens) int32, without start and end; words outside the vocabulary are 1.
+        """
+        return self._vocabulary.ids(self._tokenizer(check_strings(strings)).folded)
+
+    def tokens(self, strings: Strings) -> tf.RaggedTensor:
+        """Returns the words that `encode` numbers, as they stand in the strings.
+
+        Args:
+            strings: (batch,) tf.string, or what converts to it.
+
+        Returns:
+            (batch, tokens) tf.string; bytes that are not UTF-8 are kept.
+        """
+        return self._tokenizer(check_strings(strings)).surface
+
+    def pieces(self, ids: Ids) -> tf.Tensor | tf.RaggedTensor:
+        """Returns the words that ids stand for.
+
+        Args:
+            ids: Integers of any shape. Those outside the vocabulary are unknown.
+
+        Returns:
+            tf.string of the same shape and kind: "" for padding, otherwise the vocabulary's words.
+        """
+        if isinstance(ids, tf.RaggedTensor):
+            return ids.with_flat_values(self.pieces(ids.flat_values))
+        ids = tf.cast(ids, tf.int64)
+        return tf.where(ids == PADDING, "", self._words.lookup(ids))
+
+    def join(self, pieces: tf.Tensor | tf.RaggedTensor) -> Strings:
+        """Puts words together, with spaces where they belong.
+
+        Args:
+            pieces: (rows, tokens) tf.string, of `pieces` or `tokens`.
+
+        Returns:
+            (rows,) tf.string, valid UTF-8, without the special words.
+        """
+        return detokenize(valid_utf8(dense_pieces(pieces)), self._language)
+
+    def decode(self, ids: Ids) -> Strings:
+        """Turns ids into text.
+
+        Args:
+            ids: (rows, tokens) integers, dense or ragged. The first end or padding of a row, and
+                what follows, is ignored.
+
+        Returns:
+            (rows,) tf.string, valid UTF-8; unknown words leave no trace.
+        """
+        return self.join(self.pieces(until_end(ids)))
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's keywords beside the path."""
+        return {**self._tokenizer.get_config(), "language": self._language}
