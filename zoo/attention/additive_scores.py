@@ -102,10 +102,10 @@ class AdditiveScore(TanhScore):
         self.key_kernel = self.add_kernel("key_kernel", key_dim, self.units)
         self.add_scale(self.units)
 
-    def prepare(self, keys: Tensor) -> Tensor:
+    def prepare_keys(self, keys: Tensor) -> Tensor:
         """``U_a h``: (B, S, a)."""
         kernel = self.to_compute_dtype(self.key_kernel)
-        return self.add_bias(ops.matmul(self.to_compute_dtype(keys), kernel))
+        return self.add_bias(ops.matmul(keys, kernel))
 
     def call(self, queries: Tensor, prepared: Tensor) -> Tensor:
         """Scores (B, Q, S) of queries (B, Q, d_s) and prepared keys (B, S, a)."""
@@ -152,10 +152,10 @@ class ConcatScore(TanhScore):
         self.kernel = self.add_kernel("kernel", query_dim + key_dim, self.units)
         self.add_scale(self.units)
 
-    def prepare(self, keys: Tensor) -> Tensor:
+    def prepare_keys(self, keys: Tensor) -> Tensor:
         """The key's share of ``W_a [s; h]``: (B, S, a)."""
         kernel = self.to_compute_dtype(self.kernel)[self.query_dim :]
-        return self.add_bias(ops.matmul(self.to_compute_dtype(keys), kernel))
+        return self.add_bias(ops.matmul(keys, kernel))
 
     def call(self, queries: Tensor, prepared: Tensor) -> Tensor:
         """Scores (B, Q, S) of queries (B, Q, d_s) and prepared keys (B, S, a)."""
@@ -180,9 +180,9 @@ class ConcatIdentityScore(TanhScore):
         self.query_kernel = self.add_kernel("query_kernel", query_dim, key_dim)
         self.add_scale(key_dim)
 
-    def prepare(self, keys: Tensor) -> Tensor:
+    def prepare_keys(self, keys: Tensor) -> Tensor:
         """The keys, and the bias where there is one: (B, S, d_h)."""
-        return self.add_bias(self.to_compute_dtype(keys))
+        return self.add_bias(keys)
 
     def call(self, queries: Tensor, prepared: Tensor) -> Tensor:
         """Scores (B, Q, S) of queries (B, Q, d_s) and prepared keys (B, S, d_h)."""
@@ -234,10 +234,10 @@ class ConcatLinearScore(LinearScore):
         self.query_dim = query_dim
         self.kernel = self.add_kernel("kernel", (query_dim + key_dim, 1))
 
-    def prepare(self, keys: Tensor) -> Tensor:
+    def prepare_keys(self, keys: Tensor) -> Tensor:
         """The key's share of ``W_a [s; h]``: (B, S, 1)."""
         kernel = self.to_compute_dtype(self.kernel)[self.query_dim :]
-        return ops.matmul(self.to_compute_dtype(keys), kernel)
+        return ops.matmul(keys, kernel)
 
     def call(self, queries: Tensor, prepared: Tensor) -> Tensor:
         """Scores (B, Q, S) of queries (B, Q, d_s) and prepared keys (B, S, 1)."""
@@ -258,10 +258,10 @@ class LinearAdditiveScore(LinearScore):
         self.query_kernel = self.add_kernel("query_kernel", (query_dim,))
         self.key_kernel = self.add_kernel("key_kernel", (key_dim,))
 
-    def prepare(self, keys: Tensor) -> Tensor:
+    def prepare_keys(self, keys: Tensor) -> Tensor:
         """``w_k . h``: (B, S, 1)."""
         kernel = self.to_compute_dtype(self.key_kernel)[:, None]
-        return ops.matmul(self.to_compute_dtype(keys), kernel)
+        return ops.matmul(keys, kernel)
 
     def call(self, queries: Tensor, prepared: Tensor) -> Tensor:
         """Scores (B, Q, S) of queries (B, Q, d_s) and prepared keys (B, S, 1)."""

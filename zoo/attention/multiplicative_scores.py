@@ -37,9 +37,9 @@ class DotScore(Score):
 class ScaledDotScore(DotScore):
     """``e = s^T h / sqrt(n)``, n the size of a key (Vaswani et al., equation 1); no weights."""
 
-    def prepare(self, keys: Tensor) -> Tensor:
+    def prepare_keys(self, keys: Tensor) -> Tensor:
         """``h / sqrt(n)``: (B, S, n)."""
-        return self.to_compute_dtype(keys) / math.sqrt(keys.shape[-1])
+        return keys / math.sqrt(keys.shape[-1])
 
 
 @keras.saving.register_keras_serializable(package="zoo")
@@ -62,9 +62,9 @@ class GeneralScore(Score):
             name="kernel",
         )
 
-    def prepare(self, keys: Tensor) -> Tensor:
+    def prepare_keys(self, keys: Tensor) -> Tensor:
         """``W_a h``: (B, S, d_s)."""
-        return ops.matmul(self.to_compute_dtype(keys), self.to_compute_dtype(self.kernel))
+        return ops.matmul(keys, self.to_compute_dtype(self.kernel))
 
     def call(self, queries: Tensor, prepared: Tensor) -> Tensor:
         """Scores (B, Q, S) of queries (B, Q, d_s) and prepared keys (B, S, d_s)."""
@@ -85,9 +85,9 @@ class ContentScore(DotScore):
     lie in [-1, 1]: alone they make flat distributions, and models scale them by a temperature.
     """
 
-    def prepare(self, keys: Tensor) -> Tensor:
+    def prepare_keys(self, keys: Tensor) -> Tensor:
         """Keys of length one: (B, S, d)."""
-        return _unit_vectors(self.to_compute_dtype(keys))
+        return _unit_vectors(keys)
 
     def call(self, queries: Tensor, prepared: Tensor) -> Tensor:
         """Scores (B, Q, S) of queries (B, Q, d) and prepared keys (B, S, d)."""

@@ -19,11 +19,11 @@ from zoo.ops.masking import Tensor
 class Score(keras.layers.Layer):
     """A score function in two halves: ``prepare`` once per sentence, a call for each query.
 
-    A subclass implements ``call``, overrides ``prepare`` with all that does not depend on the
-    query, and adds its weights in ``add_weights``.
+    A subclass implements ``call``, and overrides ``prepare_keys`` with all that does not depend on
+    the query and ``add_weights`` with what it learns.
     """
 
-    def build(self, queries_shape: tuple[Any, ...], keys_shape: tuple[Any, ...] = ()) -> None:
+    def build(self, queries_shape: tuple[Any, ...], keys_shape: tuple[Any, ...]) -> None:
         """Creates the weights for queries (B, Q, d_s) and keys (B, S, d_h).
 
         Raises:
@@ -32,8 +32,7 @@ class Score(keras.layers.Layer):
         for name, shape in (("queries_shape", queries_shape), ("keys_shape", keys_shape)):
             if len(shape) != 3 or shape[-1] is None:
                 raise ValueError(
-                    f"{name} of {self.name} is {shape!r}, expected (batch, length, size): "
-                    "call build with the shapes of queries and keys before anything else"
+                    f"{name} of {self.name} is {shape!r}, expected (batch, length, size)"
                 )
         self.add_weights(queries_shape[-1], keys_shape[-1])
 
@@ -41,15 +40,26 @@ class Score(keras.layers.Layer):
         """Creates the weights for queries of size d_s and keys of size d_h."""
 
     def prepare(self, keys: Tensor) -> Tensor:
-        """All that does not depend on the query.
+        """Computes all that does not depend on the query.
 
         Args:
             keys: (B, S, d_h).
 
         Returns:
             (B, S, a) in the compute dtype; the keys themselves where nothing can be prepared.
+
+        Raises:
+            ValueError: if the layer is not built.
         """
-        return self.to_compute_dtype(keys)
+        if not self.built:
+            raise ValueError(
+                f"{self.name} has no weights yet: call build(queries_shape, keys_shape) first"
+            )
+        return self.prepare_keys(self.to_compute_dtype(keys))
+
+    def prepare_keys(self, keys: Tensor) -> Tensor:
+        """As ``prepare``, for keys (B, S, d_h) in the compute dtype."""
+        return keys
 
     @abstractmethod
     def call(self, queries: Tensor, prepared: Tensor) -> Tensor:
@@ -81,8 +91,21 @@ class Score(keras.layers.Layer):
         return ops.reshape(scores, (batch, count, width))
 
     def to_compute_dtype(self, values: Tensor) -> Tensor:
-        """Casts what Keras casts in a call, where there is none (``prepare``), and weights."""
+        """Casts values and weights as Keras does in a call: ``prepare`` is none."""
         return ops.cast(values, self.compute_dtype)
+
+
+def check_score(score: Any) -> Score:
+    """Returns ``score``; raises a ValueError if it is none."""
+    if not isinstance(score, Score):
+        raise ValueError(f"score is {score!r}, expected a Score, for example DotScore()")
+    return score
+
+
+def build_score(score: Score, queries_shape: tuple[Any, ...], keys_shape: tuple[Any, ...]) -> None:
+    """Builds ``score``, unless it comes built: from a configuration, or shared by two layers."""
+    if not score.built:
+        score.build(queries_shape, keys_shape)
 
 
 def check_equal_sizes(score: Score, query_dim: int, key_dim: int) -> None:

@@ -1,0 +1,112 @@
+"""From scores to weights and from weights to a context: the one place that masks and normalises.
+
+Shape letters: B batch, Q queries of each example, S keys of each example, d_s query, d_h key,
+d value.
+"""
+
+from typing import Any, Self
+
+import keras
+from keras import ops
+
+from zoo.attention.score import Score, build_score, check_score
+from zoo.ops.masking import MASKED_SCORE, Tensor, masked_softmax
+
+
+def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """``a = softmax(e)`` over the real positions; ``c = sum_i a_i v_i``.
+
+    Args:
+        scores: e (B, Q, S).
+        values: v (B, S, d).
+        mask: bool (B, S), or (B, Q, S) where it depends on the query; None: all are real.
+
+    Returns:
+        The contexts c (B, Q, d), in the dtype of ``values``, and the weights a (B, Q, S), in that
+        of ``scores``: see ``attention_weights``.
+    """
+    weights = attention_weights(scores, mask)
+    return ops.matmul(ops.cast(weights, values.dtype), values), weights
+
+
+def attention_weights(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Softmax over the positions that are real and that the score function can reach.
+
+    Args:
+        scores: (B, Q, S); ``MASKED_SCORE`` or minus infinity where the score function does not
+            reach (``LocationScore``).
+        mask: bool (B, S) or (B, Q, S); None: all are real.
+
+    Returns:
+        (B, Q, S) in the dtype of ``scores``: exactly 0 where masked; all zeros, with a zero
+        gradient, where nothing is left. Other rows sum to one.
+    """
+    reached = scores > ops.cast(MASKED_SCORE / 2, scores.dtype)
+    if mask is None:
+        return masked_softmax(scores, reached)
+    mask = ops.cast(mask, "bool")
+    mask = mask[:, None] if len(mask.shape) == 2 else mask  # (B, 1 or Q, S)
+    return masked_softmax(scores, mask & reached)
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class Attention(keras.layers.Layer):
+    """Attention with a score function of one's choice, over whole sequences.
+
+    ``a = softmax(score(s, k))`` over the real keys, ``c = sum_i a_i v_i``: for any model of one's
+    own. A decoder that attends at each step prepares its keys once instead, before its loop:
+
+        prepared = attention.score.prepare(keys)
+        context, weights = attend(attention.score(queries, prepared), values, mask)
+
+    Args:
+        score: how well a query fits a key, e.g. ``AdditiveScore(units=256)``.
+
+    Raises:
+        ValueError: if ``score`` is no ``Score``.
+    """
+
+    def __init__(self, score: Score, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.score = check_score(score)
+
+    def build(
+        self,
+        queries_shape: tuple[Any, ...],
+        values_shape: tuple[Any, ...],
+        keys_shape: tuple[Any, ...] | None = None,
+    ) -> None:
+        """Creates the score's weights for queries (B, Q, d_s) and keys (B, S, d_h)."""
+        build_score(self.score, queries_shape, keys_shape or values_shape)
+
+    def call(
+        self,
+        queries: Tensor,
+        values: Tensor,
+        mask: Tensor | None = None,
+        keys: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Attends.
+
+        Args:
+            queries: (B, Q, d_s).
+            values: (B, S, d).
+            mask: bool (B, S), True at real positions, or (B, Q, S); None: all are real. The masks
+                that Keras attaches to tensors are not looked at.
+            keys: (B, S, d_h); None: the values.
+
+        Returns:
+            The contexts (B, Q, d) and the weights (B, Q, S): see ``attend``.
+        """
+        prepared = self.score.prepare(values if keys is None else keys)
+        return attend(self.score(queries, prepared), values, mask)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return super().get_config() | {"score": keras.saving.serialize_keras_object(self.score)}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Makes the layer, and the score in it, from what ``get_config`` returned."""
+        score = keras.saving.deserialize_keras_object(config["score"])
+        return cls(**{**config, "score": score})
