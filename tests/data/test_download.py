@@ -33,7 +33,17 @@ class Handler(BaseHTTPRequestHandler):
         if name == "missing":
             self.send_error(404)
             return
-        body = {"cut": CONTENT[:1000], "long": CONTENT * 3, "altered": CONTENT[:-1] + b"!"}
+        packed = gzip.compress(CONTENT, mtime=0)
+        body = {
+            "cut": CONTENT[:1000],
+            "long": CONTENT * 3,
+            "altered": CONTENT[:-1] + b"!",
+            "mice.gz": packed,
+            "early.gz": packed[:-20],
+            "broken.gz": packed[:10] + b"\xff" * 20 + packed[30:],
+            "altered.gz": gzip.compress(CONTENT[:-1] + b"!"),
+            "long.gz": gzip.compress(CONTENT * 3),
+        }
         self.send_response(200)
         # "cut" announces the whole and breaks off; "early" is honestly shorter.
         sent = CONTENT[:1000] if name == "early" else body.get(name, CONTENT)
@@ -77,6 +87,17 @@ def test_fetch(server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "100%" in bar
 
 
+def test_fetch_unpacks(server: str, tmp_path: Path) -> None:
+    file = remote(f"{server}/mice.gz")
+    path = fetch(file, tmp_path)
+    assert path == tmp_path / "mice.txt"
+    assert path.read_bytes() == CONTENT
+    # A file whose name says that it is compressed stays so.
+    packed = gzip.compress(CONTENT, mtime=0)
+    kept = RemoteFile("mice.gz", file.url, hashlib.sha256(packed).hexdigest(), len(packed))
+    assert fetch(kept, tmp_path).read_bytes() == packed
+
+
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
@@ -85,6 +106,11 @@ def test_fetch(server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         ("early", "received 1,000 bytes, expected 1,700,000"),
         ("long", "bytes, expected 1,700,000"),
         ("altered", f"expected {SHA256}"),
+        ("early.gz", "ended before the end-of-stream marker"),
+        ("broken.gz", "decompress"),
+        ("whole.gz", "Not a gzipped file"),
+        ("altered.gz", f"expected {SHA256}"),
+        ("long.gz", "bytes, expected 1,700,000"),
     ],
 )
 def test_a_failed_download_leaves_nothing_and_says_what_to_do(

@@ -11,6 +11,7 @@ import http.client
 import os
 import urllib.request
 import uuid
+import zlib
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -21,7 +22,11 @@ _TIMEOUT_SECONDS = 30.0
 
 
 class RemoteFile(NamedTuple):
-    """One file of a data set, as its publisher offers it."""
+    """One file of a data set, as its publisher offers it.
+
+    If the URL ends in `.gz` and the name does not, the file is offered compressed and stored
+    uncompressed; checksum and size are those of what is stored.
+    """
 
     name: str
     """File name, under which it is stored too."""
@@ -30,6 +35,11 @@ class RemoteFile(NamedTuple):
     """Hexadecimal, lower case."""
     size: int
     """Bytes."""
+
+    @property
+    def unpacked(self) -> bool:
+        """Whether the file is offered compressed and stored uncompressed."""
+        return self.url.endswith(".gz") and not self.name.endswith(".gz")
 
 
 class Checksum(NamedTuple):
@@ -130,7 +140,7 @@ def fetch(remote: RemoteFile, folder: str | Path) -> Path:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         _receive_whole(remote, target)
-    except (OSError, http.client.HTTPException) as error:
+    except (OSError, http.client.HTTPException, EOFError, zlib.error) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise DownloadError(
             f"cannot download {remote.url} ({reason}): fetch it by hand and put it at {target}"
@@ -141,7 +151,7 @@ def fetch(remote: RemoteFile, folder: str | Path) -> Path:
 def checksum(path: str | Path, remote: RemoteFile) -> Checksum:
     """The SHA-256 of a local file, and whether that makes it the publisher's file.
 
-    Of a compressed copy of a file that is offered uncompressed, the content counts.
+    Of a compressed copy of a file that is stored uncompressed, the content counts.
     """
     path = Path(path)
     decompress = path.suffix == ".gz" and not remote.name.endswith(".gz")
@@ -177,9 +187,10 @@ def _receive(remote: RemoteFile, file: BinaryIO) -> tuple[int, str]:
         urllib.request.urlopen(remote.url, timeout=_TIMEOUT_SECONDS) as response,
         tqdm(total=remote.size, desc=remote.name, unit="B", unit_scale=True) as bar,
     ):
+        body = gzip.GzipFile(fileobj=response) if remote.unpacked else response
         # A body that ends early is no error here: the caller compares the size. One that does not
         # end is given up as soon as it is too long.
-        while size <= remote.size and (chunk := response.read(_CHUNK_BYTES)):
+        while size <= remote.size and (chunk := body.read(_CHUNK_BYTES)):
             file.write(chunk)
             digest.update(chunk)
             size += len(chunk)

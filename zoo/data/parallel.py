@@ -1,0 +1,200 @@
+r"""Parallel text as a pandas frame: two files of which line i translates line i, or a table.
+
+A line that is missing or too many in one file shifts all that follow, and a model trains on shifted
+pairs without complaint. So whatever does not fit is reported with its place: different numbers of
+lines, empty lines, bytes that are not UTF-8, rows of a table with other columns than the first.
+
+Lines end in "\n" or "\r\n"; the last one may lack its end. Nothing else ends a line: U+2028 and
+other characters that Python's `splitlines` knows do occur within sentences.
+"""
+
+import gzip
+import os
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import pandas as pd
+
+EmptyLines: TypeAlias = Literal["error", "drop"]
+
+_SHOWN_LINES = 5
+_SHOWN_CHARACTERS = 40
+
+
+def read_parallel(
+    source_path: str | os.PathLike[str],
+    target_path: str | os.PathLike[str],
+    *,
+    empty: EmptyLines = "error",
+) -> pd.DataFrame:
+    """Reads two files of which each line translates the same line of the other.
+
+    Args:
+        source_path: UTF-8 text, compressed if the name ends in `.gz`.
+        target_path: The same.
+        empty: What becomes of a pair of which a side has no text: "error" refuses the files, "drop"
+            leaves the pair out.
+
+    Returns:
+        One row a pair, `source` and `target` (strings, without the line break), in the order of
+        the files. `frame.attrs["dropped"]` is the list of the lines, from 1, that were left out.
+
+    Raises:
+        ValueError: The files have different numbers of lines, no line at all, an empty line, or
+            bytes that are not UTF-8; names the files and the line.
+    """
+    _check_empty(empty)
+    source_path, target_path = Path(source_path), Path(target_path)
+    sources, targets = read_lines(source_path), read_lines(target_path)
+    if len(sources) != len(targets):
+        longer, lines = (
+            (source_path, sources) if len(sources) > len(targets) else (target_path, targets)
+        )
+        first = min(len(sources), len(targets))
+        raise ValueError(
+            f"{source_path} has {_count(len(sources))} and {target_path} {_count(len(targets))}; "
+            f"expected as many. The first without a partner is line {first + 1} of {longer}: "
+            f"{_shown(lines[first])}"
+        )
+    numbers = list(range(1, len(sources) + 1))
+    places = (str(source_path), str(target_path))
+    return _frame(sources, targets, numbers, places, empty)
+
+
+def read_parallel_tsv(
+    path: str | os.PathLike[str],
+    columns: tuple[int, int] | tuple[str, str] = (0, 1),
+    *,
+    empty: EmptyLines = "error",
+) -> pd.DataFrame:
+    """Reads a table with a pair a line, its columns separated by tabs; quotes are ordinary text.
+
+    Args:
+        path: UTF-8 text, compressed if the name ends in `.gz`.
+        columns: The source's and the target's. Numbers count from 0, and the first line is a pair;
+            names are looked up in the first line.
+        empty: As in `read_parallel`.
+
+    Returns:
+        As `read_parallel`; lines count from the first line of the file.
+
+    Raises:
+        ValueError: The table has no such column, a line has more or fewer columns than the first,
+            or what `read_parallel` raises for; names the file and the line.
+    """
+    _check_empty(empty)
+    path = Path(path)
+    rows = [line.split("\t") for line in read_lines(path)]
+    width = len(rows[0])
+    for number, row in enumerate(rows, start=1):
+        if len(row) != width:
+            raise ValueError(
+                f"{path}: line {number} has {len(row)} columns, expected {width} as in line 1"
+            )
+    source, target = (_column(path, rows[0], column) for column in columns)
+    first = 1 if isinstance(columns[0], str) else 0
+    pairs = rows[first:]
+    if not pairs:
+        raise ValueError(f"{path}: holds no line besides the names of the columns")
+    numbers = list(range(first + 1, len(rows) + 1))
+    places = tuple(f"column {column!r} of {path}" for column in columns)
+    return _frame(
+        [row[source] for row in pairs], [row[target] for row in pairs], numbers, places, empty
+    )
+
+
+def read_lines(path: str | os.PathLike[str]) -> list[str]:
+    """Reads the lines of a UTF-8 file, compressed if its name ends in `.gz`.
+
+    Args:
+        path: The file. A byte-order mark at its beginning is no text.
+
+    Returns:
+        At least one line, without line breaks.
+
+    Raises:
+        ValueError: The file is empty, not complete, or not UTF-8; says which line is not.
+    """
+    path = Path(path)
+    content = path.read_bytes()
+    if path.suffix == ".gz":
+        try:
+            content = gzip.decompress(content)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise ValueError(f"{path}: not a complete gzip file: {error}") from error
+    if not content:
+        raise ValueError(f"{path}: the file is empty; expected a sentence a line")
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(
+            f"{path}: line {line} is not UTF-8: byte 0x{content[error.start]:02x}, {error.reason}"
+        ) from error
+    lines = text.removeprefix("\ufeff").removesuffix("\n").split("\n")
+    return [line.removesuffix("\r") for line in lines]
+
+
+def _frame(
+    sources: Sequence[str],
+    targets: Sequence[str],
+    numbers: Sequence[int],
+    places: Sequence[str],
+    empty: EmptyLines,
+) -> pd.DataFrame:
+    """Makes the frame, after refusing or dropping pairs of which a side has no text.
+
+    Args:
+        sources: One side of the pairs.
+        targets: The other side.
+        numbers: The pairs' line numbers.
+        places: What to call the two sides.
+        empty: As in `read_parallel`.
+    """
+    if empty == "error":
+        for texts, place in zip((sources, targets), places, strict=True):
+            found = [n for n, text in zip(numbers, texts, strict=True) if not text.strip()]
+            if found:
+                shown = ", ".join(map(str, found[:_SHOWN_LINES]))
+                more = ", ..." if len(found) > _SHOWN_LINES else ""
+                raise ValueError(
+                    f"{place}: {len(found)} of {_count(len(texts))} empty (line {shown}{more}); "
+                    "expected none, or empty='drop' to leave such pairs out"
+                )
+    triples = zip(sources, targets, numbers, strict=True)
+    kept = [pair for pair in triples if pair[0].strip() and pair[1].strip()]
+    if not kept:
+        raise ValueError(f"{places[0]} and {places[1]}: no pair has text on both sides")
+    source, target, whole = map(list, zip(*kept, strict=True))
+    frame = pd.DataFrame({"source": source, "target": target})
+    frame.attrs["dropped"] = sorted(set(numbers).difference(whole))
+    return frame
+
+
+def _column(path: Path, first: list[str], column: int | str) -> int:
+    """Returns the index of a column, given by number or by its name in the first line."""
+    if isinstance(column, str):
+        if first.count(column) != 1:
+            raise ValueError(
+                f"{path}: columns: expected one column named {column!r}, got {first} in line 1"
+            )
+        return first.index(column)
+    if not 0 <= column < len(first):
+        raise ValueError(f"{path}: columns: expected 0 to {len(first) - 1}, got {column}")
+    return column
+
+
+def _check_empty(empty: str) -> None:
+    if empty not in ("error", "drop"):
+        raise ValueError(f"empty: expected 'error' or 'drop', got {empty!r}")
+
+
+def _count(lines: int) -> str:
+    return f"{lines:,} line{'' if lines == 1 else 's'}"
+
+
+def _shown(text: str) -> str:
+    """Returns the beginning of a line, quoted."""
+    return repr(text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 3]}...")
