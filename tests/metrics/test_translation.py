@@ -1,0 +1,104 @@
+"""BLEU, exact match and perplexity, against values worked out by hand from the definitions."""
+
+import math
+
+import pandas as pd
+import pytest
+import sacrebleu
+
+from zoo.metrics.translation import bleu, exact_match, perplexity
+
+PREDICTIONS = ["A dog runs over the green grass.", "Zwei Männer stehen am Herd, oder?"]
+REFERENCES = ["A dog is running over green grass.", "Zwei Männer stehen am Herd."]
+
+
+def test_bleu_by_hand() -> None:
+    """13a cuts off the punctuation marks: 8 + 8 tokens against 8 + 6."""
+    result = bleu(PREDICTIONS, REFERENCES)
+    precisions = (11 / 16, 7 / 14, 4 / 12, 2 / 10)
+    assert result.precisions == pytest.approx([100 * value for value in precisions])
+    assert result.score == pytest.approx(100 * math.prod(precisions) ** 0.25)
+    assert result.brevity_penalty == 1.0
+    assert result.length_ratio == pytest.approx(16 / 14)
+
+
+def test_short_translations_are_penalised() -> None:
+    result = bleu(["a b c d e"], ["a b c d e f g"])
+    assert result.precisions == (100.0,) * 4
+    assert result.brevity_penalty == pytest.approx(math.exp(1 - 7 / 5))
+    assert result.score == pytest.approx(100 * math.exp(1 - 7 / 5))
+
+
+def test_signature_says_how() -> None:
+    version = sacrebleu.__version__
+    rest = f"eff:no|tok:13a|smooth:exp|version:{version}"
+    assert bleu(PREDICTIONS, REFERENCES).signature == f"nrefs:1|case:mixed|{rest}"
+    lower = bleu(PREDICTIONS, REFERENCES, lowercase=True)
+    assert lower.signature == f"nrefs:1|case:lc|{rest}"
+
+
+def test_case_counts_unless_it_is_lowered() -> None:
+    shouted = [text.upper() for text in REFERENCES]
+    assert bleu(shouted, REFERENCES).score < 10
+    assert bleu(shouted, REFERENCES, lowercase=True).score == 100.0
+    assert bleu(REFERENCES, REFERENCES).score == 100.0
+
+
+def test_a_corpus_is_not_the_mean_of_its_sentences() -> None:
+    alone = [bleu([p], [r]).score for p, r in zip(PREDICTIONS, REFERENCES, strict=True)]
+    assert bleu(PREDICTIONS, REFERENCES).score != pytest.approx(sum(alone) / 2, abs=0.1)
+    backwards = bleu(PREDICTIONS[::-1], REFERENCES[::-1])
+    assert backwards == bleu(PREDICTIONS, REFERENCES)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "reference"), [("", "a b"), ("a", ""), ("", ""), ("\0", "a"), (" ", "日本")]
+)
+def test_empty_and_strange_translations_score_nothing(prediction: str, reference: str) -> None:
+    result = bleu([prediction], [reference])
+    assert result.score == 0.0
+    assert math.isfinite(result.length_ratio)
+
+
+def test_columns_of_a_frame_are_taken() -> None:
+    frame = pd.DataFrame({"prediction": PREDICTIONS, "target": REFERENCES}).iloc[::-1]
+    assert bleu(frame["prediction"], frame["target"]) == bleu(PREDICTIONS, REFERENCES)
+    assert exact_match(frame["target"], frame["target"]) == 100.0
+
+
+def test_exact_match() -> None:
+    assert exact_match(["a", "b", "c", ""], ["a", "B", "c ", ""]) == 50.0
+
+
+@pytest.mark.parametrize("score", [bleu, exact_match])
+def test_what_cannot_be_scored_is_named(score) -> None:
+    with pytest.raises(ValueError, match="predictions: expected at least one, got none"):
+        score([], [])
+    with pytest.raises(ValueError, match="expected one for each of the 2 references, got 1"):
+        score(["a"], ["a", "b"])
+    with pytest.raises(TypeError, match=r"predictions\[1\]: expected a string, got b'b'"):
+        score(["a", b"b"], ["a", "b"])
+    with pytest.raises(TypeError, match=r"references\[0\]: expected a string, got None"):
+        score(["a"], [None])
+    with pytest.raises(TypeError, match="references: expected a sequence of strings, got 'ab'"):
+        score(["a", "b"], "ab")
+
+
+def test_perplexity() -> None:
+    assert perplexity(0.0, 5) == 1.0
+    assert perplexity(10 * math.log(7), 10) == pytest.approx(7)
+    assert perplexity(1e6, 1) == math.inf
+    assert perplexity(math.inf, 1) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("total", "tokens", "message"),
+    [
+        (1.0, 0, "tokens: expected at least 1, got 0"),
+        (-1.0, 3, "total_nll: expected 0 or more, got -1.0"),
+        (math.nan, 3, "total_nll: expected 0 or more, got nan"),
+    ],
+)
+def test_perplexity_of_nothing(total: float, tokens: int, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        perplexity(total, tokens)
