@@ -9,7 +9,7 @@ from typing import Any, Self
 import keras
 from keras import ops
 
-from zoo.attention.score import Score, build_score, check_score
+from zoo.attention.score import MaskFree, Score, build_score, check_score, serialize_score
 from zoo.ops.masking import MASKED_SCORE, Tensor, masked_softmax
 
 
@@ -50,7 +50,7 @@ def attention_weights(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 
 
 @keras.saving.register_keras_serializable(package="zoo")
-class Attention(keras.layers.Layer):
+class Attention(MaskFree):
     """Attention with a score function of one's choice, over whole sequences.
 
     ``a = softmax(score(s, k))`` over the real keys, ``c = sum_i a_i v_i``: for any model of one's
@@ -91,19 +91,24 @@ class Attention(keras.layers.Layer):
         Args:
             queries: (B, Q, d_s).
             values: (B, S, d).
-            mask: bool (B, S), True at real positions, or (B, Q, S); None: all are real. The masks
-                that Keras attaches to tensors are not looked at.
+            mask: bool (B, S), True at real positions, or (B, Q, S); None: all are real.
             keys: (B, S, d_h); None: the values.
 
         Returns:
             The contexts (B, Q, d) and the weights (B, Q, S): see ``attend``.
+
+        Raises:
+            ValueError: if ``mask`` is None although Keras attached one to the values, as after
+                ``Embedding(mask_zero=True)``: this layer takes it as an argument.
         """
+        if mask is None and getattr(values, "_keras_mask", None) is not None:
+            raise ValueError("mask is None, but the values carry one of Keras: pass it as mask=")
         prepared = self.score.prepare(values if keys is None else keys)
         return attend(self.score(queries, prepared), values, mask)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
-        return super().get_config() | {"score": keras.saving.serialize_keras_object(self.score)}
+        return super().get_config() | {"score": serialize_score(self.score)}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:

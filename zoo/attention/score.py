@@ -16,7 +16,18 @@ from keras import ops
 from zoo.ops.masking import Tensor
 
 
-class Score(keras.layers.Layer):
+class MaskFree(keras.layers.Layer):
+    """A layer of which Keras shall not warn that it attaches no mask to what it returns."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.supports_masking = True
+
+    def compute_mask(self, inputs: Any, previous_mask: Any) -> None:
+        """Attaches no mask: those of the queries would be taken for masks of the result."""
+
+
+class Score(MaskFree):
     """A score function in two halves: ``prepare`` once per sentence, a call for each query.
 
     A subclass implements ``call``, and overrides ``prepare_keys`` with all that does not depend on
@@ -103,9 +114,20 @@ def check_score(score: Any) -> Score:
 
 
 def build_score(score: Score, queries_shape: tuple[Any, ...], keys_shape: tuple[Any, ...]) -> None:
-    """Builds ``score``, unless it comes built: from a configuration, or shared by two layers."""
+    """Builds ``score``, unless it comes built: two layers may share it."""
     if not score.built:
         score.build(queries_shape, keys_shape)
+
+
+def serialize_score(score: Score) -> dict[str, Any]:
+    """The configuration of ``score`` within that of the layer that has it.
+
+    It leaves out the shapes that the score was built for: built before its layer, the score would
+    have weights whose paths lack the layer's name.
+    """
+    config: dict[str, Any] = keras.saving.serialize_keras_object(score)
+    config.pop("build_config", None)
+    return config
 
 
 def check_equal_sizes(score: Score, query_dim: int, key_dim: int) -> None:

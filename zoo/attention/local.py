@@ -1,0 +1,207 @@
+"""Local attention: a window of the source instead of all of it.
+
+Source: Luong et al. 2015 (arXiv 1508.04025), section 3.2, equations 9 and 10. Positions count from
+0, in the order of the original source.
+
+Shape letters: B batch, Q queries of each example, S source positions, D half-width of the window,
+W = 2D + 1 its slots, n query, a prepared key, d value.
+"""
+
+from typing import Any, Literal, NamedTuple, Self, get_args
+
+import keras
+from keras import ops
+
+from zoo.attention.attend import attention_weights
+from zoo.attention.score import (
+    MaskFree,
+    Score,
+    build_score,
+    check_score,
+    check_size,
+    fresh_initializer,
+    serialize_score,
+)
+from zoo.ops.masking import Tensor
+from zoo.ops.windows import gather_windows, window_positions, window_starts
+
+Window = Literal["floor", "real"]
+
+
+class LocalAttentionOutput(NamedTuple):
+    """What local attention returns; ``scatter_window`` makes the map (B, Q, S) of its windows."""
+
+    context: Tensor
+    """(B, Q, d)."""
+    window_weights: Tensor
+    """(B, Q, W): 0 in slots outside the sentence or the window. They sum to one, and with
+    predicted positions, unless they are renormalised, to at most one."""
+    window_starts: Tensor
+    """int32 (B, Q): the source position of the first slot, below 0 near the beginning."""
+    positions: Tensor
+    """p (B, Q), float32 or float64: where the window is centred."""
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class LocalAttention(MaskFree):
+    """Attention to the window [p - D, p + D], at a cost that does not depend on S.
+
+    Monotonic (local-m): ``p = min(t, S - 1)``, ``a = softmax(e)`` within the window. Predictive
+    (local-p): ``p = S sigmoid(v_p^T tanh(W_p h))``, S being the sentence's own length, and
+    ``a = softmax(e) exp(-(s - p)^2 / (2 sigma^2))`` with sigma = D / 2. ``position_kernel`` (n, n)
+    is W_p transposed, ``position_scale`` (n,) is v_p.
+
+    Args:
+        score: how well a query fits a key.
+        half_width: D.
+        predictive: whether the layer predicts p (local-p) or is told t (local-m).
+        window: where a predicted p is no integer, ``"floor"`` takes the 2D + 1 slots around
+            floor(p), as the authors' code does, and ``"real"`` the 2D within D of p, as printed.
+        renormalise: whether to divide the product with the Gaussian by its sum; the paper does
+            not. Without effect on local-m.
+        kernel_initializer: of W_p.
+        scale_initializer: of v_p.
+
+    Raises:
+        ValueError: if ``score`` is no ``Score``, ``half_width`` no positive integer, or ``window``
+            none of its options.
+    """
+
+    def __init__(
+        self,
+        score: Score,
+        half_width: int = 10,
+        predictive: bool = True,
+        window: Window = "floor",
+        renormalise: bool = False,
+        kernel_initializer: Any = "glorot_uniform",
+        scale_initializer: Any = "glorot_uniform",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        check_size("half_width", half_width)
+        if window not in get_args(Window):
+            raise ValueError(f"window is {window!r}, expected one of {list(get_args(Window))}")
+        self.score = check_score(score)
+        self.half_width = half_width
+        self.predictive = predictive
+        self.window = window
+        self.renormalise = renormalise
+        self.kernel_initializer = keras.initializers.get(kernel_initializer)
+        self.scale_initializer = keras.initializers.get(scale_initializer)
+
+    def build(self, queries_shape: tuple[Any, ...], values_shape: tuple[Any, ...]) -> None:
+        """Creates the score's weights, and W_p (n, n) and v_p (n,) where p is predicted."""
+        build_score(self.score, queries_shape, values_shape)
+        if self.predictive:
+            units = queries_shape[-1]
+            self.position_kernel = self.add_weight(
+                shape=(units, units),
+                initializer=fresh_initializer(self.kernel_initializer),
+                name="position_kernel",
+            )
+            self.position_scale = self.add_weight(
+                shape=(units,),
+                initializer=fresh_initializer(self.scale_initializer),
+                name="position_scale",
+            )
+
+    def prepare(self, values: Tensor) -> Tensor:
+        """What ``score`` prepares of the source (B, S, d), once per sentence: (B, S, a)."""
+        return self.score.prepare(values)
+
+    def call(
+        self,
+        queries: Tensor,
+        prepared: Tensor,
+        values: Tensor,
+        lengths: Tensor,
+        monotonic_positions: Tensor | None = None,
+    ) -> LocalAttentionOutput:
+        """Attends.
+
+        Args:
+            queries: (B, Q, n).
+            prepared: what ``prepare`` returned, (B, S, a).
+            values: (B, S, d), right-padded.
+            lengths: int (B,), the number of real positions of each sentence.
+            monotonic_positions: t of local-m, int (Keras would cast floats to half precision
+                where the layer computes in it), broadcastable to (B, Q); None for local-p.
+
+        Returns:
+            See ``LocalAttentionOutput``; all zeros for a sentence without a real position.
+
+        Raises:
+            ValueError: if ``monotonic_positions`` are missing, or given to local-p.
+        """
+        if self.predictive != (monotonic_positions is None):
+            state = "predictive" if self.predictive else "not predictive"
+            given = "none" if monotonic_positions is None else "some"
+            expected = "none" if self.predictive else "those of the queries"
+            raise ValueError(
+                f"monotonic_positions: {given} came, expected {expected}: {self.name} is {state}"
+            )
+        centres = self._centres(queries, lengths, monotonic_positions)  # (B, Q)
+        starts = window_starts(centres, self.half_width)
+        positions = window_positions(starts, 2 * self.half_width + 1)  # (B, Q, W)
+        windows = gather_windows(values, positions)  # (B, Q, W, d)
+        keys = windows if prepared is values else gather_windows(prepared, positions)
+        scores = self.score.score_windows(queries, keys, positions)  # (B, Q, W)
+        mask = self._window_mask(centres, positions, lengths)
+        weights = self._weigh(scores, mask, centres, positions)
+        context = ops.matmul(ops.cast(weights, windows.dtype)[:, :, None], windows)[:, :, 0]
+        return LocalAttentionOutput(context, weights, starts, centres)
+
+    def _centres(self, queries: Tensor, lengths: Tensor, monotonic: Tensor | None) -> Tensor:
+        """Centres p (B, Q), in float32 at least: half precision would round far positions."""
+        dtype = "float64" if self.compute_dtype == "float64" else "float32"
+        lengths = ops.cast(lengths, dtype)[:, None]  # (B, 1)
+        if monotonic is not None:
+            centres = ops.minimum(ops.cast(monotonic, dtype), lengths - 1.0)
+            centres = ops.maximum(centres, 0.0)
+            return ops.broadcast_to(centres, ops.shape(queries)[:2])
+        kernel = ops.cast(self.position_kernel, self.compute_dtype)
+        scale = ops.cast(self.position_scale, self.compute_dtype)[:, None]
+        logits = ops.matmul(ops.tanh(ops.matmul(queries, kernel)), scale)  # (B, Q, 1)
+        return lengths * ops.sigmoid(ops.cast(logits[:, :, 0], dtype))
+
+    def _window_mask(self, centres: Tensor, positions: Tensor, lengths: Tensor) -> Tensor:
+        """Slots inside the sentence and the window: bool (B, Q, W)."""
+        lengths = ops.cast(lengths, "int32")[:, None, None]
+        mask = (positions >= 0) & (positions < lengths)
+        if self.window == "real":
+            # Of the slots around floor(p) only the first may be farther from p than D.
+            whole = ops.equal(centres, ops.floor(centres))[:, :, None]
+            mask = mask & (whole | (ops.arange(2 * self.half_width + 1) > 0))
+        return mask
+
+    def _weigh(self, scores: Tensor, mask: Tensor, centres: Tensor, positions: Tensor) -> Tensor:
+        """Weights (B, Q, W) in the dtype of the scores."""
+        if not self.predictive:
+            return attention_weights(scores, mask)
+        distances = ops.cast(positions, centres.dtype) - centres[:, :, None]
+        exponents = -2.0 * ops.square(distances / self.half_width)  # -(s - p)^2 / (2 sigma^2)
+        if self.renormalise:
+            # The softmax of the sum is the product divided by its sum, without underflow.
+            weights = attention_weights(ops.cast(scores, centres.dtype) + exponents, mask)
+        else:
+            weights = ops.cast(attention_weights(scores, mask), centres.dtype) * ops.exp(exponents)
+        return ops.cast(weights, scores.dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return super().get_config() | {
+            "score": serialize_score(self.score),
+            "half_width": self.half_width,
+            "predictive": self.predictive,
+            "window": self.window,
+            "renormalise": self.renormalise,
+            "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
+            "scale_initializer": keras.initializers.serialize(self.scale_initializer),
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Makes the layer, and the score in it, from what ``get_config`` returned."""
+        score = keras.saving.deserialize_keras_object(config["score"])
+        return cls(**{**config, "score": score})

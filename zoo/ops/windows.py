@@ -1,0 +1,74 @@
+"""Windows of a few positions in long sequences: local attention reads and writes them.
+
+A window is W = 2D + 1 slots around the whole part of its centre. It may stick out of the sentence:
+the slots there have positions below 0 or beyond the end, and are for the caller to mask.
+
+Shape letters: B batch, Q windows of each example, S positions of each example, D half-width,
+W slots of a window.
+"""
+
+from keras import ops
+
+from zoo.ops.masking import Tensor
+
+
+def sequence_lengths(mask: Tensor) -> Tensor:
+    """Number (B,) int32 of real positions of each row of ``mask`` bool (B, S)."""
+    return ops.sum(ops.cast(mask, "int32"), axis=1)
+
+
+def window_starts(centres: Tensor, half_width: int) -> Tensor:
+    """Position int32 (B, Q) of the first slot: ``floor(centre) - D``, below 0 near the beginning.
+
+    Args:
+        centres: float (B, Q).
+        half_width: D.
+    """
+    return ops.cast(ops.floor(centres), "int32") - half_width
+
+
+def window_positions(starts: Tensor, width: int) -> Tensor:
+    """Positions int32 (B, Q, W) of the ``width`` slots of windows that begin at ``starts``."""
+    return starts[:, :, None] + ops.arange(width, dtype="int32")
+
+
+def gather_windows(values: Tensor, positions: Tensor) -> Tensor:
+    """Takes windows out of sequences, at a cost that does not depend on S.
+
+    It takes from the flattened sequences, as ``position_gatherer`` does. The gradient of the
+    values is as long as they are.
+
+    Args:
+        values: (B, S, d), S at least 1.
+        positions: int32 (B, Q, W).
+
+    Returns:
+        (B, Q, W, d); outside the sequence it repeats the first or the last position.
+    """
+    batch, length, dim = ops.shape(values)
+    flat = ops.reshape(values, (batch * length, dim))
+    first = ops.arange(batch, dtype="int32") * length
+    index = first[:, None, None] + ops.clip(positions, 0, length - 1)
+    return ops.take(flat, index, axis=0)
+
+
+def scatter_window(weights: Tensor, starts: Tensor, length: int | Tensor) -> Tensor:
+    """Lays windows of weights back onto the positions that they were taken from.
+
+    It costs O(S) a window: a decoder keeps its windows, and does this once, after its loop.
+
+    Args:
+        weights: (B, Q, W).
+        starts: int32 (B, Q), the position of each window's first slot.
+        length: S.
+
+    Returns:
+        (B, Q, S), 0 outside the windows; slots outside the sequence are dropped.
+    """
+    batch, count, width = ops.shape(weights)
+    slots = ops.arange(length, dtype="int32") - starts[:, :, None]  # (B, Q, S)
+    rows = ops.reshape(ops.arange(batch * count, dtype="int32"), (batch, count, 1))
+    flat = ops.reshape(weights, (batch * count * width,))
+    picked = ops.take(flat, rows * width + ops.clip(slots, 0, width - 1), axis=0)
+    inside = (slots >= 0) & (slots < width)
+    return ops.where(inside, picked, ops.zeros((), weights.dtype))
