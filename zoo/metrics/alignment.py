@@ -1,0 +1,187 @@
+"""Word alignments: out of attention, to and from files, and their error rate.
+
+A link (i, j) says that source token i and target token j translate each other; both count from 0.
+Files are in the Pharaoh format, a sentence pair a line: `0-0 1-2 2p1`, a possible link with a p.
+
+Och and Ney, "A Systematic Comparison of Various Statistical Alignment Models", Computational
+Linguistics 29(1), 2003 (the error rate, with sure and possible links); Luong, Pham and Manning,
+"Effective Approaches to Attention-based Neural Machine Translation", EMNLP 2015, section 5.4 (links
+out of attention).
+"""
+
+import os
+import re
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from zoo.text.files import write_atomically
+
+Link: TypeAlias = tuple[int, int]
+Links: TypeAlias = frozenset[Link]
+Convention: TypeAlias = Literal["predicted", "input"]
+
+_LINK = re.compile(r"([0-9]+)([-p])([0-9]+)")
+
+
+class Alignment(NamedTuple):
+    """The links of one sentence pair, as people annotated them."""
+
+    sure: Links
+    possible: Links
+    """Sure links are possible ones too."""
+
+
+def links(
+    alignment: npt.ArrayLike,
+    source_length: int,
+    target_length: int,
+    convention: Convention = "predicted",
+) -> Links:
+    """Links each target token to the source token that has the largest weight.
+
+    Step t of a decoder reads target token t - 1 (at first the start) and predicts token t. Whose
+    source its weights point at depends on the attention (Luong et al., footnote 14): with weights
+    out of the state alone (location-based) it is the predicted token, with weights that compare
+    contents it is the token that was read.
+
+    Args:
+        alignment: (T, S) attention weights, row t of step t. Steps and positions beyond the lengths
+            are ignored; steps without any weight on real positions give no link.
+        source_length: Number of real source tokens. Leave the end of the sentence out, as gold
+            alignments do.
+        target_length: Number of target tokens, without start and end.
+        convention: "predicted": row t belongs to target token t. "input": row t + 1 belongs to
+            target token t, so the rows reach up to the step that predicts the end.
+
+    Returns:
+        At most one link for each target token. Of equal weights the first position wins.
+
+    Raises:
+        ValueError: The alignment is no matrix, is smaller than the lengths say or holds numbers
+            that are not finite, or an argument is out of range.
+    """
+    weights = np.asarray(alignment, dtype=np.float64)
+    if convention not in ("predicted", "input"):
+        raise ValueError(f"convention: expected 'predicted' or 'input', got {convention!r}")
+    first = 1 if convention == "input" else 0
+    if weights.ndim != 2:
+        raise ValueError(f"alignment: expected shape (T, S), got {weights.shape}")
+    for name, length, available in (
+        ("source_length", source_length, weights.shape[1]),
+        ("target_length", target_length, max(weights.shape[0] - first, 0)),
+    ):
+        if not 0 <= length <= available:
+            raise ValueError(
+                f"{name}: expected 0 to {available} by an alignment of shape {weights.shape} "
+                f"and convention {convention!r}, got {length}"
+            )
+    weights = weights[first : first + target_length, :source_length]
+    if not np.isfinite(weights).all():
+        raise ValueError("alignment: expected finite weights, got others")
+    if source_length == 0:
+        return frozenset()
+    best = weights.argmax(axis=1)
+    rows = np.flatnonzero(weights.max(axis=1) > 0)
+    return frozenset((int(best[row]), int(row)) for row in rows)
+
+
+def aer(hypotheses: Sequence[Collection[Link]], references: Sequence[Alignment]) -> float:
+    """Alignment error rate of a corpus, 0 (best) to 1.
+
+    `1 - (|A and S| + |A and P|) / (|A| + |S|)`, with the hypothesis' links A, the sure links S and
+    the possible links P (sure ones included), counted over all sentences.
+
+    Args:
+        hypotheses: The links of each sentence pair.
+        references: As many annotations.
+
+    Raises:
+        ValueError: The numbers differ, or there is neither a link nor a sure link in the corpus.
+    """
+    if len(hypotheses) != len(references):
+        raise ValueError(
+            f"hypotheses: expected one for each of the {len(references)} references, "
+            f"got {len(hypotheses)}"
+        )
+    found = total = 0
+    for hypothesis, (sure, possible) in zip(hypotheses, references, strict=True):
+        answer = frozenset(hypothesis)
+        found += len(answer & sure) + len(answer & (possible | sure))
+        total += len(answer) + len(sure)
+    if total == 0:
+        raise ValueError("references: expected a sure link, or hypotheses a link, got none at all")
+    return 1.0 - found / total
+
+
+def read_pharaoh(source: str | os.PathLike[str] | Iterable[str]) -> list[Alignment]:
+    """Reads alignments in Pharaoh format.
+
+    Args:
+        source: Path of a file, or lines. `i-j` is a sure link, `ipj` a possible one; i is the
+            source's token, j the target's. An empty line is a sentence pair without links.
+
+    Returns:
+        An alignment a line.
+
+    Raises:
+        ValueError: A line holds something that is no link; names the line, from 1.
+    """
+    if isinstance(source, str | os.PathLike):
+        name = os.fspath(source)
+        try:
+            text = Path(source).read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{name}: not UTF-8: {error}") from error
+        lines: Iterable[str] = text.removesuffix("\n").split("\n") if text else []
+    else:
+        name, lines = "lines", source
+    return [_parse(name, number, line) for number, line in enumerate(lines, start=1)]
+
+
+def write_pharaoh(
+    path: str | os.PathLike[str], alignments: Iterable[Alignment | Collection[Link]]
+) -> None:
+    """Writes alignments in Pharaoh format, links in order of source and target.
+
+    Args:
+        path: The file to write. It appears whole or not at all.
+        alignments: For each sentence pair its links, or an annotation, whose merely possible links
+            are written with a p.
+
+    Raises:
+        ValueError: A link has a negative position.
+    """
+    with write_atomically(path) as file:
+        for number, alignment in enumerate(alignments, start=1):
+            file.write(_format(number, alignment) + "\n")
+
+
+def _parse(name: str, number: int, line: str) -> Alignment:
+    sure: set[Link] = set()
+    possible: set[Link] = set()
+    for word in line.split():
+        match = _LINK.fullmatch(word)
+        if match is None:
+            raise ValueError(
+                f"{name}: line {number}: expected links such as 0-1 or 0p1, got {word!r}"
+            )
+        link = int(match[1]), int(match[3])
+        possible.add(link)
+        if match[2] == "-":
+            sure.add(link)
+    return Alignment(frozenset(sure), frozenset(possible))
+
+
+def _format(number: int, alignment: Alignment | Collection[Link]) -> str:
+    if not isinstance(alignment, Alignment):
+        alignment = Alignment(frozenset(alignment), frozenset())
+    words = []
+    for link in sorted(alignment.sure | alignment.possible):
+        if min(link) < 0:
+            raise ValueError(f"alignments: line {number}: expected positions from 0, got {link}")
+        words.append(f"{link[0]}{'-' if link in alignment.sure else 'p'}{link[1]}")
+    return " ".join(words)
