@@ -1,0 +1,215 @@
+"""Beam search: the likeliest translations, found in the graph and for a batch at once.
+
+In each step the K likeliest continuations of all hypotheses of a sentence are chosen. Those that
+end in ``</s>`` leave the beam for the pool of finished ones, which are ranked by their normalised
+score and change no more; the others are continued, and the next step chooses K of their
+continuations again. A beam of 1 is the greedy search; one of V^L is an enumeration.
+
+What it does not do is what makes it fast: no softmax over the vocabulary (`continuations`), no copy
+of the memory for every hypothesis, no first step for K equal hypotheses, and no reordering of what
+was written so far: tokens, parents and alignments go to a tape, and only the hypotheses that are
+returned are read back from it.
+
+XLA does not compile it: the tape is cut to the steps that were needed, and the first step has fewer
+rows than the others. It is meant for ``tf.function`` and SavedModels without XLA.
+
+Shape letters: B sentences, K beam, N hypotheses returned, S source, T steps, V vocabulary.
+"""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from zoo.decoding.continuations import LOWEST, best_continuations
+from zoo.decoding.limits import Limits, at_least, make_limits, one_of
+from zoo.decoding.pool import Ended, finished_first, none_ended
+from zoo.decoding.protocol import Hypotheses, Number, StepModel, Tensors
+from zoo.decoding.ranking import Normalisation, Ranking, Stop, make_ranking
+from zoo.decoding.stepping import (
+    alignment_rows,
+    batch_and_source,
+    shape_invariants,
+    single_precision,
+)
+from zoo.decoding.tape import Tape, blank_tape, longest_of, read_back
+from zoo.text.vocabulary import END, START
+
+
+class _Beam(NamedTuple):
+    """Everything that changes from step to step."""
+
+    step: tf.Tensor  # (): number of tokens that are out
+    tokens: tf.Tensor  # (rows,): the last of them; B rows before the first step, then B K
+    state: Tensors  # (rows, ...)
+    alive: tf.Tensor  # (B, K): log-probabilities; -inf where a slot holds no open hypothesis
+    received: tf.Tensor  # (B, K, S): the attention of all steps summed; (B, K, 0) if not needed
+    running: tf.Tensor  # (B,): sentences whose search goes on
+    finished: Ended  # (B, N), best first
+    tape: Tape
+
+
+class _Search(NamedTuple):
+    """Everything that does not."""
+
+    model: StepModel
+    memory: Tensors
+    width: int | tf.Tensor
+    limits: Limits
+    ranking: Ranking
+    stop: Stop
+
+
+def beam_search(
+    model: StepModel,
+    memory: Tensors,
+    *,
+    beam_width: int | tf.Tensor,
+    maximum_length: int | tf.Tensor,
+    minimum_length: int | tf.Tensor = 0,
+    normalisation: Normalisation = "none",
+    length_penalty: Number = 1.0,
+    coverage_penalty: Number = 0.0,
+    forbid_unknown: bool | tf.Tensor = False,
+    n_best: int | tf.Tensor = 1,
+    stop: Stop = "exact",
+) -> Hypotheses:
+    """Searches the best translations; finished ones always rank before unfinished ones.
+
+    Args:
+        model: whatever follows the step protocol.
+        memory: what its encoder made of B sources.
+        beam_width: K, a number or a scalar tensor.
+        maximum_length: number of tokens, ``</s>`` counted, after which a hypothesis is left
+            unfinished: a number, a scalar tensor or a tensor (B,).
+        minimum_length: ``</s>`` is forbidden until that many tokens are out; likewise.
+        normalisation: by what a log-probability is divided: ``"none"``; ``"length"``: the number
+            of tokens; ``"gnmt"``: ``((5 + length) / 6) ** length_penalty``.
+        length_penalty: the exponent of ``"gnmt"``, a number or a scalar tensor.
+        coverage_penalty: weight, not negative, of the penalty on source positions that got less
+            than one unit of attention; likewise. See `ranking.Ranking`.
+        forbid_unknown: never emit ``<unk>``; a bool or a scalar tensor.
+        n_best: N, how many to return; a number or a scalar tensor. It may exceed the beam.
+        stop: ``"exact"``: a sentence's search ends when no open hypothesis can come among the N
+            best any more, however it goes on; ``"current_length"``: when none would if it were
+            scored as it stands. That is sooner, and what most toolkits do, but it misses longer
+            hypotheses that a division by the length would have lifted.
+
+    Returns:
+        The N best hypotheses of each sentence.
+
+    Raises:
+        ValueError: if a Python number is out of its range, a name is unknown, or a coverage penalty
+            is asked of a model without alignments.
+    """
+    beam_width, n_best = _positive("beam_width", beam_width), _positive("n_best", n_best)
+    one_of("stop", stop, ("exact", "current_length"))
+    ranking = make_ranking(normalisation, length_penalty, coverage_penalty, memory["mask"])
+    if ranking.uses_coverage and "alignment" not in model.ATTENTION:
+        raise ValueError(
+            f"coverage_penalty is {coverage_penalty}, expected 0 for a model without alignments"
+        )
+    batch, source = batch_and_source(model, memory)
+    limits = make_limits(batch, minimum_length, maximum_length, forbid_unknown)
+    search = _Search(model, memory, beam_width, limits, ranking, stop)
+    beam = _start(search, batch, source, n_best)
+    beam = tf.while_loop(
+        lambda beam: tf.reduce_any(beam.running),
+        lambda beam: (_advance(search, beam),),
+        (beam,),
+        shape_invariants=(shape_invariants(beam),),
+    )[0]
+    open_ones = _ended(search, beam.alive, limits.maximum[:, None], beam.received)
+    best = finished_first(beam.finished, open_ones)
+    tokens, alignment = read_back(beam.tape, best.slots, best.lengths)
+    return Hypotheses(tokens, best.lengths, best.scores, best.log_probabilities, alignment)
+
+
+def _positive(name: str, number: int | tf.Tensor) -> int | tf.Tensor:
+    """Checks a Python number now, and a tensor when the graph runs."""
+    if not isinstance(number, tf.Tensor):
+        at_least(name, number, 1)
+        return number
+    check = tf.debugging.assert_positive(number, f"{name}, expected at least 1, is not positive")
+    with tf.control_dependencies([check] if check is not None else []):
+        return tf.cast(tf.identity(number), tf.int32)
+
+
+def _start(search: _Search, batch: tf.Tensor, source: tf.Tensor, n_best: int | tf.Tensor) -> _Beam:
+    """One open hypothesis a sentence, without a token."""
+    width, maximum = search.width, search.limits.maximum
+    first = tf.one_hot(tf.zeros([batch], tf.int32), width, 0.0, LOWEST)  # (B, K)
+    return _Beam(
+        step=tf.constant(0),
+        tokens=tf.fill([batch], START),
+        state=dict(search.model.initial_state(search.memory)),
+        alive=first,
+        received=tf.zeros((batch, width, source if search.ranking.uses_coverage else 0)),
+        running=maximum > 0,
+        finished=none_ended(batch, n_best),
+        tape=blank_tape(batch, width, source, longest_of(maximum)),
+    )
+
+
+def _advance(search: _Search, beam: _Beam) -> _Beam:
+    """One step: K new tokens for each sentence."""
+    batch = tf.shape(beam.running)[0]
+    width = tf.where(beam.step == 0, 1, search.width)
+    logits, state, attention = search.model.step(beam.tokens, beam.state, search.memory)
+    new = best_continuations(
+        single_precision(logits),
+        beam.alive[:, :width],
+        search.limits.forbidden(beam.step),
+        search.width,
+    )
+    alignment = alignment_rows(attention, batch * width)
+    state, alignment = _reorder(search, new.parents, width, (dict(state), alignment))
+    alignment = tf.reshape(alignment, (batch, search.width, tf.shape(alignment)[1]))
+    received = beam.received
+    if search.ranking.uses_coverage:
+        received = tf.gather(received, new.parents, batch_dims=1) + alignment
+    step, running = beam.step + 1, beam.running[:, None]
+    ends = new.tokens == END
+    ending = tf.where(ends & running, new.log_probabilities, LOWEST)
+    entering = _ended(search, ending, step, received)
+    following = _Beam(
+        step=step,
+        tokens=tf.reshape(new.tokens, [-1]),
+        state=state,
+        # What is open when a sentence's search ends stays as it is.
+        alive=tf.where(running, tf.where(ends, LOWEST, new.log_probabilities), beam.alive),
+        received=tf.where(running[:, :, None], received, beam.received),
+        running=beam.running,
+        finished=beam.finished.then(entering).best(tf.shape(beam.finished.scores)[1]),
+        tape=beam.tape.write(step, new.tokens, new.parents, alignment),
+    )
+    return following._replace(running=beam.running & _can_improve(search, following))
+
+
+def _reorder(search: _Search, parents: tf.Tensor, width: tf.Tensor, values: tuple) -> tuple:
+    """Gives every new hypothesis (B, K) its parent's row of the values (B width, ...)."""
+    if isinstance(search.width, int) and search.width == 1:
+        return values
+    first = tf.range(tf.shape(parents)[0])[:, None] * width
+    rows = tf.reshape(first + parents, [-1])  # (B K,)
+    reordered: tuple = tf.nest.map_structure(lambda value: tf.gather(value, rows), values)
+    return reordered
+
+
+def _ended(
+    search: _Search, log_probabilities: tf.Tensor, lengths: tf.Tensor, received: tf.Tensor
+) -> Ended:
+    """Every slot of the beam (B, K) as a hypothesis that ends after so many tokens."""
+    zeros = tf.zeros_like(log_probabilities, tf.int32)
+    scores = search.ranking.score(log_probabilities, lengths, received)
+    return Ended(scores, log_probabilities, zeros + lengths, zeros + tf.range(search.width))
+
+
+def _can_improve(search: _Search, beam: _Beam) -> tf.Tensor:
+    """Says of which sentences an open hypothesis may still come among the N best: bool (B,)."""
+    ranking, maximum = search.ranking, search.limits.maximum
+    if search.stop == "exact":
+        best = ranking.bound(tf.reduce_max(beam.alive, axis=1), beam.step, maximum)
+    else:
+        best = tf.reduce_max(ranking.score(beam.alive, beam.step, beam.received), axis=1)
+    # The last of the pool is -inf until the pool is full; without an open hypothesis so is `best`.
+    return (best > beam.finished.scores[:, -1]) & (beam.step < maximum)

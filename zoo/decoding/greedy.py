@@ -1,0 +1,128 @@
+"""One token after another, each settled before the next: the greedy search, and what sampling does.
+
+XLA does not compile it: what is returned is cut to the length of the longest translation.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from zoo.decoding.continuations import LOWEST
+from zoo.decoding.limits import SPECIALS, Limits, make_limits
+from zoo.decoding.protocol import Hypotheses, StepModel, Tensors
+from zoo.decoding.stepping import (
+    alignment_rows,
+    batch_and_source,
+    shape_invariants,
+    single_precision,
+)
+from zoo.decoding.tape import Tape, blank_tape, longest_of, read_back
+from zoo.text.vocabulary import END, PADDING, START
+
+Choose = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
+"""Logits (B, V), -inf where a token is forbidden, and the number () of tokens that are out, to the
+next tokens, int32 (B,)."""
+
+
+class _Course(NamedTuple):
+    """Everything that changes from step to step."""
+
+    step: tf.Tensor  # ()
+    tokens: tf.Tensor  # (B,)
+    state: Tensors  # (B, ...)
+    log_probabilities: tf.Tensor  # (B,)
+    lengths: tf.Tensor  # (B,)
+    running: tf.Tensor  # (B,)
+    tape: Tape
+
+
+def greedy(
+    model: StepModel,
+    memory: Tensors,
+    *,
+    maximum_length: int | tf.Tensor,
+    minimum_length: int | tf.Tensor = 0,
+    forbid_unknown: bool | tf.Tensor = False,
+) -> Hypotheses:
+    """Emits the likeliest token in each step; of equals the lowest id.
+
+    Args:
+        model: whatever follows the step protocol.
+        memory: what its encoder made of B sources.
+        maximum_length: number of tokens, ``</s>`` counted, after which a translation is left
+            unfinished: a number, a scalar tensor or a tensor (B,).
+        minimum_length: ``</s>`` is forbidden until that many tokens are out; likewise.
+        forbid_unknown: never emit ``<unk>``; a bool or a scalar tensor.
+
+    Returns:
+        One hypothesis a sentence; its score is its log-probability.
+
+    Raises:
+        ValueError: if a length is out of its range.
+    """
+
+    def likeliest(logits: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
+        return tf.argmax(logits, axis=1, output_type=tf.int32)
+
+    return decode(model, memory, likeliest, minimum_length, maximum_length, forbid_unknown)
+
+
+def decode(
+    model: StepModel,
+    memory: Tensors,
+    choose: Choose,
+    minimum_length: int | tf.Tensor,
+    maximum_length: int | tf.Tensor,
+    forbid_unknown: bool | tf.Tensor,
+) -> Hypotheses:
+    """Writes one translation of each sentence with the tokens that ``choose`` chooses."""
+    batch, source = batch_and_source(model, memory)
+    limits = make_limits(batch, minimum_length, maximum_length, forbid_unknown)
+    integers = tf.zeros([batch], tf.int32)
+    course = _Course(
+        step=tf.constant(0),
+        tokens=integers + START,
+        state=dict(model.initial_state(memory)),
+        log_probabilities=tf.zeros([batch]),
+        lengths=integers,
+        running=limits.maximum > 0,
+        tape=blank_tape(batch, 1, source, longest_of(limits.maximum)),
+    )
+    course = tf.while_loop(
+        lambda course: tf.reduce_any(course.running),
+        lambda course: (_advance(model, memory, choose, limits, course),),
+        (course,),
+        shape_invariants=(shape_invariants(course),),
+    )[0]
+    lengths = course.lengths[:, None]
+    tokens, alignment = read_back(course.tape, tf.zeros_like(lengths), lengths)
+    scores = course.log_probabilities[:, None]
+    return Hypotheses(tokens, lengths, scores, scores, alignment)
+
+
+def _advance(
+    model: StepModel, memory: Tensors, choose: Choose, limits: Limits, course: _Course
+) -> _Course:
+    """One step: the next token of each sentence that is not finished."""
+    running = course.running
+    logits, state, attention = model.step(course.tokens, course.state, memory)
+    logits = single_precision(logits)
+    forbidden = limits.forbidden(course.step)
+    specials = tf.where(forbidden, LOWEST, logits[:, :SPECIALS])
+    allowed = tf.concat([specials, logits[:, SPECIALS:]], axis=1)
+    tokens = tf.where(running, choose(allowed, course.step), PADDING)
+    chosen = tf.gather(logits, tokens, batch_dims=1) - tf.reduce_logsumexp(logits, axis=1)
+    alignment = alignment_rows(attention, tf.shape(tokens)[0])
+    step = course.step + 1
+    return _Course(
+        step=step,
+        tokens=tokens,
+        state=dict(state),
+        log_probabilities=course.log_probabilities + tf.where(running, chosen, 0.0),
+        lengths=course.lengths + tf.cast(running, tf.int32),
+        running=running & (tokens != END) & (step < limits.maximum),
+        tape=course.tape.write(
+            step, tokens[:, None], tf.zeros_like(tokens)[:, None], alignment[:, None]
+        ),
+    )

@@ -1,0 +1,62 @@
+"""What a search may emit, and for how long."""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from zoo.decoding.protocol import Number
+from zoo.text.vocabulary import SPECIAL_WORDS
+
+SPECIALS = len(SPECIAL_WORDS)
+
+
+class Limits(NamedTuple):
+    """The limits of each sentence."""
+
+    minimum: tf.Tensor
+    """int32 (B,): ``</s>`` is forbidden until that many tokens are out."""
+    maximum: tf.Tensor
+    """int32 (B,): the search stops when that many tokens are out, ``</s>`` counted."""
+    forbid_unknown: bool | tf.Tensor
+
+    def forbidden(self, step: tf.Tensor) -> tf.Tensor:
+        """Says which of the four special ids are forbidden when ``step`` tokens are out.
+
+        Padding and ``<s>`` are always: bool (B, 4).
+        """
+        end = step < self.minimum
+        never = tf.zeros_like(end)
+        always = ~never
+        return tf.stack([always, never | self.forbid_unknown, always, end], axis=1)
+
+
+def make_limits(
+    batch: tf.Tensor,
+    minimum_length: Number,
+    maximum_length: Number,
+    forbid_unknown: bool | tf.Tensor,
+) -> Limits:
+    """Spreads limits over a batch; lengths are numbers, scalar tensors or tensors (B,).
+
+    Raises:
+        ValueError: if a Python number is negative, or the maximum is 0.
+    """
+    at_least("minimum_length", minimum_length, 0)
+    at_least("maximum_length", maximum_length, 1)
+    minimum, maximum = (
+        tf.broadcast_to(tf.cast(length, tf.int32), [batch])
+        for length in (minimum_length, maximum_length)
+    )
+    return Limits(minimum, maximum, forbid_unknown)
+
+
+def at_least(name: str, number: Number | None, least: float) -> None:
+    """Refuses a Python number below ``least``; what a tensor holds is not known yet."""
+    if isinstance(number, int | float) and not number >= least:
+        raise ValueError(f"{name} is {number}, expected at least {least}")
+
+
+def one_of(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Refuses a value that is not among the choices."""
+    if value not in choices:
+        raise ValueError(f"{name} is {value!r}, expected one of {sorted(choices)}")

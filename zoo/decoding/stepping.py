@@ -1,0 +1,51 @@
+"""What the loops of all searches have in common."""
+
+from typing import Any
+
+import tensorflow as tf
+
+from zoo.decoding.limits import SPECIALS
+from zoo.decoding.protocol import StepModel, Tensors
+
+
+def batch_and_source(model: StepModel, memory: Tensors) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns the number of sentences and the columns of their alignments: 0 without attention."""
+    batch, source = tf.unstack(tf.shape(memory["mask"]))
+    return batch, source if "alignment" in model.ATTENTION else tf.constant(0)
+
+
+def alignment_rows(attention: Tensors, rows: tf.Tensor) -> tf.Tensor:
+    """The alignment (rows, S) of one step in float32; (rows, 0) without attention."""
+    if "alignment" in attention:
+        return tf.cast(attention["alignment"], tf.float32)
+    return tf.zeros((rows, 0))
+
+
+def single_precision(logits: tf.Tensor) -> tf.Tensor:
+    """Logits (rows, V) as float32, whatever the model computes in.
+
+    Raises:
+        ValueError: if V is unknown or leaves no word beside the four special ids.
+    """
+    size = logits.shape[-1]
+    if size is None or size <= SPECIALS:
+        expected = f"a known number of columns above {SPECIALS}"
+        raise ValueError(f"logits have shape {logits.shape}, expected {expected}")
+    return tf.cast(logits, tf.float32)
+
+
+def shape_invariants(variables: Any) -> Any:
+    """Says what keeps its shape in a loop over a named tuple: the ranks of all variables.
+
+    The state keeps its shape but for the rows and the axes that are empty at first, for a model may
+    need the others.
+    """
+    ranks = tf.nest.map_structure(
+        lambda x: tf.TensorShape([None] * x.shape.rank) if isinstance(x, tf.Tensor) else None,
+        variables,
+    )
+    state = {
+        name: tf.TensorShape([None, *(size or None for size in value.shape[1:])])
+        for name, value in variables.state.items()
+    }
+    return ranks._replace(state=state)
