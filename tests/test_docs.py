@@ -1,0 +1,123 @@
+"""The examples of the documentation run as they stand there, and do what the text says."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+
+from zoo.attention.scores import AdditiveScore, GeneralScore
+
+MIGRATION = Path(__file__).resolve().parent.parent / "docs" / "migration.md"
+_HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
+_PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+SOURCE = np.array([[5, 9, 7, 0], [8, 0, 0, 0]], "int32")
+TARGET = np.array([[2, 4, 6], [2, 5, 0]], "int32")
+NEXT = np.array([[4, 6, 3], [5, 3, 0]], "int32")
+
+
+def examples(page: Path) -> dict[str, str]:
+    """The python code of each section of a page."""
+    _, *parts = _HEADING.split(page.read_text(encoding="utf-8"))
+    sections = zip(parts[::2], parts[1::2], strict=True)
+    return {title: "\n".join(_PYTHON.findall(text)) for title, text in sections}
+
+
+def run(code: str) -> dict[str, Any]:
+    """Runs an example; returns the names that it defines."""
+    names: dict[str, Any] = {"__name__": "example"}
+    exec(compile(code, "example", "exec"), names)
+    return names
+
+
+@pytest.fixture(scope="module")
+def sections() -> dict[str, str]:
+    return examples(MIGRATION)
+
+
+def assert_is_attention(weights):
+    """Rows sum to one over the source's real words."""
+    assert weights.shape == (*TARGET.shape, SOURCE.shape[1])
+    np.testing.assert_allclose(weights.sum(axis=-1), 1.0, rtol=1e-5)
+    np.testing.assert_array_equal(weights > 0, np.broadcast_to(SOURCE[:, None] > 0, weights.shape))
+
+
+def test_every_section_with_an_example_is_run(sections):
+    assert [title for title, code in sections.items() if code] == [
+        "An attention decoder in 20 lines",
+        "A step at a time, in place of `AttentionWrapper`",
+        "Keep trained weights",
+    ]
+
+
+def test_links_lead_to_sections(sections):
+    text = MIGRATION.read_text(encoding="utf-8")
+    anchors = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in sections}
+    links = set(re.findall(r"\]\(#([^)]+)\)", text))
+    assert links
+    assert links <= anchors
+
+
+def test_the_decoder_trains_returns_its_weights_and_survives_saving(sections, tmp_path):
+    code = sections["An attention decoder in 20 lines"]
+    assert sum(bool(line.strip()) for line in code.splitlines() if "import" not in line) <= 20
+    model = run(code)["model"]
+    history = model.fit([SOURCE, TARGET], {"logits": NEXT}, epochs=3, verbose=0).history["loss"]
+    assert history[-1] < history[0]
+    outputs = model.predict([SOURCE, TARGET], verbose=0)
+    assert_is_attention(outputs["attention"])
+    model.save(tmp_path / "decoder.keras")
+    copy = keras.models.load_model(tmp_path / "decoder.keras")
+    for name, actual in copy([SOURCE, TARGET]).items():
+        np.testing.assert_allclose(actual, outputs[name], rtol=1e-5, atol=1e-6)
+
+
+def test_the_loop_attends_and_feeds_its_inputs(sections):
+    cls = run(sections["A step at a time, in place of `AttentionWrapper`"])["FeedingDecoder"]
+    generator, decoder = np.random.default_rng(1), cls(units=6)
+    words = generator.normal(size=(*TARGET.shape, 5)).astype("float32")
+    annotations = generator.normal(size=(*SOURCE.shape, 4)).astype("float32")
+    features, weights = decoder(words, annotations, SOURCE > 0)
+    assert features.shape == (*TARGET.shape, 6)
+    assert_is_attention(weights.numpy())
+    assert len(decoder.trainable_weights) == 3 + 1 + 1
+    kernel = decoder.cell.kernel.numpy()
+    kernel[words.shape[-1] :] = 0.0  # what is fed is not read any more
+    decoder.cell.kernel.assign(kernel)
+    others, _ = decoder(words, annotations, SOURCE > 0)
+    np.testing.assert_array_equal(others[:, 0], features[:, 0])
+    assert (np.abs(np.array(others) - features)[:, 1:].max(axis=-1) > 0).all()
+
+
+@pytest.mark.parametrize("normalized", [False, True])
+def test_additive_weights_carry_over(sections, normalized):
+    convert = run(sections["Keep trained weights"])["additive_weights"]
+    generator = np.random.default_rng(2)
+    W, U, v, b = (generator.normal(size=shape) for shape in ((5, 3), (4, 3), (3,), (3,)))
+    query, keys, g = generator.normal(size=5), generator.normal(size=(6, 4)), 1.7
+    if normalized:
+        expected = np.tanh(query @ W + keys @ U + b) @ (g * v / np.sqrt(np.sum(v * v)))
+        weights = convert(W, U, v, g, b)
+    else:
+        expected, weights = np.tanh(query @ W + keys @ U) @ v, convert(W, U, v)
+    score = AdditiveScore(3, use_bias=normalized, dtype="float64")
+    assert_scores(score, weights, query, keys, expected)
+
+
+@pytest.mark.parametrize("g", [1.0, 0.3])
+def test_general_weights_carry_over(sections, g):
+    convert = run(sections["Keep trained weights"])["general_weights"]
+    generator = np.random.default_rng(3)
+    kernel, query, keys = (generator.normal(size=shape) for shape in ((4, 5), (5,), (6, 4)))
+    expected = g * (keys @ kernel @ query)
+    assert_scores(GeneralScore(dtype="float64"), convert(kernel, g), query, keys, expected)
+
+
+def assert_scores(score, weights, query, keys, expected):
+    score.build((None, None, query.size), (None, None, keys.shape[-1]))
+    score.set_weights(weights)
+    actual = score(query[None, None], score.prepare(keys[None]))
+    np.testing.assert_allclose(actual[0, 0], expected, rtol=1e-9)
