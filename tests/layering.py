@@ -31,7 +31,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     **dict.fromkeys(("cli", "explorer", "recipes"), _BELOW_USES | _USES),
 }
 # A model file may import these files of models/, and no other.
-_SHARED_BY_MODELS = {"zoo.models.base", "zoo.models.registry"}
+_SHARED_BY_MODELS = {
+    "zoo.models.base",
+    "zoo.models.registry",
+    "zoo.models.sequence_to_sequence",
+}
 
 _PARTS_AND_OPS = {f"zoo.{part}" for part in MAY_IMPORT} | {"keras.ops"}
 _KERAS_OPS_PARTS = _OPS | _WEIGHTS | {"models"}

@@ -18,7 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 SOUND = {
     "zoo/ops/masking.py": "from keras import ops\n",
     "zoo/layers/recurrence/scan.py": "import tensorflow as tf\nfrom keras import ops\n",
-    "zoo/layers/pointing.py": "from zoo.layers.recurrence.scan import scan\nfrom ..ops import masking\n",
+    "zoo/layers/pointing.py": (
+        "from zoo.layers.recurrence.scan import scan\nfrom ..ops import masking\n"
+    ),
     "zoo/attention/additive.py": "import keras\nfrom zoo.ops.masking import softmax\n",
     "zoo/models/base.py": "import keras\nimport tensorflow as tf\nfrom keras import ops\n",
     "zoo/models/registry.py": "import keras\n",

@@ -6,6 +6,8 @@ A new task is a class with the attributes and methods of `Reading`, and a line i
 from dataclasses import dataclass
 from pathlib import Path
 
+import keras
+import keras_nlp
 import numpy as np
 
 from zoo.models.base import BaseModel
@@ -14,6 +16,7 @@ from zoo.text.tokenizer import WordTokenizer
 from zoo.text.vocabulary import Vocabulary, write_vocabulary
 
 Axes = tuple["Side | int", ...]
+START, END = 2, 3
 FIRST_WORD = 4  # ids below are padding, unknown, start and end
 
 
@@ -35,7 +38,7 @@ class Example:
     """One example without padding: id arrays of one axis, targets of one axis or none."""
 
     inputs: dict[str, np.ndarray]
-    targets: dict[str, np.ndarray]
+    targets: dict[str, np.ndarray] | np.ndarray
 
     @property
     def lengths(self) -> dict[str, int]:
@@ -54,8 +57,9 @@ class Batch:
         return self._collate([example.inputs for example in self.examples])
 
     @property
-    def targets(self) -> dict[str, np.ndarray]:
-        return self._collate([example.targets for example in self.examples])
+    def targets(self) -> dict[str, np.ndarray] | np.ndarray:
+        targets = [example.targets for example in self.examples]
+        return self._collate(targets) if isinstance(targets[0], dict) else self._pad(targets)
 
     @property
     def padded(self) -> dict[str, int]:
@@ -80,8 +84,10 @@ class Reading:
     """Names of the padded inputs, and the length of the longest in the examples."""
     may_be_empty = ("question",)
     """Sides without which there still is something to predict."""
-    metric = {"start": "accuracy"}  # noqa: RUF012
-    """A compiled metric, by the target it reads."""
+    metrics = {"start": "accuracy"}  # noqa: RUF012
+    """A compiled metric, as `compile` takes it."""
+    trained = {"trainable_embeddings": True}  # noqa: RUF012
+    """Constructor arguments with which every weight is trained."""
 
     words = (
         "the",
@@ -152,13 +158,68 @@ class Reading:
             "active": (iterations,),
         } | attention_axes(model)
 
-    def padding_value(self, output: str) -> float:
+    def padding_value(self, output: str) -> float | None:
         """What an output with a padded axis holds there: no weight, or no chance."""
         return 0.0 if output.startswith("attention/") else -1e30
 
-    def metric_values(self, outputs: dict[str, np.ndarray], targets: dict[str, np.ndarray]):
-        """What the compiled metric must say: (examples,), each example's share in its mean."""
-        return outputs["start"].argmax(axis=-1) == targets["start"]
+    def metric_value(
+        self, outputs: dict[str, np.ndarray], targets: dict[str, np.ndarray]
+    ) -> tuple[float, tuple[float, ...]]:
+        """What the compiled metric must say, and values that a constant would reach."""
+        return np.mean(outputs["start"].argmax(axis=-1) == targets["start"]), (0.0, 1.0)
+
+
+class Translation:
+    """Pairs of sentences; the target is written token by token."""
+
+    sizes = {"source_vocabulary_size": 17, "target_vocabulary_size": 13}  # noqa: RUF012
+    sides = {"source": 7, "target": 5}  # noqa: RUF012
+    may_be_empty = ()
+    trained: dict[str, bool] = {}  # noqa: RUF012
+
+    def examples(self, count: int, seed: int = 0) -> list[Example]:
+        """Random pairs of every length, the shortest of one token and the longest among them."""
+        ends = [self.example(seed, source=1, target=1), self.example(seed + 1, **self.sides)]
+        return (ends + [self.example(seed + row) for row in range(2, count)])[:count]
+
+    def example(self, seed: int, **lengths: int) -> Example:
+        """A random pair; sides that are not in `lengths` get a random length."""
+        generator = np.random.default_rng(seed)
+        drawn = {name: int(generator.integers(2, top + 1)) for name, top in self.sides.items()}
+        drawn |= lengths
+        size = self.sizes["source_vocabulary_size"]
+        source = generator.integers(FIRST_WORD, size, drawn["source"])
+        size = self.sizes["target_vocabulary_size"]
+        words = generator.integers(FIRST_WORD, size, max(drawn["target"] - 1, 0))
+        target = np.array([START, *words])[: drawn["target"]]
+        return Example({"source": source, "target": target}, np.array([*words, END])[: len(target)])
+
+    def output_axes(self, model: BaseModel) -> dict[str, Axes]:
+        """The axes after the batch of each output, nested names joined by a slash."""
+        target = Side("target")
+        axes: dict[str, Axes] = {"logits": (target, self.sizes["target_vocabulary_size"])}
+        if model.get_config().get("mechanism", "global") != "global":
+            axes["positions"] = (target,)
+        return axes | attention_axes(model)
+
+    def padding_value(self, output: str) -> float | None:
+        """No weight on padding; what would follow a padded token, nobody says."""
+        return 0.0 if output.startswith("attention/") else None
+
+    @property
+    def metrics(self) -> list[keras.metrics.Metric]:
+        """Perplexity of the real target tokens."""
+        return [keras_nlp.metrics.Perplexity(from_logits=True, mask_token_id=0)]
+
+    def metric_value(
+        self, outputs: dict[str, np.ndarray], targets: np.ndarray
+    ) -> tuple[float, tuple[float, ...]]:
+        """What the compiled metric must say, and values that a constant would reach."""
+        logits, real = outputs["logits"].astype("float64"), targets != 0
+        shifted = logits - logits.max(axis=-1, keepdims=True)
+        log = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+        picked = np.take_along_axis(log, targets[..., None], axis=-1)[..., 0]
+        return np.exp(-picked[real].mean()), (1.0, float(logits.shape[-1]))
 
 
 def attention_axes(model: BaseModel) -> dict[str, Axes]:
@@ -169,4 +230,4 @@ def attention_axes(model: BaseModel) -> dict[str, Axes]:
     }
 
 
-TASKS = {"reading": Reading()}
+TASKS = {"reading": Reading(), "translation": Translation()}

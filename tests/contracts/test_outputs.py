@@ -66,7 +66,7 @@ def test_k2_attention_is_a_distribution_over_the_real_keys(entry):
     batch = batch_with_empty_sides(task)
     outputs, axes = run(model, batch), task.output_axes(model)
     maps = [name for name in outputs if name.startswith("attention/")]
-    assert maps
+    assert maps == [f"attention/{name}" for name in entry.cls.ATTENTION]
     for name in maps:
         queries, keys = axes[name]
         assert isinstance(queries, Side)
@@ -76,7 +76,10 @@ def test_k2_attention_is_a_distribution_over_the_real_keys(entry):
             real_queries = queries.real(example.lengths, batch.padded)
             real_keys = keys.real(example.lengths, batch.padded)
             sums = real_queries * float(real_keys.any())  # without a key there is no weight
-            np.testing.assert_allclose(weights.sum(axis=1), sums, atol=1e-5, err_msg=name)
+            if entry.cls.ATTENTION[name.removeprefix("attention/")].normalised:
+                np.testing.assert_allclose(weights.sum(axis=1), sums, atol=1e-5, err_msg=name)
+            assert (weights.sum(axis=1) <= sums + 1e-5).all(), name
+            assert ((weights.sum(axis=1) > 0.0) == (sums > 0.0)).all(), name
             assert not weights[:, ~real_keys].any(), name
             assert not weights[~real_queries].any(), name
 
@@ -88,6 +91,8 @@ def test_padding_is_never_a_possible_answer(entry):
     batch = batch_with_empty_sides(task)
     axes = task.output_axes(model)
     for name, values in run(model, batch).items():
+        if task.padding_value(name) is None:
+            continue
         for value, example in zip(values, batch.examples, strict=True):
             for number, real in real_positions(axes[name], example, batch.padded):
                 padding = np.compress(~real, value, axis=number)
@@ -105,7 +110,8 @@ def test_k2_everything_is_finite_where_a_side_is_all_padding(entry):
         alone = Batch([example], extra=1)
         assert np.isfinite(loss_of(model, alone))
         for path, gradient in gradients_of(model, alone).items():
-            assert np.isfinite(gradient).all(), path
+            # A recurrent kernel is not read in a single step.
+            assert gradient is None or np.isfinite(gradient).all(), path
 
 
 @every_model

@@ -15,8 +15,6 @@ from tests.contracts.subjects import (
 )
 from tests.contracts.tasks import TASKS, Batch
 
-TRAINED_TABLES = {"trainable_embeddings": True}
-
 
 @every_model
 @pytest.mark.parametrize("extra", [0, 1, 2, 7])
@@ -51,7 +49,8 @@ def test_k3_losses_are_the_mean_of_the_losses_alone_whatever_the_padding(entry):
 
 @every_model
 def test_k3_gradients_do_not_see_padding_and_padding_gets_none(entry):
-    task, model = TASKS[entry.task], build(entry, **TRAINED_TABLES)
+    task = TASKS[entry.task]
+    model = build(entry, **task.trained)
     put_garbage_into_padding(model)
     examples = task.examples(5)
     tight = gradients_of(model, Batch(examples))

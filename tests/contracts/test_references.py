@@ -90,7 +90,7 @@ def assert_equal(actual, expected, example, tolerance):
 @every_model
 def test_k14_the_loss_of_training_and_its_gradients_are_those_of_the_reference(entry):
     reference = reference_of(entry)
-    model = build(entry, dtype="float64", trainable_embeddings=True)
+    model = build(entry, dtype="float64", **TASKS[entry.task].trained)
     weights, config = reference.named_weights(values_of(model)), model.get_config()
     batch = Batch(examples_of(entry))
     loss, gradients, outputs = loss_and_gradients_of(model, batch, training=True)

@@ -17,7 +17,7 @@ def assert_same_outputs(model, other, batch):
 
 @every_model
 def test_k6_a_configuration_survives_json_and_makes_the_same_model(entry):
-    model = build(entry, dropout=0.25, trainable_embeddings=True, name="renamed")
+    model = build(entry, dropout=0.25, name="renamed", **TASKS[entry.task].trained)
     config = json.loads(json.dumps(model.get_config()))
     copy = entry.cls.from_config(config)
     assert copy.get_config() == model.get_config()

@@ -23,11 +23,23 @@ import numpy as np
 from tests.references.recurrent import masked_softmax, sigmoid
 from tests.references.translation import (
     Weights,
+    embeddings,
     encode_with_lstms,
     lstm_layers,
     lstm_stack_step,
+    lstm_weights_by_layer,
     sequence_loss,
 )
+
+OPTIONS = {
+    "score": ("dot", "general", "concat", "concat_identity", "location"),
+    "mechanism": ("global", "local_m", "local_p"),
+    "input_feeding": (True, False),
+    "window": ("floor", "real"),
+    "renormalise": (False, True),
+    "reverse_source": (True, False),
+    "use_bias": (False, True),
+}
 
 
 def score(weights: Weights, name: str, query: np.ndarray, memory: np.ndarray) -> np.ndarray:
@@ -207,3 +219,48 @@ def forward(
 def loss(result: dict[str, np.ndarray], target_out: np.ndarray) -> float:
     """Negative log-likelihood of y_1 .. y_T, (T,) ids, from what `forward` returned."""
     return sequence_loss(result["logits"], target_out)
+
+
+def named_weights(values: Weights) -> dict[str, np.ndarray]:
+    """Arrays by Keras path below the model, by the names of this module."""
+    weights = (
+        embeddings(values)
+        | lstm_weights_by_layer(values, "encoder", "enc")
+        | lstm_weights_by_layer(values, "decoder", "dec")
+        | {"W_c": values["combine/kernel"].T, "W_s": values["softmax/kernel"].T}
+    )
+    for path, value in values.items():
+        name = path.split("/")[-1]
+        if name == "position_kernel":
+            weights["W_p"] = value.T
+        elif name == "position_scale":
+            weights["v_p"] = value
+        elif path == "softmax/bias":
+            weights["b_s"] = value
+        elif "score/" in path and name == "scale":
+            weights["v_a"] = value
+        elif "score/" in path:
+            weights["W_a"] = value.T
+    return weights
+
+
+def predict(
+    weights: Weights, inputs: dict[str, np.ndarray], config: dict, constants: object = None
+) -> dict[str, np.ndarray]:
+    """One example's outputs by the model's names."""
+    names = ("mechanism", "input_feeding", "reverse_source", "half_width", "window", "renormalise")
+    options = {name: config[name] for name in names}
+    if config["mechanism"] == "global":
+        options = {name: options[name] for name in names[:3]}
+    result = forward(
+        weights, inputs["source"], inputs["target"], score_name=config["score"], **options
+    )
+    outputs = {"logits": result["logits"], "attention/alignment": result["alignment"]}
+    return outputs | {name: result[name] for name in ("positions",) if name in result}
+
+
+def example_loss(
+    weights: Weights, outputs: dict[str, np.ndarray], targets: np.ndarray, config: dict
+) -> float:
+    """Negative log-likelihood of one example's target ids."""
+    return sequence_loss(outputs["logits"], targets)

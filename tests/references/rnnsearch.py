@@ -27,11 +27,16 @@ from tests.references.recurrent import softmax
 from tests.references.translation import (
     Weights,
     embed_target,
+    embeddings,
     gated_unit_step,
+    gated_weights,
     maxout_pairs,
     prefixed,
+    readout_weights,
     sequence_loss,
 )
+
+OPTIONS = {"readout": ("appendix", "eq4", "groundhog"), "use_bias": (True, False)}
 
 
 def encode(weights: Weights, source: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -167,3 +172,37 @@ def forward(
 def loss(result: dict[str, np.ndarray], target_out: np.ndarray) -> float:
     """Negative log-likelihood of y_1 .. y_T, (T,) ids, from what `forward` returned."""
     return sequence_loss(result["logits"], target_out)
+
+
+def named_weights(values: Weights) -> dict[str, np.ndarray]:
+    """Arrays by Keras path below the model, by the names of this module."""
+    biases = {"b_s": values["first_state/bias"]} if "first_state/bias" in values else {}
+    return (
+        embeddings(values)
+        | gated_weights(values, "encoder/forward_", "f_")
+        | gated_weights(values, "encoder/backward_", "g_")
+        | gated_weights(values, "decoder/")
+        | readout_weights(values)
+        | biases
+        | {
+            "W_s": values["first_state/kernel"].T,
+            "W_a": values["alignment/query_kernel"].T,
+            "U_a": values["alignment/key_kernel"].T,
+            "v_a": values["alignment/scale"],
+        }
+    )
+
+
+def predict(
+    weights: Weights, inputs: dict[str, np.ndarray], config: dict, constants: object = None
+) -> dict[str, np.ndarray]:
+    """One example's outputs by the model's names."""
+    result = forward(weights, inputs["source"], inputs["target"], readout=config["readout"])
+    return {"logits": result["logits"], "attention/alignment": result["alignment"]}
+
+
+def example_loss(
+    weights: Weights, outputs: dict[str, np.ndarray], targets: np.ndarray, config: dict
+) -> float:
+    """Negative log-likelihood of one example's target ids."""
+    return sequence_loss(outputs["logits"], targets)

@@ -24,12 +24,16 @@ from tests.references.recurrent import sigmoid
 from tests.references.translation import (
     Weights,
     embed_target,
+    embeddings,
     encode_with_lstms,
     lstm_layers,
     lstm_stack_step,
+    lstm_weights_by_layer,
     maxout_pairs,
     sequence_loss,
 )
+
+OPTIONS = {"reverse_source": (True, False), "use_bias": (False, True)}
 
 
 def sutskever(
@@ -116,3 +120,31 @@ def cho(
 def loss(result: dict[str, np.ndarray], target_out: np.ndarray) -> float:
     """Negative log-likelihood of y_1 .. y_T, (T,) ids, from what either network returned."""
     return sequence_loss(result["logits"], target_out)
+
+
+def named_weights(values: Weights) -> dict[str, np.ndarray]:
+    """Arrays of SutskeverTranslator by Keras path, by the names of this module."""
+    weights = (
+        embeddings(values)
+        | lstm_weights_by_layer(values, "encoder", "enc")
+        | lstm_weights_by_layer(values, "decoder", "dec")
+        | {"W_s": values["softmax/kernel"].T}
+    )
+    return weights | ({"b_s": values["softmax/bias"]} if "softmax/bias" in values else {})
+
+
+def predict(
+    weights: Weights, inputs: dict[str, np.ndarray], config: dict, constants: object = None
+) -> dict[str, np.ndarray]:
+    """One example's outputs by the model's names."""
+    result = sutskever(
+        weights, inputs["source"], inputs["target"], reverse_source=config["reverse_source"]
+    )
+    return {"logits": result["logits"]}
+
+
+def example_loss(
+    weights: Weights, outputs: dict[str, np.ndarray], targets: np.ndarray, config: dict
+) -> float:
+    """Negative log-likelihood of one example's target ids."""
+    return sequence_loss(outputs["logits"], targets)

@@ -109,3 +109,68 @@ def maxout_pairs(values: np.ndarray) -> np.ndarray:
 def sequence_loss(logits: np.ndarray, target_out: np.ndarray) -> float:
     """Negative log-likelihood of one sentence, summed over its words: (T, V), (T,) ids."""
     return float(-log_softmax(logits)[np.arange(len(target_out)), target_out].sum())
+
+
+def lstm_weights_by_layer(values: Weights, path: str, name: str) -> dict[str, np.ndarray]:
+    """`<name><k>_W`, `_U` and `_b` of the stacked LSTM whose Keras paths begin with `path`."""
+    weights: dict[str, np.ndarray] = {}
+    while f"{path}/layer_{(k := len(weights_of(weights, name)))}_kernel" in values:
+        kernel = values[f"{path}/layer_{k}_kernel"]
+        if k == 0 and f"{path}/feed_kernel" in values:
+            kernel = np.concatenate([kernel, values[f"{path}/feed_kernel"]])
+        weights[f"{name}{k}_W"] = kernel.T
+        weights[f"{name}{k}_U"] = values[f"{path}/layer_{k}_recurrent_kernel"].T
+        if f"{path}/layer_{k}_bias" in values:
+            weights[f"{name}{k}_b"] = values[f"{path}/layer_{k}_bias"]
+    return weights
+
+
+def weights_of(weights: Weights, name: str) -> list[str]:
+    """The keys of the input matrices of the layers of `name`."""
+    return [key for key in weights if key.startswith(name) and key.endswith("_W")]
+
+
+def gated_weights(
+    values: Weights, path: str, prefix: str = "", sign: float = 1.0
+) -> dict[str, np.ndarray]:
+    """`W`, `Wz`, `Wr`, `U` ... of the gated unit whose Keras paths begin with `path`.
+
+    Args:
+        values: arrays by Keras path.
+        path: of the unit, and of its direction.
+        prefix: put before every name.
+        sign: -1 gives the update gate of Cho et al., which weighs the old state.
+    """
+    recurrent = [values[f"{path}recurrent_kernel_gates"], values[f"{path}recurrent_kernel"]]
+    blocks = {"W": values[f"{path}kernel"], "U": np.concatenate(recurrent, axis=-1)}
+    if f"{path}context_kernel" in values:
+        blocks["C"] = values[f"{path}context_kernel"]
+    if f"{path}bias" in values:
+        blocks["b"] = values[f"{path}bias"]
+    weights = {}
+    for letter, block in blocks.items():
+        z, r, candidate = np.split(block, 3, axis=-1)
+        weights |= {f"{letter}z": sign * z.T, f"{letter}r": r.T, letter: candidate.T}
+    return {prefix + name: weight for name, weight in weights.items()}
+
+
+def readout_weights(values: Weights) -> dict[str, np.ndarray]:
+    """The maxout readout's weights by the names of RNNsearch's appendix."""
+    weights = {
+        "U_o": values["readout/hidden_kernel"].T,
+        "V_o": values["readout/word_kernel"].T,
+        "C_o": values["readout/context_kernel"].T,
+    }
+    if "readout/inner_kernel" not in values:
+        weights["W_o"] = values["readout/kernel"].T
+    if "readout/bias" in values:
+        weights |= {"b_o": values["readout/pieces_bias"], "b_y": values["readout/bias"]}
+    return weights
+
+
+def embeddings(values: Weights) -> dict[str, np.ndarray]:
+    """`E_src` and `E_tgt`."""
+    return {
+        "E_src": values["source_embedding/table"],
+        "E_tgt": values["target_embedding/table"],
+    }

@@ -6,6 +6,7 @@ import keras
 import numpy as np
 from keras import ops
 
+from zoo.layers.initializers import fresh
 from zoo.ops.masking import Tensor
 
 
@@ -21,6 +22,7 @@ class WordEmbedding(keras.layers.Layer):
         embedding_dim: size d of a vector.
         table_dtype: dtype the table is stored in, e.g. ``"float16"``; None: the layer's own.
             Vectors are cast to the compute dtype after the look-up.
+        initializer: of the rows but the first.
     """
 
     def __init__(
@@ -28,18 +30,20 @@ class WordEmbedding(keras.layers.Layer):
         vocabulary_size: int,
         embedding_dim: int,
         table_dtype: str | None = None,
+        initializer: Any = "uniform",
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.vocabulary_size = vocabulary_size
         self.embedding_dim = embedding_dim
         self.table_dtype = table_dtype
+        self.initializer = keras.initializers.get(initializer)
 
     def build(self, *_: Any) -> None:
         """Creates the table (V, d)."""
 
         def initializer(shape: tuple[int, ...], dtype: str | None = None) -> Tensor:
-            rows = keras.random.uniform((shape[0] - 1, shape[1]), -0.05, 0.05)
+            rows = fresh(self.initializer)((shape[0] - 1, shape[1]), dtype="float32")
             return ops.cast(ops.pad(rows, [[1, 0], [0, 0]]), dtype)
 
         self.table = self.add_weight(
@@ -71,4 +75,5 @@ class WordEmbedding(keras.layers.Layer):
             "vocabulary_size": self.vocabulary_size,
             "embedding_dim": self.embedding_dim,
             "table_dtype": self.table_dtype,
+            "initializer": keras.initializers.serialize(self.initializer),
         }

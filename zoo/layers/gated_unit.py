@@ -105,18 +105,31 @@ class _Direction:
 
 @keras.saving.register_keras_serializable(package="zoo")
 class GatedUnit(_GatedUnit):
-    """A gated recurrent unit.
+    """A gated recurrent unit, which may read a context in every step beside its input.
+
+    With a context c, ``C_z c``, ``C_r c`` and ``C c`` enter the gates and the candidate as the
+    input does.
 
     Args:
         units: hidden size n.
-        use_bias: whether b_z, b_r and b exist; they start at zero.
-        kernel_initializer: of W_z, W_r and W, each by itself.
-        recurrent_initializer: of U_z, U_r and U, each by itself.
+        context_dim: size k of the context; 0: there is none.
+        **kwargs: ``use_bias`` (b_z, b_r and b, starting at zero), ``kernel_initializer`` (of W_z,
+            W_r, W and the C, each by itself), ``recurrent_initializer`` (of U_z, U_r and U).
     """
 
+    def __init__(self, units: int, context_dim: int = 0, **kwargs: Any) -> None:
+        super().__init__(units, **kwargs)
+        self.context_dim = context_dim
+
     def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
-        """Creates the weights: see the top of the file for their letters."""
+        """Creates the weights of ``_Direction``, and context_kernel (k, 3n)."""
         self.direction = self._add_direction("", values_shape[-1])
+        if self.context_dim:
+            self.context_kernel = self.add_weight(
+                shape=(self.context_dim, 3 * self.units),
+                initializer=_in_blocks(self.kernel_initializer, self.units),
+                name="context_kernel",
+            )
 
     def call(self, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Runs over a right-padded sequence from a zero state.
@@ -135,9 +148,40 @@ class GatedUnit(_GatedUnit):
         """What the input gives to a step: (..., d) -> (..., 3n)."""
         return self.direction.project(values)
 
+    def project_context(self, context: Tensor) -> Tensor:
+        """What the context gives to a step: (..., k) -> (..., 3n)."""
+        return project(context, self.context_kernel)
+
     def step(self, projected: Tensor, hidden: Tensor) -> Tensor:
-        """One step: ``project``'s share (B, 3n), with whatever was added to it, and h to h'."""
+        """One step: the sum of what input and context give (B, 3n), and h (B, n), to h'."""
         return gated_step(projected, hidden, self.direction.kernels(projected.dtype))[0]
+
+    def step_with_context(self, projected: Tensor, context: Tensor, hidden: Tensor) -> Tensor:
+        """One step from what the input and what the context give, (B, 3n) each."""
+        return self.step(projected + context, hidden)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return super().get_config() | {"context_dim": self.context_dim}
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class ResetAfterUnit(GatedUnit):
+    """The decoder's unit of Cho et al. 2014: the reset gate stands after the matrices.
+
+    ``z, r = sigmoid(W_z x + U_z h + C_z c, W_r x + U_r h + C_r c)``;
+    ``h~ = tanh(W x + r * (U h + C c))``; ``h' = z * h + (1 - z) * h~``. Only step by step.
+    """
+
+    def step_with_context(self, projected: Tensor, context: Tensor, hidden: Tensor) -> Tensor:
+        """One step from what the input and what the context give, (B, 3n) each."""
+        kernels = self.direction.kernels(projected.dtype)
+        recurrent = ops.matmul(hidden, kernels.gates) + context[:, : 2 * self.units]
+        gates = ops.sigmoid(projected[:, : 2 * self.units] + recurrent)
+        z, r = ops.split(gates, 2, axis=-1)
+        inner = ops.matmul(hidden, kernels.candidate) + context[:, 2 * self.units :]
+        candidate = ops.tanh(projected[:, 2 * self.units :] + r * inner)
+        return candidate + z * (hidden - candidate)
 
 
 @keras.saving.register_keras_serializable(package="zoo")

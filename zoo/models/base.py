@@ -26,6 +26,8 @@ class AttentionMap(NamedTuple):
     """Name of the input whose tokens are attended to: the columns, each row summing to one."""
     sentinel: bool = False
     """Whether one more column follows, of a trained vector that stands for "nothing here"."""
+    normalised: bool = True
+    """Whether each row sums to one; else to one at most."""
 
 
 class BaseModel(keras.Model):
@@ -39,6 +41,8 @@ class BaseModel(keras.Model):
     """Named configurations; ``paper`` is the paper's."""
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {}
     """The axes of each map in ``outputs["attention"]``."""
+    PREDICTION: ClassVar[str | None] = None
+    """The output that a target without a name belongs to."""
 
     @classmethod
     def from_preset(cls, preset: str, **overrides: Any) -> Self:
@@ -68,10 +72,18 @@ class BaseModel(keras.Model):
             number of its units.
         """
 
+    def keep_arguments(self, arguments: Mapping[str, Any]) -> None:
+        """Keeps the constructor's arguments (its ``locals()``) as attributes of their names."""
+        for name in self._argument_names():
+            setattr(self, name, arguments[name])
+
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments, each kept as an attribute of the same name."""
-        names = inspect.signature(type(self).__init__).parameters.keys() - {"self", "kwargs"}
-        return super().get_config() | {name: getattr(self, name) for name in sorted(names)}
+        return super().get_config() | {name: getattr(self, name) for name in self._argument_names()}
+
+    def _argument_names(self) -> list[str]:
+        names = inspect.signature(type(self).__init__).parameters.keys()
+        return sorted(names - {"self", "kwargs"})
 
     def compile(self, optimizer: Any = "adam", *, jit_compile: bool = False, **kwargs: Any) -> None:
         """As in Keras, without a loss. XLA is off unless asked for: it slows recurrent models.
@@ -136,9 +148,13 @@ class BaseModel(keras.Model):
     ) -> dict[str, Tensor]:
         """Updates compiled metrics with those outputs that have a target.
 
+        A target without a name belongs to the output ``PREDICTION``.
+
         Raises:
             ValueError: if a metric is named for an output that has no target.
         """
+        if not isinstance(y, Mapping) and self.PREDICTION is not None:
+            y = {self.PREDICTION: y}
         if isinstance(y, Mapping):
             named = getattr(self._compile_metrics, "_user_metrics", None)
             if isinstance(named, Mapping) and (unknown := set(named) - set(y)):

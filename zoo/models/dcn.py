@@ -100,23 +100,13 @@ class DynamicCoattentionNetwork(BaseModel):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        self.keep_arguments(locals())
         check_sizes(vocabulary_size=vocabulary_size, embedding_dim=embedding_dim)
         check_sizes(hidden_dim=hidden_dim, pool_size=pool_size, iterations=iterations)
         check_choice("end_uses", end_uses, get_args(EndUses))
         check_choice("loss_over", loss_over, get_args(LossOver))
         check_choice("question_initializer", question_initializer, get_args(QuestionInitializer))
         check_rate("dropout", dropout)
-        self.vocabulary_size = vocabulary_size
-        self.embedding_dim = embedding_dim
-        self.hidden_dim = hidden_dim
-        self.pool_size = pool_size
-        self.iterations = iterations
-        self.end_uses = end_uses
-        self.loss_over = loss_over
-        self.question_initializer = question_initializer
-        self.dropout = dropout
-        self.trainable_embeddings = trainable_embeddings
-        self.embedding_dtype = embedding_dtype
         self._make_layers()
 
     def _make_layers(self) -> None:

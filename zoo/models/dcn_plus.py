@@ -109,6 +109,7 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        self.keep_arguments(locals())
         check_sizes(vocabulary_size=vocabulary_size, embedding_dim=embedding_dim)
         check_sizes(hidden_dim=hidden_dim, pool_size=pool_size, iterations=iterations)
         check_choice("end_uses", end_uses, get_args(EndUses))
@@ -116,18 +117,6 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         check_choice("objective", objective, get_args(Objective))
         check_choice("question_initializer", question_initializer, get_args(QuestionInitializer))
         check_rate("dropout", dropout)
-        self.vocabulary_size = vocabulary_size
-        self.embedding_dim = embedding_dim
-        self.hidden_dim = hidden_dim
-        self.pool_size = pool_size
-        self.iterations = iterations
-        self.end_uses = end_uses
-        self.loss_over = loss_over
-        self.objective = objective
-        self.question_initializer = question_initializer
-        self.dropout = dropout
-        self.trainable_embeddings = trainable_embeddings
-        self.embedding_dtype = embedding_dtype
         self._make_layers()
 
     def _make_layers(self) -> None:

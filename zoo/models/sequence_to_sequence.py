@@ -1,0 +1,174 @@
+"""What all models that write a target for a source share.
+
+A model is taken apart into the steps that a search needs; training runs the same steps over the
+whole target and projects to the vocabulary once, after the loop:
+
+    memory = encode(inputs)              once per source
+    state = initial_state(memory)        before the first target token
+    inputs = embed(tokens)               what depends on neither state nor time, for all tokens
+    features, state, attention = advance(inputs_t, state, memory)
+    logits = project(features)
+
+``step`` composes the last three. Memory and state are flat dicts. The memory has one row a source
+and is never tiled: with k hypotheses a source the state has k times as many rows, source by source.
+
+Shape letters: B sources, R rows (B, or k B in a search), S source tokens, T target tokens,
+V vocabulary.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import keras
+from keras import ops
+
+from zoo.layers.recurrence import scan
+from zoo.models.base import AttentionMap, BaseModel
+from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
+
+LossNormaliser = Literal["sentences", "tokens"]
+START_ID = 2
+"""Of ``<s>``, which every target begins with."""
+
+
+class SequenceToSequenceModel(BaseModel):
+    """A model from ``source`` and ``target`` ids to ``logits`` of the next target ids.
+
+    A subclass sets ``loss_normaliser`` and implements the steps above.
+    """
+
+    ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
+        "alignment": AttentionMap("target", "source")
+    }
+    PREDICTION = "logits"
+    loss_normaliser: LossNormaliser
+
+    @abstractmethod
+    def encode(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Tensor]:
+        """Reads the sources.
+
+        Args:
+            inputs: ``source`` int32 (B, S), 0 where padded.
+            training: whether dropout is on.
+
+        Returns:
+            The memory, a flat dict (B, ...); ``mask`` bool (B, S) is in it.
+        """
+
+    @abstractmethod
+    def initial_state(self, memory: dict[str, Tensor]) -> dict[str, Tensor]:
+        """The state before the first token, a flat dict (B, ...)."""
+
+    @abstractmethod
+    def embed(self, tokens: Tensor, training: bool = False) -> dict[str, Tensor]:
+        """What the decoder reads of its tokens int32 (R, T): a flat dict (R, T, ...)."""
+
+    @abstractmethod
+    def advance(
+        self, inputs: dict[str, Tensor], state: dict[str, Tensor], memory: dict[str, Tensor]
+    ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
+        """One step of the decoder.
+
+        Args:
+            inputs: one step of ``embed``, (R, ...).
+            state: (R, ...).
+            memory: (B, ...).
+
+        Returns:
+            What ``project`` needs, (R, f); the new state; the attention, as ``expand`` takes it.
+        """
+
+    @abstractmethod
+    def project(self, features: Tensor, training: bool = False) -> Tensor:
+        """Logits (..., V) of the next token from features (..., f)."""
+
+    def expand(self, attention: dict[str, Tensor], memory: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Maps over the source, (R, T, S), from what ``advance`` returned, with a time axis."""
+        return attention
+
+    def details(self, attention: dict[str, Tensor]) -> dict[str, Tensor]:
+        """More outputs of ``call``, (B, T, ...), from what ``expand`` takes."""
+        return {}
+
+    def step(
+        self, tokens: Tensor, state: dict[str, Tensor], memory: dict[str, Tensor]
+    ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
+        """Writes one token more: what a search calls.
+
+        Args:
+            tokens: int32 (R,), the token before, ``<s>`` at first.
+            state: (R, ...), row r belongs to source ``r // (R // B)``.
+            memory: (B, ...).
+
+        Returns:
+            Logits (R, V), the new state, and ``{"alignment": (R, S)}`` or no map at all.
+        """
+        embedded = self.embed(tokens[:, None])
+        inputs = {name: values[:, 0] for name, values in embedded.items()}
+        features, state, attention = self.advance(inputs, state, memory)
+        maps = {name: values[:, None] for name, values in attention.items()}
+        maps = {name: values[:, 0] for name, values in self.expand(maps, memory).items()}
+        return self.project(features), state, maps
+
+    def call(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Any]:
+        """Predicts every target token from those before it.
+
+        Args:
+            inputs: ``source`` int32 (B, S), ``target`` int32 (B, T), beginning with ``<s>``; 0
+                where padded.
+            training: whether dropout is on.
+
+        Returns:
+            ``logits`` (B, T, V); ``attention``: ``alignment`` (B, T, S), rows of padded targets
+            zero; and whatever ``details`` adds.
+        """
+        memory = self.encode(inputs, training=training)
+        embedded = self.embed(inputs["target"], training=training)
+
+        def one_step(inputs: Any, state: Any) -> tuple[Any, Any]:
+            features, state, attention = self.advance(inputs, state, memory)
+            return (features, attention), state
+
+        (features, attention), _ = scan(one_step, embedded, self.initial_state(memory))
+        maps = self.expand(attention, memory)
+        real = mask_from_ids(inputs["target"])
+        return {
+            "logits": self.project(features, training=training),
+            "attention": {name: mask_rows(weights, real) for name, weights in maps.items()},
+        } | self.details(attention)
+
+    def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
+        """Negative log-likelihood of the target ids (B, T), 0 where padded."""
+        real = ops.cast(mask_from_ids(targets), "float32")
+        logits = ops.cast(outputs["logits"], _loss_dtype(outputs["logits"]))
+        losses = keras.losses.sparse_categorical_crossentropy(targets, logits, from_logits=True)
+        losses = ops.sum(losses * ops.cast(real, losses.dtype), axis=-1)
+        if self.loss_normaliser == "tokens":
+            return losses, ops.sum(real, axis=-1)
+        return losses, ops.ones_like(losses)
+
+
+def _loss_dtype(logits: Tensor) -> str:
+    dtype: str = keras.backend.standardize_dtype(logits.dtype)
+    return dtype if dtype == "float64" else "float32"
+
+
+def group_rows(values: Tensor, batch: Tensor | int) -> Tensor:
+    """Rows (R, d) as the queries (B, R / B, d) of their sources."""
+    rows, dim = ops.shape(values)[0], values.shape[-1]
+    # An empty batch has no rows to divide by.
+    return ops.reshape(values, (batch, rows // ops.maximum(batch, 1), dim))
+
+
+def ungroup_rows(values: Tensor) -> Tensor:
+    """(B, R / B, ...) as rows (R, ...)."""
+    batch, beam, *rest = ops.shape(values)
+    return ops.reshape(values, (batch * beam, *rest))
+
+
+def repeat_rows(values: Tensor, rows: Tensor | int) -> Tensor:
+    """What belongs to each source (B, d) for every one of its rows: (R, d)."""
+    batch, dim = ops.shape(values)
+    beam = rows // ops.maximum(batch, 1)
+    return ops.reshape(ops.broadcast_to(values[:, None], (batch, beam, dim)), (rows, dim))
