@@ -39,6 +39,8 @@ class Settings:
     """Word vectors in GloVe's or word2vec's text format. Without any they are learned."""
     maximum_vocabulary: int = 100_000
     """Words kept of the vectors, the first of the file: the most frequent ones."""
+    vector_norm: float | None = None
+    """Norm that each vector of the file is scaled to; 0: as in the file."""
     train_vectors: bool = False
     """Whether pretrained vectors are tuned; the paper keeps them fixed."""
     model: Literal["dcn", "dcn_plus"] = "dcn"
@@ -98,10 +100,11 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "ema_decay": 0.99,
     },
     "squad": {
+        "vector_norm": 8.0,
         "hidden_dim": 100,
         "question_initializer": "identity",
         "dropout": 0.2,
-        "epochs": 10,
+        "epochs": 6,
         "batch_size": 32,
         "learning_rate": 1.5e-3,
         "ema_decay": 0.999,
@@ -133,7 +136,12 @@ def main(settings: Settings) -> dict[str, Any]:
     run = RunFolder(settings.run_dir, asdict(settings), may_change=MAY_CHANGE, fresh=settings.fresh)
     set_random_seed(settings.seed)
     data = load_reading_data(
-        settings.data, settings.data_dir, settings.vectors, settings.maximum_vocabulary, run.logger
+        settings.data,
+        settings.data_dir,
+        settings.vectors,
+        settings.maximum_vocabulary,
+        run.logger,
+        settings.vector_norm,
     )
     model, vocabulary, strategy = make_model(settings, data, run.vocabulary)
     report, metrics = train(settings, data, model, vocabulary, strategy, run)

@@ -3,7 +3,13 @@ import gzip
 import numpy as np
 import pytest
 
-from zoo.text.vectors import WordVectors, embedding_matrix, read_vectors, write_vectors
+from zoo.text.vectors import (
+    WordVectors,
+    embedding_matrix,
+    read_vectors,
+    scale_to_norm,
+    write_vectors,
+)
 
 
 @pytest.fixture
@@ -133,3 +139,15 @@ def test_embedding_matrix_leaves_special_and_unknown_words_zero():
     assert matrix.tolist() == [[0, 0]] * 4 + [[3, 4], [0, 0], [1, 2]]
     assert embedding_matrix(vectors, words, np.float16).dtype == np.float16
     assert embedding_matrix(vectors, ["<pad>", "dog"]).tolist() == [[0, 0], [0, 0]]
+
+
+def test_vectors_are_scaled_to_a_norm_but_those_of_zeros():
+    vectors = WordVectors(
+        ["a", "b", "c"], np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 0.1]], "float32")
+    )
+    scaled = scale_to_norm(vectors, 10.0)
+    assert scaled.words == vectors.words
+    assert scaled.matrix.dtype == np.float32
+    np.testing.assert_allclose(scaled.matrix, [[6.0, 8.0], [0.0, 0.0], [0.0, 10.0]], rtol=1e-6)
+    with pytest.raises(ValueError, match=r"norm must be positive, got 0"):
+        scale_to_norm(vectors, 0)

@@ -13,7 +13,7 @@ from zoo.data.reading_sample import reading_sample, sample_vectors
 from zoo.data.squad import SQUAD_FILES, find_squad, read_squad
 from zoo.serving.cards import DataRecord
 from zoo.text.tokenizer import WordTokenizer
-from zoo.text.vectors import WordVectors, embedding_matrix, read_vectors
+from zoo.text.vectors import WordVectors, embedding_matrix, read_vectors, scale_to_norm
 from zoo.text.vocabulary import choose_words, count_words
 
 DataName = Literal["sample", "squad"]
@@ -58,6 +58,7 @@ def load_reading_data(
     vectors: Path | None,
     maximum_vocabulary: int,
     logger: logging.Logger,
+    vector_norm: float | None = None,
 ) -> ReadingData:
     """Reads SQuAD, downloading what is missing, and word vectors; or generates the sample.
 
@@ -67,6 +68,7 @@ def load_reading_data(
         vectors: word vectors in GloVe's or word2vec's text format; the sample has its own.
         maximum_vocabulary: words kept, the first of the file.
         logger: gets a line where the data is not what one might expect.
+        vector_norm: what the vectors of the file are scaled to; None or 0: left as they are.
 
     Raises:
         DownloadError: a file is missing and could not be fetched.
@@ -88,7 +90,8 @@ def load_reading_data(
         return ReadingData(
             training, evaluation, _frequent_words(training, maximum_vocabulary), None, record
         )
-    words, matrix = read_vectors(vectors)
+    read = read_vectors(vectors)
+    words, matrix = scale_to_norm(read, vector_norm) if vector_norm else read
     return ReadingData(
         training, evaluation, words[:maximum_vocabulary], matrix[:maximum_vocabulary], record
     )

@@ -134,6 +134,23 @@ def embedding_matrix(
     return matrix
 
 
+def scale_to_norm(vectors: WordVectors, norm: float) -> WordVectors:
+    """Gives every vector the same Euclidean norm; a vector of zeros stays one.
+
+    Args:
+        vectors: The vectors.
+        norm: The norm, positive.
+
+    Raises:
+        ValueError: If `norm` is not positive.
+    """
+    if norm <= 0:
+        raise ValueError(f"norm must be positive, got {norm}")
+    norms = np.linalg.norm(vectors.matrix, axis=1, keepdims=True)  # (words, 1)
+    scaled = vectors.matrix * (norm / np.where(norms > 0, norms, 1.0))
+    return WordVectors(vectors.words, scaled.astype(vectors.matrix.dtype))
+
+
 def _open(path: Path) -> BinaryIO | gzip.GzipFile:
     """Opens a file for reading bytes, decompressed if its name ends in .gz."""
     return gzip.GzipFile(path) if path.suffix == ".gz" else path.open("rb")
