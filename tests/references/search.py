@@ -93,7 +93,7 @@ def beam_search(
             for token in rules.allowed(len(step(hypothesis.tokens)[0]), len(hypothesis.tokens))
         ]
         candidates.sort(key=lambda c: (-c[2].log_probability, c[0], c[1]))
-        chosen = [hypothesis for *_, hypothesis in candidates[:width]]
+        chosen = [h for *_, h in candidates[:width] if h.log_probability > -math.inf]
         finished += [hypothesis for hypothesis in chosen if hypothesis.finished]
         alive = [hypothesis for hypothesis in chosen if not hypothesis.finished]
         if stop == "current_length" and alive and len(finished) >= n_best:

@@ -1,0 +1,91 @@
+"""Translations drawn from the model's distribution, or from its likelier part."""
+
+import tensorflow as tf
+
+from zoo.decoding.continuations import LOWEST
+from zoo.decoding.greedy import decode
+from zoo.decoding.limits import at_least
+from zoo.decoding.protocol import Hypotheses, Number, StepModel, Tensors
+
+
+def sample(
+    model: StepModel,
+    memory: Tensors,
+    *,
+    maximum_length: int | tf.Tensor,
+    seed: int | tf.Tensor,
+    temperature: Number = 1.0,
+    top_k: int | tf.Tensor | None = None,
+    top_p: Number | None = None,
+    minimum_length: int | tf.Tensor = 0,
+    forbid_unknown: bool | tf.Tensor = False,
+) -> Hypotheses:
+    """Draws one translation of each sentence.
+
+    The logits are divided by the temperature; of what is allowed, the ``top_k`` likeliest tokens
+    are kept, and of these the fewest likeliest whose probabilities sum to at least ``top_p``.
+
+    Args:
+        model: whatever follows the step protocol.
+        memory: what its encoder made of B sources.
+        maximum_length: number of tokens, ``</s>`` counted, after which a translation is left
+            unfinished: a number, a scalar tensor or a tensor (B,).
+        seed: the same seed draws the same translations of the same batch: a number or a scalar
+            tensor.
+        temperature: above 0; a number or a scalar tensor.
+        top_k: at least 1, or None for all tokens; likewise.
+        top_p: above 0 and at most 1, or None for all tokens; likewise.
+        minimum_length: ``</s>`` is forbidden until that many tokens are out; as the maximum.
+        forbid_unknown: never emit ``<unk>``; a bool or a scalar tensor.
+
+    Returns:
+        One hypothesis a sentence. Its score is its log-probability under the model itself, whatever
+        it was drawn from.
+
+    Raises:
+        ValueError: if a Python number is out of its range.
+    """
+    _between_0_and("temperature", temperature, float("inf"))
+    at_least("top_k", top_k, 1)
+    _between_0_and("top_p", top_p, 1.0)
+    seeds = tf.stack([tf.cast(seed, tf.int64), 0])
+
+    def draw(logits: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
+        logits, ids = likelier(logits / tf.cast(temperature, tf.float32), top_k, top_p)
+        key = tf.random.experimental.stateless_fold_in(seeds, tf.cast(step, tf.int64))
+        drawn = tf.random.stateless_categorical(logits, 1, key, tf.int32)  # (B, 1)
+        return tf.gather(ids, drawn, batch_dims=1)[:, 0] if ids is not None else drawn[:, 0]
+
+    return decode(model, memory, draw, minimum_length, maximum_length, forbid_unknown)
+
+
+def likelier(
+    logits: tf.Tensor, top_k: int | tf.Tensor | None, top_p: Number | None
+) -> tuple[tf.Tensor, tf.Tensor | None]:
+    """Keeps the likelier tokens; of equals the lower ids.
+
+    Args:
+        logits: float32 (B, V).
+        top_k: how many at most, or None.
+        top_p: the probability, among these, that those kept have at least, or None.
+
+    Returns:
+        Logits (B, v), likeliest first and -inf where a token is not kept, and their ids, int32
+        (B, v); where nothing is asked for, the logits as they are and None.
+    """
+    if top_k is None and top_p is None:
+        return logits, None
+    size = logits.shape[1]
+    logits, ids = tf.math.top_k(logits, size if top_k is None else tf.minimum(top_k, size))
+    if top_p is not None:
+        probabilities = tf.nn.softmax(logits)
+        ahead = tf.cumsum(probabilities, axis=1, exclusive=True)  # of those that are likelier
+        top_p = tf.cast(top_p, tf.float32)
+        logits = tf.where((ahead < top_p) | (top_p >= 1.0), logits, LOWEST)
+    return logits, ids
+
+
+def _between_0_and(name: str, number: Number | None, most: float) -> None:
+    """Refuses a Python number that is not above 0 and at most ``most``."""
+    if isinstance(number, int | float) and not 0 < number <= most:
+        raise ValueError(f"{name} is {number}, expected a number above 0 and at most {most}")

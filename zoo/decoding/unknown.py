@@ -1,0 +1,78 @@
+"""Replacing unknown words by what they are aligned with, in the graph.
+
+Source: Luong et al. 2015 (arXiv 1508.04025), section 4.1: the source word with the highest
+attention weight, translated by a dictionary, or copied if the dictionary does not have it.
+"""
+
+from typing import Literal, Protocol
+
+import tensorflow as tf
+
+from zoo.decoding.limits import one_of
+from zoo.text.vocabulary import UNKNOWN
+
+Convention = Literal["predicted", "input"]
+
+
+class Dictionary(Protocol):
+    """A table from words to words, such as ``tf.lookup.StaticHashTable`` with the default ""."""
+
+    def lookup(self, keys: tf.Tensor) -> tf.Tensor:
+        """Translations of the words of a string tensor; "" where there is none."""
+
+
+def replace_unknown(
+    target_pieces: tf.Tensor,
+    target_ids: tf.Tensor,
+    alignment: tf.Tensor,
+    source_tokens: tf.Tensor,
+    source_lengths: tf.Tensor,
+    dictionary: Dictionary | None = None,
+    convention: Convention = "predicted",
+) -> tf.Tensor:
+    """Puts a word of the source, or its translation, in the place of every ``<unk>``.
+
+    An unknown word stays as it is if no word of the source has any weight.
+
+    Args:
+        target_pieces: string (B, ..., T), for example (B, N, T) of N hypotheses.
+        target_ids: int (B, ..., T).
+        alignment: float (B, ..., T, S), as a search returns it.
+        source_tokens: string (B, s); columns of the alignment beyond s are of no word.
+        source_lengths: int (B,): number of words. Positions from there on, such as that of
+            ``</s>``, are never copied, however high their weight.
+        dictionary: translations, or None: every word is copied.
+        convention: which word the attention of a step belongs to: the ``"predicted"`` one, or the
+            ``"input"`` of that step, so that an emitted word is aligned by the step that reads it
+            (paper, footnote 14). The last word, which no step reads, keeps its own.
+
+    Returns:
+        string (B, ..., T).
+
+    Raises:
+        ValueError: if the convention is unknown.
+    """
+    one_of("convention", convention, ("predicted", "input"))
+    if convention == "input":
+        alignment = tf.concat([alignment[..., 1:, :], alignment[..., -1:, :]], axis=-2)
+    batch, words = tf.unstack(tf.shape(source_tokens))
+    columns = tf.shape(alignment)[-1]
+    # One column more, of no word, so that there is one even without a source.
+    missing = tf.maximum(words - columns, 0) + 1
+    rows = tf.size(target_ids) // tf.maximum(batch, 1)
+    weights = tf.reshape(alignment, (batch, rows, columns))
+    weights = tf.pad(weights, [[0, 0], [0, 0], [0, missing]])[:, :, : words + 1]
+    source_lengths = tf.minimum(tf.cast(source_lengths, tf.int32), words)
+    real = tf.sequence_mask(source_lengths, words + 1)[:, None]
+    weights = tf.where(real, weights, 0)
+    best = tf.argmax(weights, axis=2, output_type=tf.int32)  # (B, rows)
+    weight = tf.gather(weights, best, batch_dims=2)
+    copied = tf.gather(
+        tf.pad(source_tokens, [[0, 0], [0, 1]], constant_values=""), best, batch_dims=1
+    )
+    if dictionary is not None:
+        translated = dictionary.lookup(copied)
+        copied = tf.where(translated != "", translated, copied)
+    shape = tf.shape(target_ids)
+    unknown = (target_ids == UNKNOWN) & tf.reshape(weight > 0, shape)
+    return tf.where(unknown, tf.reshape(copied, shape), target_pieces)
