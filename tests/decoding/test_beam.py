@@ -117,7 +117,9 @@ def test_the_first_to_finish_is_not_returned_by_mistake():
 
 
 def test_stopping_by_the_current_length_is_sooner_and_may_miss_the_best():
-    table = script({2: {3: 0.5, 4: 0.3, 5: 0.2}, 4: {6: 1.0}, 6: {3: 1.0}, 5: {3: 1.0}})
+    """Only its length lifts 4 6 5 1 </s>, log(0.2) / 5, above </s>, log(0.7) / 1."""
+    chain = {4: {6: 1.0}, 6: {5: 1.0}, 5: {1: 1.0}, 1: {3: 1.0}}
+    table = script({2: {3: 0.7, 4: 0.2, 5: 0.1}} | chain)
     model = ScriptedModel(table)
     found = {}
     for stop in ("exact", "current_length"):
@@ -125,7 +127,7 @@ def test_stopping_by_the_current_length_is_sooner_and_may_miss_the_best():
         options = {"beam_width": 2, "maximum_length": 50, "normalisation": "length", "stop": stop}
         tokens = beam_search(model, model.encode(1), **options).tokens
         found[stop] = tokens.numpy().tolist(), model.steps
-    assert found == {"exact": ([[[4, 6, 3]]], 3), "current_length": ([[[3]]], 1)}
+    assert found == {"exact": ([[[4, 6, 5, 1, 3]]], 5), "current_length": ([[[3]]], 1)}
 
 
 @pytest.mark.parametrize("stop", ["exact", "current_length"])

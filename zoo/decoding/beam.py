@@ -80,7 +80,7 @@ def beam_search(
         memory: what its encoder made of B sources.
         beam_width: K, a number or a scalar tensor.
         maximum_length: number of tokens, ``</s>`` counted, after which a hypothesis is left
-            unfinished: a number, a scalar tensor or a tensor (B,).
+            unfinished: a number, a scalar tensor or a tensor (B,), which may hold zeros.
         minimum_length: ``</s>`` is forbidden until that many tokens are out; likewise.
         normalisation: by what a log-probability is divided: ``"none"``; ``"length"``: the number
             of tokens; ``"gnmt"``: ``((5 + length) / 6) ** length_penalty``.
@@ -91,8 +91,9 @@ def beam_search(
         n_best: N, how many to return; a number or a scalar tensor. It may exceed the beam.
         stop: ``"exact"``: a sentence's search ends when no open hypothesis can come among the N
             best any more, however it goes on; ``"current_length"``: when none would if it were
-            scored as it stands. That is sooner, and what most toolkits do, but it misses longer
-            hypotheses that a division by the length would have lifted.
+            scored as it stands. The second is sooner, and what most toolkits do, but may miss a
+            longer hypothesis that a division by its length would have lifted; the first then seldom
+            ends before the maximum length. Without any penalty the two are one.
 
     Returns:
         The N best hypotheses of each sentence.

@@ -1,6 +1,6 @@
 """The best continuations of all hypotheses of a sentence, without a sort of the vocabulary.
 
-Exact, and in two passes over the logits (B beam, V) instead of the five of log-softmax and top-k:
+Exact, and without a log-softmax:
 
 1. The maximum of every chunk of about a hundred columns. The K best continuations lie in the K
    chunks with the highest maxima: any other chunk has K chunks ahead of it, and in each of these
@@ -8,7 +8,7 @@ Exact, and in two passes over the logits (B beam, V) instead of the five of log-
 2. The normaliser of every row, once. Nothing is normalised but the few numbers that are compared.
 
 Ranks are those of one `top_k` over all ``beam * V`` continuations: of equals the lowest index
-first.
+first. XLA compiles it for a `count` that is a Python number.
 
 Shape letters: B sentences, W hypotheses of each that are continued, K kept, V vocabulary,
 C chunks of a row, c columns of a chunk.
