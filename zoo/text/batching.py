@@ -13,6 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 Column: TypeAlias = tf.RaggedTensor | tf.Tensor | np.ndarray
+Targets: TypeAlias = dict[str, tf.Tensor] | tf.Tensor
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,8 @@ class BucketedBatches:
         columns: The examples by name, all with the same number of rows. Ragged columns (rows,
             tokens) are padded, others are only gathered.
         inputs: Names of the columns the model reads.
-        targets: Names of the columns the model is trained towards.
+        targets: Names of the columns the model is trained towards; a single name, not in a
+            sequence, gives batches whose target is that column and no dict.
         lengths: (rows,) what examples are sorted by.
         batch_size: Examples per batch; the last batch of an epoch may be smaller.
         seed: Seed of the order in training.
@@ -32,7 +34,7 @@ class BucketedBatches:
 
     columns: Mapping[str, Column]
     inputs: Sequence[str]
-    targets: Sequence[str]
+    targets: Sequence[str] | str
     lengths: np.ndarray
     batch_size: int
     seed: int = 0
@@ -48,7 +50,7 @@ class BucketedBatches:
             raise ValueError(f"batch_size must be positive, got {self.batch_size}")
         if self.pool_batches < 1:
             raise ValueError(f"pool_batches must be positive, got {self.pool_batches}")
-        for name in (*self.inputs, *self.targets):
+        for name in (*self.inputs, *self._target_names):
             if name not in self.columns:
                 raise ValueError(f"columns must hold {name!r}, got {sorted(self.columns)}")
         for name, column in self.columns.items():
@@ -91,12 +93,16 @@ class BucketedBatches:
             first_step: How many batches to leave out at the beginning, at no cost.
 
         Returns:
-            Pairs (inputs, targets), dicts of tensors (batch, ...). Ragged columns are padded with
-            0 to the longest of the batch, and to one column at least.
+            Pairs (inputs, targets), dicts of tensors (batch, ...), or a bare tensor of targets.
+            Ragged columns are padded with 0 to the longest of the batch, and to one column at
+            least.
         """
 
-        def gather(rows: tf.Tensor) -> tuple[dict[str, tf.Tensor], dict[str, tf.Tensor]]:
-            return self._gather(self.inputs, rows), self._gather(self.targets, rows)
+        def gather(rows: tf.Tensor) -> tuple[dict[str, tf.Tensor], Targets]:
+            targets: Targets = self._gather(self._target_names, rows)
+            if isinstance(self.targets, str):
+                targets = targets[self.targets]
+            return self._gather(self.inputs, rows), targets
 
         return (
             self._dataset(self.indices(epoch)[first_step:])
@@ -121,6 +127,10 @@ class BucketedBatches:
             .map(gather, num_parallel_calls=tf.data.AUTOTUNE)
             .prefetch(tf.data.AUTOTUNE)
         )
+
+    @property
+    def _target_names(self) -> Sequence[str]:
+        return (self.targets,) if isinstance(self.targets, str) else self.targets
 
     @staticmethod
     def _dataset(batches: list[np.ndarray]) -> tf.data.Dataset:

@@ -1,0 +1,74 @@
+"""Global and local attention (Luong et al. 2015) on Multi30k.
+
+    python -m recipes.multi30k_luong                       # Multi30k if it lies here, else a sample
+    python -m recipes.multi30k_luong --data sample         # generated, needs no data
+    python -m recipes.multi30k_luong --data multi30k --mechanism local_p --score general
+
+The same command, started again after an interruption, goes on where it was. The run folder holds
+settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
+``attention.png``. What it reaches, and in what time: ``docs/translation.md``.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from zoo.tasks.translation_recipe import TranslationSettings, run_translation
+from zoo.training.command import start
+
+
+@dataclass(frozen=True)
+class Settings(TranslationSettings):
+    """Settings of the run. Those given as None depend on the data; the run folder records them."""
+
+    score: Literal["dot", "general", "concat", "concat_identity", "location"] = "general"
+    """The score function."""
+    mechanism: Literal["global", "local_m", "local_p"] = "global"
+    """What of the source is attended to."""
+    input_feeding: bool = True
+    """Whether the lowest layer also reads the last attentional vector."""
+    reverse_source: bool = True
+    """Whether the encoder reads from the last word to the first."""
+    half_width: int = 10
+    """D of a local window."""
+    window: Literal["floor", "real"] = "floor"
+    """Positions of a local window around a real-valued centre."""
+    renormalise: bool = False
+    """Whether the weights of local_p sum to one."""
+    depth: int = 1
+    """Layers of encoder and decoder."""
+
+
+DEFAULTS: dict[str, dict[str, Any]] = {}
+
+
+def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
+    """Builds the architecture."""
+    from zoo.models.luong import LuongTranslator
+
+    return LuongTranslator(
+        source_vocabulary_size=source_size,
+        target_vocabulary_size=target_size,
+        embedding_dim=settings.embedding_dim,
+        hidden_dim=settings.hidden_dim,
+        depth=settings.depth,
+        score=settings.score,
+        mechanism=settings.mechanism,
+        input_feeding=settings.input_feeding,
+        reverse_source=settings.reverse_source,
+        half_width=settings.half_width,
+        window=settings.window,
+        renormalise=settings.renormalise,
+        maximum_source_length=settings.maximum_tokens,
+        use_bias=True,
+        dropout=settings.dropout,
+        loss_normaliser="tokens",
+    )
+
+
+def main(settings: Settings) -> dict[str, Any]:
+    """Runs the recipe and returns what ``result.json`` holds."""
+    return run_translation(settings, "multi30k_luong", make_model, DEFAULTS)
+
+
+if __name__ == "__main__":
+    start(main, Settings, __doc__)

@@ -1,0 +1,61 @@
+"""RNNsearch (Bahdanau et al. 2014) on Multi30k.
+
+    python -m recipes.multi30k_rnnsearch                   # Multi30k if it lies here, else a sample
+    python -m recipes.multi30k_rnnsearch --data sample     # generated, needs no data
+    python -m recipes.multi30k_rnnsearch --data multi30k --source en --target de
+
+The same command, started again after an interruption, goes on where it was. The run folder holds
+settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
+``attention.png``. What it reaches, and in what time: ``docs/translation.md``.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from zoo.tasks.translation_recipe import TranslationSettings, run_translation
+from zoo.training.command import start
+
+
+@dataclass(frozen=True)
+class Settings(TranslationSettings):
+    """Settings of the run. Those given as None depend on the data; the run folder records them."""
+
+    readout: Literal["appendix", "eq4", "groundhog"] = "appendix"
+    """Which state a word is read out of."""
+    alignment_dim: int | None = None
+    """Units of the alignment model."""
+    maxout_dim: int | None = None
+    """Maxout units of the readout."""
+
+
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "sample": {"alignment_dim": 64, "maxout_dim": 64},
+    "multi30k": {"alignment_dim": 256, "maxout_dim": 256},
+}
+"""What the settings given as None become."""
+
+
+def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
+    """Builds the architecture."""
+    from zoo.models.rnnsearch import RNNsearch
+
+    return RNNsearch(
+        source_vocabulary_size=source_size,
+        target_vocabulary_size=target_size,
+        embedding_dim=settings.embedding_dim,
+        hidden_dim=settings.hidden_dim,
+        alignment_dim=settings.alignment_dim,
+        maxout_dim=settings.maxout_dim,
+        readout=settings.readout,
+        dropout=settings.dropout,
+        loss_normaliser="tokens",
+    )
+
+
+def main(settings: Settings) -> dict[str, Any]:
+    """Runs the recipe and returns what ``result.json`` holds."""
+    return run_translation(settings, "multi30k_rnnsearch", make_model, DEFAULTS)
+
+
+if __name__ == "__main__":
+    start(main, Settings, __doc__)

@@ -1,0 +1,72 @@
+"""Translation without attention on Multi30k: what attention is measured against.
+
+    python -m recipes.multi30k_seq2seq                          # Sutskever et al. 2014
+    python -m recipes.multi30k_seq2seq --model rnnencdec        # RNNsearch without the search
+    python -m recipes.multi30k_seq2seq --model cho              # Cho et al. 2014
+    python -m recipes.multi30k_seq2seq --data sample            # generated, needs no data
+
+The same command, started again after an interruption, goes on where it was. The run folder holds
+settings, log, TensorBoard events, checkpoints, ``result.json`` and the SavedModel. What it reaches,
+and in what time: ``docs/translation.md``.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from zoo.tasks.translation_recipe import TranslationSettings, run_translation
+from zoo.training.command import start
+
+
+@dataclass(frozen=True)
+class Settings(TranslationSettings):
+    """Settings of the run. Those given as None depend on the data; the run folder records them."""
+
+    model: Literal["sutskever", "rnnencdec", "cho"] = "sutskever"
+    """The architecture."""
+    reverse_source: bool = True
+    """Whether Sutskever's encoder reads from the last word to the first."""
+    depth: int = 1
+    """Layers of Sutskever's encoder and decoder."""
+    maxout_dim: int | None = None
+    """Maxout units of the readout of the other two."""
+
+
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "sample": {"maxout_dim": 64},
+    "multi30k": {"maxout_dim": 256},
+}
+"""What the settings given as None become."""
+
+
+def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
+    """Builds the architecture."""
+    from zoo.models.rnnencdec import ChoTranslator, RNNencdec
+    from zoo.models.seq2seq import SutskeverTranslator
+
+    common = {
+        "source_vocabulary_size": source_size,
+        "target_vocabulary_size": target_size,
+        "embedding_dim": settings.embedding_dim,
+        "hidden_dim": settings.hidden_dim,
+        "dropout": settings.dropout,
+        "loss_normaliser": "tokens",
+    }
+    if settings.model == "sutskever":
+        return SutskeverTranslator(
+            depth=settings.depth,
+            reverse_source=settings.reverse_source,
+            use_bias=True,
+            **common,
+        )
+    if settings.model == "rnnencdec":
+        return RNNencdec(maxout_dim=settings.maxout_dim, **common)
+    return ChoTranslator(maxout_dim=settings.maxout_dim, rank=settings.embedding_dim, **common)
+
+
+def main(settings: Settings) -> dict[str, Any]:
+    """Runs the recipe and returns what ``result.json`` holds."""
+    return run_translation(settings, f"multi30k_{settings.model}", make_model, DEFAULTS)
+
+
+if __name__ == "__main__":
+    start(main, Settings, __doc__)

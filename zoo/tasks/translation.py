@@ -1,0 +1,227 @@
+"""Translation: pairs of strings to examples, and the evaluation of a model on them.
+
+Sources end in ``</s>``; the decoder reads ``<s> y_1 .. y_n`` and predicts ``y_1 .. y_n </s>``.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import tensorflow as tf
+
+from zoo.decoding.beam import beam_search
+from zoo.decoding.greedy import greedy
+from zoo.decoding.protocol import Hypotheses, Tensors
+from zoo.metrics.translation import bleu, exact_match, perplexity
+from zoo.models.sequence_to_sequence import SequenceToSequenceModel
+from zoo.text.batching import BucketedBatches
+from zoo.text.codecs import TextCodec
+from zoo.text.vocabulary import END, START
+
+_CHUNK = 4096  # strings encoded at a time
+
+
+@dataclass(frozen=True)
+class TranslationExamples:
+    """Pairs as ids, one row a pair.
+
+    Attributes:
+        source: int32 (rows, S), ragged, ending in ``</s>``.
+        target_in: int32 (rows, T), ragged, beginning with ``<s>``.
+        target_out: int32 (rows, T), ragged, ending in ``</s>``.
+        dropped: how many pairs were left out because a side was too long.
+    """
+
+    source: tf.RaggedTensor
+    target_in: tf.RaggedTensor
+    target_out: tf.RaggedTensor
+    dropped: int = 0
+
+    def __len__(self) -> int:
+        """Number of pairs."""
+        return int(self.source.nrows())
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """(rows,) the longer of source and target, which batches are sorted by."""
+        sides = (self.source.row_lengths().numpy(), self.target_in.row_lengths().numpy())
+        return np.maximum(*sides)
+
+    def batches(self, batch_size: int, seed: int = 0) -> BucketedBatches:
+        """Batches of pairs of similar length."""
+        return BucketedBatches(
+            columns={
+                "source": self.source,
+                "target": self.target_in,
+                "target_out": self.target_out,
+            },
+            inputs=("source", "target"),
+            targets="target_out",
+            lengths=self.lengths,
+            batch_size=batch_size,
+            seed=seed,
+        )
+
+
+def encode_pairs(
+    frame: pd.DataFrame,
+    source_codec: TextCodec,
+    target_codec: TextCodec,
+    maximum_tokens: int | None = None,
+) -> TranslationExamples:
+    """Encodes pairs of strings, chunk by chunk.
+
+    Args:
+        frame: ``source`` and ``target``.
+        source_codec: of the source.
+        target_codec: of the target.
+        maximum_tokens: pairs with more tokens on a side, ``</s>`` counted, are dropped; None:
+            none are.
+
+    Returns:
+        The pairs, in the order of the frame.
+    """
+    source = _append(encode_strings(frame["source"], source_codec), END)
+    target = encode_strings(frame["target"], target_codec)
+    target_in, target_out = _prepend(START, target), _append(target, END)
+    if maximum_tokens is None:
+        return TranslationExamples(source, target_in, target_out)
+    longest = tf.maximum(source.row_lengths(), target_in.row_lengths())
+    kept = longest <= maximum_tokens
+    columns = (tf.ragged.boolean_mask(column, kept) for column in (source, target_in, target_out))
+    return TranslationExamples(*columns, dropped=int(tf.reduce_sum(tf.cast(~kept, tf.int32))))
+
+
+def encode_strings(strings: Sequence[str], codec: TextCodec) -> tf.RaggedTensor:
+    """Ids (rows, tokens) of many strings, int32."""
+    texts = list(strings)
+    encode = tf.function(codec.encode, input_signature=[tf.TensorSpec([None], tf.string)])
+    chunks = [encode(tf.constant(texts[i : i + _CHUNK])) for i in range(0, len(texts), _CHUNK)]
+    return tf.concat(chunks, axis=0) if chunks else encode(tf.zeros([0], tf.string))
+
+
+def maximum_length(source_lengths: tf.Tensor) -> tf.Tensor:
+    """Longest translation of sources (B,) that is searched for: int32 (B,), ``</s>`` counted."""
+    return 2 * source_lengths + 10
+
+
+class TranslationEvaluator:
+    """Scores a translation model on a data set.
+
+    Called during training it searches greedily; ``search`` chooses a beam. The graphs are traced
+    once.
+    """
+
+    def __init__(
+        self,
+        model: SequenceToSequenceModel,
+        examples: TranslationExamples,
+        references: Sequence[str],
+        target_codec: TextCodec,
+        *,
+        batch_size: int = 64,
+        beam_width: int = 1,
+        length_penalty: float = 1.0,
+    ) -> None:
+        """Takes what to score.
+
+        Args:
+            model: a built model.
+            examples: all pairs, none dropped.
+            references: the targets as strings, in the same order.
+            target_codec: turns ids into strings.
+            batch_size: pairs a batch.
+            beam_width: of the search; 1: greedy.
+            length_penalty: the exponent of the length normalisation of a beam.
+
+        Raises:
+            ValueError: if examples and references differ in number.
+        """
+        if len(examples) != len(references):
+            raise ValueError(
+                f"references: {len(references)} came, expected one an example, {len(examples)}"
+            )
+        self.references = list(references)
+        self._model = model
+        self._codec = target_codec
+        self._batches = examples.batches(batch_size)
+        self._beam_width = beam_width
+        self._length_penalty = length_penalty
+        self._translate = tf.function(self._search, reduce_retracing=True)
+        self._score = tf.function(self._losses, reduce_retracing=True)
+
+    def __call__(self) -> dict[str, float]:
+        """Returns ``bleu`` (13a), ``bleu_lowercase``, ``exact_match`` (%), ``perplexity``."""
+        predictions = self.predict()
+        return {
+            "bleu": bleu(predictions, self.references).score,
+            "bleu_lowercase": bleu(predictions, self.references, lowercase=True).score,
+            "exact_match": exact_match(predictions, self.references),
+            "perplexity": self.perplexity(),
+        }
+
+    def predict(self) -> list[str]:
+        """The translation of every source, in order."""
+        translations = np.full(len(self.references), "", object)
+        for inputs, rows in self._batches.evaluation():
+            texts = self._translate(inputs["source"]).numpy()
+            translations[rows.numpy()] = [text.decode() for text in texts]
+        return translations.tolist()
+
+    def perplexity(self) -> float:
+        """Perplexity per target token, ``</s>`` counted, of the references."""
+        total = tokens = 0.0
+        for batch in self._batches.training(epoch=0):
+            loss, count = self._score(*batch)
+            total, tokens = total + float(loss), tokens + float(count)
+        return perplexity(total, int(tokens))
+
+    def _search(self, source: tf.Tensor) -> tf.Tensor:
+        memory = self._model.encode({"source": source})
+        hypotheses = search(self._model, memory, self._beam_width, self._length_penalty)
+        return self._codec.decode(hypotheses.tokens[:, 0])
+
+    def _losses(self, inputs: Tensors, targets: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        losses, _ = self._model.example_losses(targets, self._model(inputs, training=False))
+        return tf.reduce_sum(losses), tf.math.count_nonzero(targets, dtype=tf.float32)
+
+
+def search(
+    model: SequenceToSequenceModel,
+    memory: Tensors,
+    beam_width: int | tf.Tensor,
+    length_penalty: float | tf.Tensor,
+    n_best: int | tf.Tensor = 1,
+) -> Hypotheses:
+    """How all translation models are searched: GNMT's normalisation, lengths bound by the source's.
+
+    Args:
+        model: a built model.
+        memory: of its encoder.
+        beam_width: 1, as a Python number, searches greedily.
+        length_penalty: GNMT's exponent; 0: none.
+        n_best: hypotheses returned.
+    """
+    lengths = tf.reduce_sum(tf.cast(memory["mask"], tf.int32), axis=1)
+    limit = maximum_length(lengths)
+    if isinstance(beam_width, int) and beam_width == 1:
+        return greedy(model, memory, maximum_length=limit)
+    return beam_search(
+        model,
+        memory,
+        beam_width=beam_width,
+        maximum_length=limit,
+        normalisation="gnmt",
+        length_penalty=length_penalty,
+        n_best=n_best,
+        stop="current_length",
+    )
+
+
+def _append(ids: tf.RaggedTensor, last: int) -> tf.RaggedTensor:
+    return tf.concat([ids, tf.fill([ids.nrows(), 1], last)], axis=1)
+
+
+def _prepend(first: int, ids: tf.RaggedTensor) -> tf.RaggedTensor:
+    return tf.concat([tf.fill([ids.nrows(), 1], first), ids], axis=1)

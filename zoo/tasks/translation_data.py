@@ -1,0 +1,122 @@
+"""The data sets of translation and their codecs, as every translation recipe takes them."""
+
+import logging
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import pandas as pd
+import tensorflow as tf
+
+from zoo.data.download import checksum
+from zoo.data.multi30k import MULTI30K_FILES, find_multi30k, load_multi30k
+from zoo.data.translation_sample import translation_sample
+from zoo.serving.cards import DataRecord
+from zoo.text.codecs import TextCodec
+from zoo.text.subwords import SubwordCodec, train_subwords
+from zoo.text.tokenizer import WordTokenizer
+from zoo.text.vocabulary import choose_words, count_words, write_vocabulary
+from zoo.text.words import WordCodec
+
+DataName = Literal["sample", "multi30k"]
+SPLITS = ("train", "val", "test_2016_flickr")
+"""Of Multi30k: what is trained on, chosen by, and measured on."""
+
+
+class TranslationData(NamedTuple):
+    """What a translation recipe trains on; frames of ``source`` and ``target``."""
+
+    name: DataName
+    training: pd.DataFrame
+    validation: pd.DataFrame
+    test: pd.DataFrame
+    record: DataRecord
+
+
+def resolve_data(
+    name: Literal["auto", "sample", "multi30k"], source: str, target: str, data_dir: Path | None
+) -> DataName:
+    """Returns what ``auto`` stands for: Multi30k where all its files lie, else the sample."""
+    if name != "auto":
+        return name
+    try:
+        for split in SPLITS:
+            for language in (source, target):
+                find_multi30k(split, language, data_dir)
+    except FileNotFoundError:
+        return "sample"
+    return "multi30k"
+
+
+def load_translation_data(
+    name: DataName, source: str, target: str, data_dir: Path | None, logger: logging.Logger
+) -> TranslationData:
+    """Reads Multi30k, downloading what is missing, or generates the sample.
+
+    Args:
+        name: the data set.
+        source: language to translate from.
+        target: language to translate to.
+        data_dir: folder of the data sets; None: ``$ZOO_DATA``, then the Keras cache.
+        logger: gets a line where the data is not what one might expect.
+
+    Raises:
+        DownloadError: a file is missing and could not be fetched.
+        ValueError: a file is malformed, or the languages are the same.
+    """
+    if name == "sample":
+        logger.info("data: the generated sample; --data multi30k downloads the real one")
+        frames = [translation_sample(split) for split in ("train", "val", "test")]
+        record = DataRecord("sample", "train", "test", remarks="generated dates to ISO dates")
+        return TranslationData(name, *frames, record)
+    frames = [load_multi30k(split, source, target, data_dir, download=True) for split in SPLITS]
+    for split, frame in zip(SPLITS, frames, strict=True):
+        logger.info("Multi30k %s-%s %s: %d pairs", source, target, split, len(frame))
+    return TranslationData(name, *frames, _record(frames, source, target, logger))
+
+
+def _record(
+    frames: list[pd.DataFrame], source: str, target: str, logger: logging.Logger
+) -> DataRecord:
+    """What the files are, with a warning for those that are not the published ones."""
+    sums, unofficial = {}, []
+    for path in (Path(path) for frame in frames for path in frame.attrs["paths"]):
+        name = path.name.removesuffix(".gz")
+        check = checksum(path, MULTI30K_FILES[name])
+        sums[name] = check.sha256
+        if not check.official:
+            unofficial.append(name)
+    remarks = f"task 1, {source} to {target}"
+    if unofficial:
+        remarks += f"; changed, not the published file: {', '.join(unofficial)}"
+        logger.warning("%s (sha256 differs)", remarks)
+    return DataRecord("Multi30k", SPLITS[0], SPLITS[2], sums, remarks)
+
+
+def make_codecs(
+    data: TranslationData, folder: Path, vocabulary_size: int
+) -> tuple[TextCodec, TextCodec]:
+    """Makes the codecs of source and target, from the training part alone.
+
+    The sample gets words. Multi30k gets subwords, one vocabulary for both languages. The files are
+    written into the folder, and used again where they lie.
+
+    Args:
+        data: the data set.
+        folder: of the run.
+        vocabulary_size: ids of the joint subwords, or at most so many words of either side.
+    """
+    if data.name == "multi30k":
+        path = folder / "subwords.model"
+        if not path.exists():
+            texts = [*data.training["source"], *data.training["target"]]
+            train_subwords(texts, path, vocabulary_size)
+        codec = SubwordCodec(path)
+        return codec, codec
+    codecs = []
+    for side in ("source", "target"):
+        path = folder / f"words_{side}.txt"
+        if not path.exists():
+            tokens = WordTokenizer(case_fold=False)(tf.constant([*data.training[side]])).folded
+            write_vocabulary(path, choose_words(count_words(tokens), vocabulary_size, 1))
+        codecs.append(WordCodec(path))
+    return codecs[0], codecs[1]
