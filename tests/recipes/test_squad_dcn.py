@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import recipes.squad_dcn as recipe
+from zoo.tasks.reading_recipe import SHARED_DEFAULTS
+from zoo.training.settings import resolve
 
 ROOT = Path(__file__).parents[2]
 
@@ -55,8 +57,9 @@ def test_the_defaults_learn_the_sample_and_export_a_reader(tmp_path: Path) -> No
 
 
 def test_settings_given_as_none_depend_on_the_data() -> None:
-    sample = recipe.resolve(recipe.Settings(), "sample")
-    squad = recipe.resolve(recipe.Settings(epochs=3), "squad")
+    defaults = ("squad_dcn", SHARED_DEFAULTS, recipe.DEFAULTS)
+    sample = resolve(recipe.Settings(), defaults[0], "sample", *defaults[1:])
+    squad = resolve(recipe.Settings(epochs=3), defaults[0], "squad", *defaults[1:])
     assert sample.run_dir == Path("runs/squad_dcn_sample")
     assert sample.hidden_dim == recipe.DEFAULTS["sample"]["hidden_dim"]
     assert squad.epochs == 3

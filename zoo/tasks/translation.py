@@ -3,7 +3,7 @@
 Sources end in ``</s>``; the decoder reads ``<s> y_1 .. y_n`` and predicts ``y_1 .. y_n </s>``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,11 +89,15 @@ def encode_pairs(
         return TranslationExamples(source, target_in, target_out)
     longest = tf.maximum(source.row_lengths(), target_in.row_lengths())
     kept = longest <= maximum_tokens
-    columns = (tf.ragged.boolean_mask(column, kept) for column in (source, target_in, target_out))
-    return TranslationExamples(*columns, dropped=int(tf.reduce_sum(tf.cast(~kept, tf.int32))))
+    return TranslationExamples(
+        tf.ragged.boolean_mask(source, kept),
+        tf.ragged.boolean_mask(target_in, kept),
+        tf.ragged.boolean_mask(target_out, kept),
+        dropped=int(tf.math.count_nonzero(~kept)),
+    )
 
 
-def encode_strings(strings: Sequence[str], codec: TextCodec) -> tf.RaggedTensor:
+def encode_strings(strings: Iterable[str], codec: TextCodec) -> tf.RaggedTensor:
     """Ids (rows, tokens) of many strings, int32."""
     texts = list(strings)
     encode = tf.function(codec.encode, input_signature=[tf.TensorSpec([None], tf.string)])
@@ -117,7 +121,7 @@ class TranslationEvaluator:
         self,
         model: SequenceToSequenceModel,
         examples: TranslationExamples,
-        references: Sequence[str],
+        references: Iterable[str],
         target_codec: TextCodec,
         *,
         batch_size: int = 64,
@@ -138,11 +142,11 @@ class TranslationEvaluator:
         Raises:
             ValueError: if examples and references differ in number.
         """
-        if len(examples) != len(references):
-            raise ValueError(
-                f"references: {len(references)} came, expected one an example, {len(examples)}"
-            )
         self.references = list(references)
+        if len(examples) != len(self.references):
+            raise ValueError(
+                f"references: {len(self.references)} came, expected one an example, {len(examples)}"
+            )
         self._model = model
         self._codec = target_codec
         self._batches = examples.batches(batch_size)

@@ -65,13 +65,15 @@ def load_translation_data(
     """
     if name == "sample":
         logger.info("data: the generated sample; --data multi30k downloads the real one")
-        frames = [translation_sample(split) for split in ("train", "val", "test")]
+        train, validation, test = map(translation_sample, ("train", "val", "test"))
         record = DataRecord("sample", "train", "test", remarks="generated dates to ISO dates")
-        return TranslationData(name, *frames, record)
+        return TranslationData(name, train, validation, test, record)
     frames = [load_multi30k(split, source, target, data_dir, download=True) for split in SPLITS]
     for split, frame in zip(SPLITS, frames, strict=True):
         logger.info("Multi30k %s-%s %s: %d pairs", source, target, split, len(frame))
-    return TranslationData(name, *frames, _record(frames, source, target, logger))
+    train, validation, test = frames
+    record = _record(frames, source, target, logger)
+    return TranslationData(name, train, validation, test, record)
 
 
 def _record(

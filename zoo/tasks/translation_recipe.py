@@ -4,10 +4,17 @@ A recipe adds the settings of its architecture and the function that builds the 
 """
 
 import time
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import Any, Literal, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from zoo.training.settings import TrainingSettings, build_and_compile, open_run, resolve, train
+
+if TYPE_CHECKING:
+    from zoo.models.sequence_to_sequence import SequenceToSequenceModel
+    from zoo.tasks.translation_data import TranslationData
+    from zoo.text.codecs import TextCodec
+    from zoo.training.runs import RunFolder
 
 SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {
@@ -35,29 +42,20 @@ SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
 }
 """What the shared settings given as None become."""
 
-MAY_CHANGE = frozenset(
-    {"data_dir", "run_dir", "checkpoint_every", "maximum_minutes", "patience", "fresh"}
-)
-"""Settings that a resumed run may change: no step depends on them."""
-
 SENTENCE = "A young woman in a red coat is feeding two ducks beside a frozen lake."
 """Written for the picture."""
 
 
 @dataclass(frozen=True)
-class TranslationSettings:
+class TranslationSettings(TrainingSettings):
     """Settings of every translation recipe. Those given as None depend on the data."""
 
     data: Literal["auto", "sample", "multi30k"] = "auto"
     """auto: Multi30k where it lies, else the generated sample; multi30k downloads it."""
-    data_dir: Path | None = None
-    """Folder of the data sets; by default $ZOO_DATA, then the Keras cache."""
     source: str = "en"
     """Language to translate from."""
     target: str = "de"
     """Language to translate to."""
-    run_dir: Path | None = None
-    """Folder of the run; by default runs/<recipe>_<data>."""
     vocabulary_size: int | None = None
     """Joint subwords of both languages (of the sample: words of each)."""
     embedding_dim: int | None = None
@@ -68,93 +66,50 @@ class TranslationSettings:
     """Rate of dropout."""
     maximum_tokens: int = 80
     """Training pairs with more tokens on a side are dropped and counted."""
-    epochs: int | None = None
-    """Passes over the training part."""
-    batch_size: int | None = None
-    """Pairs of a step, over all devices."""
-    learning_rate: float | None = None
-    """Adam's at the beginning; it falls along a cosine to a twentieth."""
     clip_norm: float = 1.0
     """Largest norm of the whole gradient."""
-    ema_decay: float | None = None
-    """Decay of the moving average of the weights that is evaluated and shipped."""
     beam_width: int | None = None
     """Of the search on the test part and of the shipped model."""
     length_penalty: float = 1.0
     """GNMT's exponent, of the same."""
-    patience: int | None = None
-    """Evaluations without gain before the training stops; None: all epochs are trained."""
-    evaluate_every: int | None = None
-    """Steps between evaluations; None: each epoch."""
-    checkpoint_every: int = 500
-    """Steps between checkpoints."""
-    maximum_minutes: float | None = None
-    """Training time after which the run stops, cleanly, with what it has."""
-    strategy: Literal["auto", "none", "mirrored"] = "auto"
-    """auto: MirroredStrategy when there are several GPUs."""
-    seed: int = 0
-    """Seed of weights, dropout and the order of the data."""
-    fresh: bool = False
-    """Start again, whatever the run folder holds."""
 
 
-Settings = TypeVar("Settings", bound=TranslationSettings)
 MakeModel = Callable[[Any, int, int], Any]
 """Settings, source and target vocabulary size to the unbuilt model."""
-
-
-def resolve(
-    settings: Settings,
-    recipe: str,
-    data: Literal["sample", "multi30k"],
-    defaults: Mapping[str, Mapping[str, Any]],
-) -> Settings:
-    """Replaces what depends on the data: by the recipe's own defaults, else by the shared ones."""
-    chosen = {**SHARED_DEFAULTS[data], **defaults.get(data, {})}
-    chosen["run_dir"] = Path("runs") / f"{recipe}_{data}"
-    missing = {name: value for name, value in chosen.items() if getattr(settings, name) is None}
-    return replace(settings, data=data, **missing)
+Codecs = tuple["TextCodec", "TextCodec"]
 
 
 def run_translation(
-    settings: TranslationSettings,
+    settings: Any,
     recipe: str,
     make_model: MakeModel,
     defaults: Mapping[str, Mapping[str, Any]],
-    may_change: Collection[str] = MAY_CHANGE,
 ) -> dict[str, Any]:
     """Runs a translation recipe.
 
     Args:
-        settings: from the command line.
+        settings: ``TranslationSettings`` from the command line.
         recipe: its name, for the run folder.
         make_model: builds the architecture.
         defaults: data set -> what settings given as None become, where not the shared ones.
-        may_change: settings that a resumed run may change.
 
     Returns:
         What ``result.json`` holds.
     """
-    from keras.utils import set_random_seed
-
     from zoo.tasks.translation_data import load_translation_data, make_codecs, resolve_data
-    from zoo.training.runs import RunFolder, write_json
+    from zoo.training.runs import write_json
 
     began = time.monotonic()
-    data_name = resolve_data(settings.data, settings.source, settings.target, settings.data_dir)
-    settings = resolve(settings, recipe, data_name, defaults)
-    run = RunFolder(settings.run_dir, asdict(settings), may_change=may_change, fresh=settings.fresh)
-    set_random_seed(settings.seed)
-    data = load_translation_data(
-        data_name, settings.source, settings.target, settings.data_dir, run.logger
-    )
+    languages = (settings.source, settings.target)
+    data_name = resolve_data(settings.data, *languages, settings.data_dir)
+    settings = resolve(settings, recipe, data_name, SHARED_DEFAULTS, defaults)
+    run = open_run(settings)
+    data = load_translation_data(data_name, *languages, settings.data_dir, run.logger)
     codecs = make_codecs(data, run.path, settings.vocabulary_size)
-    examples = _encode_training(settings, data, codecs, run)
-    model, strategy = _compiled(settings, make_model, codecs, len(examples))
-    report = _train(settings, data, model, codecs, examples, strategy, run)
+    model, report = _train(settings, make_model, data, codecs, run)
     metrics, signature = _test(settings, data, model, codecs)
     run.logger.info("test: %s", ", ".join(f"{name} {value:.2f}" for name, value in metrics.items()))
-    _export(settings, data, model, codecs, metrics, report, run)
+    _export(settings, data, model, codecs, metrics, report["seconds"], run)
     result = {**metrics, "signature": signature, **report, "data": data.record}
     result["total_seconds"] = round(time.monotonic() - began, 1)
     write_json(run.result, result)
@@ -162,56 +117,34 @@ def run_translation(
     return result
 
 
-def _encode_training(settings: Any, data: Any, codecs: Any, run: Any) -> Any:
-    """The training part as ids."""
-    from zoo.tasks.translation import encode_pairs
+def _train(
+    settings: Any,
+    make_model: MakeModel,
+    data: "TranslationData",
+    codecs: Codecs,
+    run: "RunFolder",
+) -> tuple["SequenceToSequenceModel", dict[str, Any]]:
+    """Trains; the best checkpoint is the one with the highest BLEU on the validation part."""
+    from zoo.tasks.translation import TranslationEvaluator, encode_pairs
 
     examples = encode_pairs(data.training, *codecs, maximum_tokens=settings.maximum_tokens)
     run.logger.info("training pairs: %d, too long: %d", len(examples), examples.dropped)
-    return examples
-
-
-def _compiled(settings: Any, make_model: MakeModel, codecs: Any, examples: int) -> tuple[Any, Any]:
-    """The built and compiled model, and its strategy."""
-    import keras
-
-    from zoo.training.distribution import make_strategy
-
-    steps = settings.epochs * -(-examples // settings.batch_size)
-    strategy = make_strategy(settings.strategy)
-    with strategy.scope():
-        model = make_model(settings, *(codec.vocabulary_size for codec in codecs))
-        model.build()
-        rate = keras.optimizers.schedules.CosineDecay(settings.learning_rate, steps, alpha=0.05)
-        model.compile(keras.optimizers.Adam(rate, global_clipnorm=settings.clip_norm))
-    return model, strategy
-
-
-def _train(
-    settings: Any, data: Any, model: Any, codecs: Any, examples: Any, strategy: Any, run: Any
-) -> dict[str, Any]:
-    """Trains; the best checkpoint is the one with the highest BLEU on the validation part."""
-    from zoo.tasks.translation import TranslationEvaluator, encode_pairs
-    from zoo.training import loop
-
-    validation = encode_pairs(data.validation, *codecs)
-    return loop.train(
-        model,
-        examples.batches(settings.batch_size, settings.seed),
-        epochs=settings.epochs,
-        run=run,
-        evaluate=TranslationEvaluator(model, validation, data.validation["target"], codecs[1]),
-        monitor="bleu",
-        patience=settings.patience,
-        checkpoint_every=settings.checkpoint_every,
-        evaluate_every=settings.evaluate_every,
-        ema_decay=settings.ema_decay,
-        strategy=strategy,
-        maximum_minutes=settings.maximum_minutes,
+    batches = examples.batches(settings.batch_size, settings.seed)
+    sizes = [codec.vocabulary_size for codec in codecs]
+    model = build_and_compile(
+        settings, lambda: make_model(settings, *sizes), batches.steps_per_epoch
     )
+    validation = encode_pairs(data.validation, *codecs)
+    evaluate = TranslationEvaluator(model, validation, data.validation["target"], codecs[1])
+    return model, train(settings, model, batches, run, evaluate, monitor="bleu")
 
 
-def _test(settings: Any, data: Any, model: Any, codecs: Any) -> tuple[dict[str, float], str]:
+def _test(
+    settings: Any,
+    data: "TranslationData",
+    model: "SequenceToSequenceModel",
+    codecs: Codecs,
+) -> tuple[dict[str, float], str]:
     """Metrics on the test part with the shipped search, and sacreBLEU's signature."""
     from zoo.metrics.translation import bleu
     from zoo.tasks.translation import TranslationEvaluator, encode_pairs
@@ -228,7 +161,13 @@ def _test(settings: Any, data: Any, model: Any, codecs: Any) -> tuple[dict[str, 
 
 
 def _export(
-    settings: Any, data: Any, model: Any, codecs: Any, metrics: Any, report: Any, run: Any
+    settings: Any,
+    data: "TranslationData",
+    model: "SequenceToSequenceModel",
+    codecs: Codecs,
+    metrics: dict[str, float],
+    seconds: float,
+    run: "RunFolder",
 ) -> None:
     """The SavedModel with its card, and the picture of an alignment."""
     from zoo.tasks.translation_export import draw_translation, export_translator
@@ -240,7 +179,7 @@ def _export(
         data=data.record,
         metrics=metrics,
         seed=settings.seed,
-        seconds=report["seconds"],
+        seconds=seconds,
         beam_width=settings.beam_width,
         length_penalty=settings.length_penalty,
     )

@@ -1,0 +1,189 @@
+"""The pipeline that all reading recipes share: data, model, train, evaluate, export, picture.
+
+A recipe adds the settings of its architecture and the function that builds the model.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from zoo.training.settings import TrainingSettings, build_and_compile, open_run, resolve, train
+
+if TYPE_CHECKING:
+    from zoo.models.base import BaseModel
+    from zoo.tasks.reading_data import ReadingData
+    from zoo.text.vocabulary import Vocabulary
+    from zoo.training.runs import RunFolder
+
+SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
+    "sample": {
+        "vector_norm": 0.0,
+        "epochs": 2,
+        "batch_size": 32,
+        "learning_rate": 2e-3,
+        "ema_decay": 0.99,
+    },
+    "squad": {
+        "vector_norm": 8.0,
+        "epochs": 6,
+        "batch_size": 32,
+        "learning_rate": 1.5e-3,
+        "ema_decay": 0.999,
+    },
+}
+"""What the shared settings given as None become."""
+
+QUESTION = "Who repaired the lamp of the lighthouse?"
+CONTEXT = """The lighthouse on the northern cliff stood dark for eleven years after the great storm.
+In the spring of 1962 a retired clockmaker named Ida Moreau moved into the keeper's house. The lamp
+was repaired by Moreau with parts of a church clock, and on the first of June the beam crossed the
+bay again. The fishermen of the village paid her with bread, coal and smoked fish."""
+"""Written for the picture."""
+
+
+@dataclass(frozen=True)
+class ReadingSettings(TrainingSettings):
+    """Settings of every reading recipe. Those given as None depend on the data."""
+
+    data: Literal["auto", "sample", "squad"] = "auto"
+    """auto: SQuAD where it lies, else the generated sample; squad: downloads it if it is absent."""
+    vectors: Path | None = None
+    """Word vectors in GloVe's or word2vec's text format. Without any they are learned."""
+    maximum_vocabulary: int = 100_000
+    """Words kept of the vectors, the first of the file: the most frequent ones."""
+    vector_norm: float | None = None
+    """Norm that each vector of the file is scaled to; 0: as in the file."""
+    train_vectors: bool = False
+    """Whether pretrained vectors are tuned; the paper keeps them fixed."""
+    maximum_context_tokens: int = 400
+    """Training contexts are cut here; answers beyond are dropped and counted."""
+    maximum_answer_tokens: int = 20
+    """Longest answer considered when predicting."""
+
+
+MakeModel = Callable[[Any, dict[str, Any]], Any]
+"""Settings, and the arguments that every reader takes for its word embeddings, to the model."""
+
+
+def run_reading(
+    settings: Any,
+    recipe: str,
+    make_model: MakeModel,
+    defaults: Mapping[str, Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Runs a reading recipe.
+
+    Args:
+        settings: ``ReadingSettings`` from the command line.
+        recipe: its name, for the run folder.
+        make_model: builds the architecture.
+        defaults: data set -> what settings given as None become, where not the shared ones.
+
+    Returns:
+        What ``result.json`` holds.
+    """
+    from zoo.tasks.reading_data import load_reading_data, resolve_data
+    from zoo.training.runs import write_json
+
+    began = time.monotonic()
+    data_name = resolve_data(settings.data, settings.data_dir)
+    settings = resolve(settings, recipe, data_name, SHARED_DEFAULTS, defaults)
+    run = open_run(settings)
+    data = load_reading_data(
+        data_name,
+        settings.data_dir,
+        settings.vectors,
+        settings.maximum_vocabulary,
+        run.logger,
+        settings.vector_norm,
+    )
+    model, vocabulary = _make(settings, make_model, data, run)
+    report, metrics = _train(settings, data, model, vocabulary, run)
+    run.logger.info("exact match %.2f, F1 %.2f", metrics["exact_match"], metrics["f1"])
+    _export(settings, data, model, vocabulary, metrics, report["seconds"], run)
+    result = {**metrics, **report, "data": data.record}
+    result["total_seconds"] = round(time.monotonic() - began, 1)
+    write_json(run.result, result)
+    run.logger.info("%s: %.0f s", run.path, result["total_seconds"])
+    return result
+
+
+def _make(
+    settings: Any, make_model: MakeModel, data: "ReadingData", run: "RunFolder"
+) -> tuple["BaseModel", "Vocabulary"]:
+    """Writes the vocabulary; returns the compiled model with its word vectors, and the words."""
+    from zoo.text.vocabulary import Vocabulary, write_vocabulary
+
+    write_vocabulary(run.vocabulary, data.words)
+    vocabulary = Vocabulary(run.vocabulary)
+    matrix = data.embedding_matrix(vocabulary.words)
+    tuned = settings.train_vectors or matrix is None
+    embeddings = {
+        "vocabulary_size": len(vocabulary),
+        "embedding_dim": 100 if matrix is None else matrix.shape[1],
+        "trainable_embeddings": tuned,
+        "embedding_dtype": None if tuned else "float16",
+    }
+    steps = -(-len(data.training) // settings.batch_size)
+    model = build_and_compile(settings, lambda: make_model(settings, embeddings), steps)
+    if matrix is not None:
+        with model.distribute_strategy.scope():
+            model.embedding.load_vectors(matrix)
+    return model, vocabulary
+
+
+def _train(
+    settings: Any,
+    data: "ReadingData",
+    model: "BaseModel",
+    vocabulary: "Vocabulary",
+    run: "RunFolder",
+) -> tuple[dict[str, Any], dict[str, float]]:
+    """Trains; returns the loop's report and the metrics of the best weights."""
+    from zoo.tasks.reading import ReadingEvaluator, encode_examples
+    from zoo.text.tokenizer import WordTokenizer
+
+    tokenizer, limit = WordTokenizer(), settings.maximum_context_tokens
+    examples = encode_examples(
+        data.training, tokenizer, vocabulary, maximum_context_tokens=limit, training=True
+    )
+    run.logger.info("training rows: %s", examples.counts)
+    evaluate = ReadingEvaluator(
+        model,
+        encode_examples(data.evaluation, tokenizer, vocabulary, training=False),
+        data.evaluation,
+        maximum_answer_tokens=settings.maximum_answer_tokens,
+    )
+    batches = examples.batches(settings.batch_size, settings.seed)
+    return train(settings, model, batches, run, evaluate, monitor="f1"), evaluate()
+
+
+def _export(
+    settings: Any,
+    data: "ReadingData",
+    model: "BaseModel",
+    vocabulary: "Vocabulary",
+    metrics: dict[str, float],
+    seconds: float,
+    run: "RunFolder",
+) -> None:
+    """The SavedModel with its card, and the picture of an answer."""
+    from zoo.tasks.reading_export import draw_reader, export_reader
+
+    export_reader(
+        run.saved_model,
+        model,
+        vocabulary,
+        data=data.record,
+        metrics=metrics,
+        seed=settings.seed,
+        seconds=seconds,
+        maximum_answer_tokens=settings.maximum_answer_tokens,
+    )
+    question, context = QUESTION, CONTEXT
+    if settings.data == "sample":
+        question, context = data.evaluation[["question", "context"]].iloc[0]
+    answer = draw_reader(run.saved_model, question, context, run.picture)
+    run.logger.info("%s %s", question, answer)

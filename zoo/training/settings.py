@@ -1,0 +1,128 @@
+"""Settings that the recipes of all tasks share, and what follows from them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+if TYPE_CHECKING:
+    import keras
+
+    from zoo.training.loop import Batches
+    from zoo.training.runs import RunFolder
+
+MAY_CHANGE = frozenset(
+    {"data_dir", "run_dir", "checkpoint_every", "maximum_minutes", "patience", "fresh"}
+)
+"""Settings that a resumed run may change: no step depends on them."""
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How a recipe trains. Settings given as None depend on the data."""
+
+    data_dir: Path | None = None
+    """Folder of the data sets; by default $ZOO_DATA, then the Keras cache."""
+    run_dir: Path | None = None
+    """Folder of the run; by default runs/<recipe>_<data>."""
+    epochs: int | None = None
+    """Passes over the training part."""
+    batch_size: int | None = None
+    """Examples of a step, over all devices."""
+    learning_rate: float | None = None
+    """Adam's at the beginning; it falls along a cosine to a twentieth."""
+    clip_norm: float = 5.0
+    """Largest norm of the whole gradient."""
+    ema_decay: float | None = None
+    """Decay of the moving average of the weights that is evaluated and shipped."""
+    patience: int | None = None
+    """Evaluations without gain before the training stops; None: all epochs are trained."""
+    evaluate_every: int | None = None
+    """Steps between evaluations; None: each epoch."""
+    checkpoint_every: int = 500
+    """Steps between checkpoints."""
+    maximum_minutes: float | None = None
+    """Training time after which the run stops, cleanly, with what it has."""
+    strategy: Literal["auto", "none", "mirrored"] = "auto"
+    """auto: MirroredStrategy when there are several GPUs."""
+    seed: int = 0
+    """Seed of weights, dropout and the order of the data."""
+    fresh: bool = False
+    """Start again, whatever the run folder holds."""
+
+
+Settings = TypeVar("Settings", bound=TrainingSettings)
+
+
+def resolve(
+    settings: Settings, recipe: str, data: str, *defaults: Mapping[str, Mapping[str, Any]]
+) -> Settings:
+    """Replaces what depends on the data.
+
+    Args:
+        settings: a dataclass that has a field ``data`` too.
+        recipe: its name, for the run folder.
+        data: the name of the data set that ``settings.data`` stands for.
+        *defaults: data set -> what settings given as None become; later ones win.
+    """
+    chosen: dict[str, Any] = {"run_dir": Path("runs") / f"{recipe}_{data}"}
+    for one in defaults:
+        chosen |= one.get(data, {})
+    missing = {name: value for name, value in chosen.items() if getattr(settings, name) is None}
+    changed: dict[str, Any] = {"data": data} | missing
+    return replace(settings, **changed)
+
+
+def open_run(settings: Any) -> "RunFolder":
+    """Opens the run folder of resolved settings and seeds everything."""
+    import keras
+
+    from zoo.training.runs import RunFolder
+
+    run = RunFolder(settings.run_dir, asdict(settings), may_change=MAY_CHANGE, fresh=settings.fresh)
+    keras.utils.set_random_seed(settings.seed)
+    return run
+
+
+def build_and_compile(
+    settings: Any, make_model: Callable[[], "keras.Model"], steps_per_epoch: int
+) -> "keras.Model":
+    """Makes a model under the strategy, builds it, and compiles it with Adam and a cosine."""
+    import keras
+
+    from zoo.training.distribution import make_strategy
+
+    steps = settings.epochs * steps_per_epoch
+    with make_strategy(settings.strategy).scope():
+        model = make_model()
+        model.build()
+        rate = keras.optimizers.schedules.CosineDecay(settings.learning_rate, steps, alpha=0.05)
+        model.compile(keras.optimizers.Adam(rate, global_clipnorm=settings.clip_norm))
+    return model
+
+
+def train(
+    settings: Any,
+    model: "keras.Model",
+    batches: "Batches",
+    run: "RunFolder",
+    evaluate: Callable[[], Mapping[str, float]],
+    monitor: str,
+) -> dict[str, Any]:
+    """Trains as the settings say: see ``zoo.training.loop.train``."""
+    from zoo.training import loop
+
+    return loop.train(
+        model,
+        batches,
+        epochs=settings.epochs,
+        run=run,
+        evaluate=evaluate,
+        monitor=monitor,
+        patience=settings.patience,
+        checkpoint_every=settings.checkpoint_every,
+        evaluate_every=settings.evaluate_every,
+        ema_decay=settings.ema_decay,
+        strategy=model.distribute_strategy,
+        maximum_minutes=settings.maximum_minutes,
+    )
