@@ -1,12 +1,15 @@
 """Batches of examples of similar length, in an order that depends on nothing but seed and epoch.
 
 The examples are tokenised once and cached as ragged tensors; a batch gathers its rows by index and
-pads them to its own longest. Sorting by length inside shuffled pools saves most of the padding and
-keeps the order random.
+pads them to its own longest. `BucketedBatches` have a number of examples each: sorting by length
+inside shuffled pools saves most of the padding and keeps the order random. `TokenBatches` have a
+budget of tokens each: all steps do about the same work, whether sentences are long or short.
 """
 
+import abc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -17,39 +20,20 @@ Targets: TypeAlias = dict[str, tf.Tensor] | tf.Tensor
 
 
 @dataclass(frozen=True)
-class BucketedBatches:
-    """Cuts columns of examples into batches.
-
-    Attributes:
-        columns: The examples by name, all with the same number of rows. Ragged columns (rows,
-            tokens) are padded, others are only gathered.
-        inputs: Names of the columns the model reads.
-        targets: Names of the columns the model is trained towards; a single name, not in a
-            sequence, gives batches whose target is that column and no dict.
-        lengths: (rows,) what examples are sorted by.
-        batch_size: Examples per batch; the last batch of an epoch may be smaller.
-        seed: Seed of the order in training.
-        pool_batches: How many batches a pool holds. Examples are sorted inside a pool only.
-    """
+class _Batches(abc.ABC):
+    """Columns of examples, and how rows of them become padded tensors."""
 
     columns: Mapping[str, Column]
     inputs: Sequence[str]
     targets: Sequence[str] | str
     lengths: np.ndarray
-    batch_size: int
-    seed: int = 0
-    pool_batches: int = 32
 
     def __post_init__(self) -> None:
-        """Checks the arguments.
+        """Checks the columns.
 
         Raises:
-            ValueError: If a size is not positive, a column is missing, or rows differ in number.
+            ValueError: If a column is missing, or rows differ in number.
         """
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size must be positive, got {self.batch_size}")
-        if self.pool_batches < 1:
-            raise ValueError(f"pool_batches must be positive, got {self.pool_batches}")
         for name in (*self.inputs, *self._target_names):
             if name not in self.columns:
                 raise ValueError(f"columns must hold {name!r}, got {sorted(self.columns)}")
@@ -60,30 +44,13 @@ class BucketedBatches:
                     f"got {column.shape[0]}"
                 )
 
-    @property
-    def steps_per_epoch(self) -> int:
-        """Number of batches in an epoch."""
-        return -(-len(self.lengths) // self.batch_size)
-
+    @abc.abstractmethod
     def indices(self, epoch: int) -> list[np.ndarray]:
-        """Returns the batches of an epoch as row numbers.
+        """Returns the batches of an epoch as row numbers."""
 
-        Args:
-            epoch: Which epoch, from 0.
-
-        Returns:
-            int64 arrays of at most `batch_size` rows; every row occurs exactly once. A pure
-            function of (seed, epoch).
-        """
-        random = np.random.default_rng([self.seed, epoch])
-        order = random.permutation(len(self.lengths))
-        pool_size = self.batch_size * self.pool_batches
-        batches: list[np.ndarray] = []
-        for start in range(0, len(order), pool_size):
-            pool = order[start : start + pool_size]
-            pool = pool[np.argsort(self.lengths[pool], kind="stable")]
-            batches += [pool[i : i + self.batch_size] for i in range(0, len(pool), self.batch_size)]
-        return [batches[i] for i in random.permutation(len(batches))]
+    @abc.abstractmethod
+    def _cut(self, rows: np.ndarray) -> list[np.ndarray]:
+        """Cuts rows in order of length into batches."""
 
     def training(self, epoch: int, first_step: int = 0) -> tf.data.Dataset:
         """Returns one epoch of training batches.
@@ -116,8 +83,7 @@ class BucketedBatches:
         Returns:
             Pairs (inputs, rows): inputs as in `training`, rows (batch,) int64 row numbers.
         """
-        order = np.argsort(self.lengths, kind="stable")
-        batches = [order[i : i + self.batch_size] for i in range(0, len(order), self.batch_size)]
+        batches = self._cut(np.argsort(self.lengths, kind="stable"))
 
         def gather(rows: tf.Tensor) -> tuple[dict[str, tf.Tensor], tf.Tensor]:
             return self._gather(self.inputs, rows), rows
@@ -152,3 +118,135 @@ class BucketedBatches:
                 values = values.to_tensor(shape=tf.stack([-1, width]))
             gathered[name] = values
         return gathered
+
+
+@dataclass(frozen=True)
+class BucketedBatches(_Batches):
+    """Cuts columns of examples into batches of so many examples.
+
+    Attributes:
+        columns: The examples by name, all with the same number of rows. Ragged columns (rows,
+            tokens) are padded, others are only gathered.
+        inputs: Names of the columns the model reads.
+        targets: Names of the columns the model is trained towards; a single name, not in a
+            sequence, gives batches whose target is that column and no dict.
+        lengths: (rows,) what examples are sorted by.
+        batch_size: Examples per batch; the last batch of an epoch may be smaller.
+        seed: Seed of the order in training.
+        pool_batches: How many batches a pool holds. Examples are sorted inside a pool only.
+
+    Raises:
+        ValueError: If a size is not positive, a column is missing, or rows differ in number.
+    """
+
+    batch_size: int
+    seed: int = 0
+    pool_batches: int = 32
+
+    def __post_init__(self) -> None:
+        """Checks the arguments."""
+        if self.batch_size < 1:
+            raise ValueError(f"batch_size must be positive, got {self.batch_size}")
+        if self.pool_batches < 1:
+            raise ValueError(f"pool_batches must be positive, got {self.pool_batches}")
+        super().__post_init__()
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Number of batches in an epoch."""
+        return -(-len(self.lengths) // self.batch_size)
+
+    def indices(self, epoch: int) -> list[np.ndarray]:
+        """Returns the batches of an epoch as row numbers.
+
+        Args:
+            epoch: Which epoch, from 0.
+
+        Returns:
+            int64 arrays of at most `batch_size` rows; every row occurs exactly once. A pure
+            function of (seed, epoch).
+        """
+        random = np.random.default_rng([self.seed, epoch])
+        order = random.permutation(len(self.lengths))
+        pool_size = self.batch_size * self.pool_batches
+        batches: list[np.ndarray] = []
+        for start in range(0, len(order), pool_size):
+            pool = order[start : start + pool_size]
+            batches += self._cut(pool[np.argsort(self.lengths[pool], kind="stable")])
+        return [batches[i] for i in random.permutation(len(batches))]
+
+    def _cut(self, rows: np.ndarray) -> list[np.ndarray]:
+        return [rows[i : i + self.batch_size] for i in range(0, len(rows), self.batch_size)]
+
+
+@dataclass(frozen=True)
+class TokenBatches(_Batches):
+    """Cuts columns of examples into batches of so many tokens, padding counted.
+
+    All examples are sorted by length, so a batch pads almost nothing; it takes examples as long as
+    their number times the longest stays within the budget. Those of one length are shuffled, and
+    so are the batches; where batches begin is the same in every epoch, and so is their number.
+
+    Attributes:
+        columns: As `BucketedBatches`.
+        inputs: Likewise.
+        targets: Likewise.
+        lengths: (rows,) tokens of an example; where several columns are padded, of its longest.
+        batch_tokens: Most tokens of a batch, padding counted.
+        seed: Seed of the order in training.
+
+    Raises:
+        ValueError: If an example is longer than the budget, a column is missing, or rows differ in
+            number.
+    """
+
+    batch_tokens: int
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Checks the arguments."""
+        super().__post_init__()
+        longest = int(max(self.lengths, default=1))
+        if self.batch_tokens < max(longest, 1):
+            raise ValueError(
+                f"batch_tokens must be at least the longest example's {longest} tokens, got "
+                f"{self.batch_tokens}"
+            )
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Number of batches in an epoch."""
+        return len(self._starts)
+
+    @property
+    def batch_size(self) -> int:
+        """Examples per batch on average, rounded."""
+        return max(1, round(len(self.lengths) / max(1, self.steps_per_epoch)))
+
+    def indices(self, epoch: int) -> list[np.ndarray]:
+        """Returns the batches of an epoch as row numbers.
+
+        Args:
+            epoch: Which epoch, from 0.
+
+        Returns:
+            int64 arrays of rows within the budget; every row occurs exactly once. A pure function
+            of (seed, epoch).
+        """
+        random = np.random.default_rng([self.seed, epoch])
+        order = random.permutation(len(self.lengths))
+        batches = self._cut(order[np.argsort(self.lengths[order], kind="stable")])
+        return [batches[i] for i in random.permutation(len(batches))]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where, in order of length, batches begin."""
+        starts: list[int] = []
+        for position, length in enumerate(np.sort(self.lengths).tolist()):
+            # The last one to come is the longest; also an empty text is padded to one column.
+            if not starts or (position + 1 - starts[-1]) * max(length, 1) > self.batch_tokens:
+                starts.append(position)
+        return starts
+
+    def _cut(self, rows: np.ndarray) -> list[np.ndarray]:
+        return np.split(rows, self._starts[1:]) if self._starts else []
