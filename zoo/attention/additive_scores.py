@@ -11,7 +11,8 @@ from typing import Any
 import keras
 from keras import ops
 
-from zoo.attention.score import Score, check_size, fresh_initializer
+from zoo.attention.score import Score, check_size
+from zoo.layers.initializers import fresh
 from zoo.ops.masking import Tensor
 
 
@@ -38,12 +39,12 @@ class TanhScore(Score):
 
     def add_kernel(self, name: str, input_dim: int, units: int) -> Any:
         """Creates a matrix (input_dim, units)."""
-        initializer = fresh_initializer(self.kernel_initializer)
+        initializer = fresh(self.kernel_initializer)
         return self.add_weight(shape=(input_dim, units), initializer=initializer, name=name)
 
     def add_scale(self, units: int) -> None:
         """Creates v_a (units,), and the bias where there is one."""
-        initializer = fresh_initializer(self.scale_initializer)
+        initializer = fresh(self.scale_initializer)
         self.scale = self.add_weight(shape=(units,), initializer=initializer, name="scale")
         self.bias = None
         if self.use_bias:
@@ -206,7 +207,7 @@ class LinearScore(Score):
 
     def add_kernel(self, name: str, shape: tuple[int, ...]) -> Any:
         """Creates a weight of any shape."""
-        initializer = fresh_initializer(self.kernel_initializer)
+        initializer = fresh(self.kernel_initializer)
         return self.add_weight(shape=shape, initializer=initializer, name=name)
 
     @staticmethod

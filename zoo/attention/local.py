@@ -19,9 +19,9 @@ from zoo.attention.score import (
     build_score,
     check_score,
     check_size,
-    fresh_initializer,
     serialize_score,
 )
+from zoo.layers.initializers import fresh
 from zoo.ops.masking import Tensor
 from zoo.ops.windows import gather_windows, window_positions, window_starts
 
@@ -97,12 +97,12 @@ class LocalAttention(MaskFree):
             units = queries_shape[-1]
             self.position_kernel = self.add_weight(
                 shape=(units, units),
-                initializer=fresh_initializer(self.kernel_initializer),
+                initializer=fresh(self.kernel_initializer),
                 name="position_kernel",
             )
             self.position_scale = self.add_weight(
                 shape=(units,),
-                initializer=fresh_initializer(self.scale_initializer),
+                initializer=fresh(self.scale_initializer),
                 name="position_scale",
             )
 

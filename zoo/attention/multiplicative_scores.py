@@ -12,7 +12,8 @@ from typing import Any
 import keras
 from keras import ops
 
-from zoo.attention.score import Score, check_equal_sizes, check_size, fresh_initializer
+from zoo.attention.score import Score, check_equal_sizes, check_size
+from zoo.layers.initializers import fresh
 from zoo.ops.masking import MASKED_SCORE, Tensor
 
 
@@ -58,7 +59,7 @@ class GeneralScore(Score):
         """Creates the kernel (d_h, d_s)."""
         self.kernel = self.add_weight(
             shape=(key_dim, query_dim),
-            initializer=fresh_initializer(self.kernel_initializer),
+            initializer=fresh(self.kernel_initializer),
             name="kernel",
         )
 
@@ -122,7 +123,7 @@ class LocationScore(Score):
         """Creates the kernel (d_s, Lmax)."""
         self.kernel = self.add_weight(
             shape=(query_dim, self.maximum_length),
-            initializer=fresh_initializer(self.kernel_initializer),
+            initializer=fresh(self.kernel_initializer),
             name="kernel",
         )
 

@@ -142,8 +142,3 @@ def check_size(name: str, size: Any) -> None:
     """Raises a ValueError if ``size`` is not a positive integer."""
     if not isinstance(size, int) or isinstance(size, bool) or size < 1:
         raise ValueError(f"{name} is {size!r}, expected a positive integer")
-
-
-def fresh_initializer(initializer: Any) -> Any:
-    """A copy for one weight: an unseeded initialiser of Keras gives equal values at each use."""
-    return initializer.clone() if hasattr(initializer, "clone") else initializer
