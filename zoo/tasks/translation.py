@@ -5,6 +5,7 @@ Sources end in ``</s>``; the decoder reads ``<s> y_1 .. y_n`` and predicts ``y_1
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from zoo.decoding.greedy import greedy
 from zoo.decoding.protocol import Hypotheses, Tensors
 from zoo.metrics.translation import bleu, exact_match, perplexity
 from zoo.models.sequence_to_sequence import SequenceToSequenceModel
-from zoo.text.batching import BucketedBatches
+from zoo.text.batching import BucketedBatches, TokenBatches
 from zoo.text.codecs import TextCodec
 from zoo.text.vocabulary import END, START
 
@@ -49,19 +50,21 @@ class TranslationExamples:
         return np.maximum(*sides)
 
     def batches(self, batch_size: int, seed: int = 0) -> BucketedBatches:
-        """Batches of pairs of similar length."""
-        return BucketedBatches(
-            columns={
-                "source": self.source,
-                "target": self.target_in,
-                "target_out": self.target_out,
-            },
-            inputs=("source", "target"),
-            targets="target_out",
-            lengths=self.lengths,
-            batch_size=batch_size,
-            seed=seed,
-        )
+        """Batches of so many pairs, of similar length."""
+        return BucketedBatches(**self._columns(), batch_size=batch_size, seed=seed)
+
+    def token_batches(self, batch_tokens: int, seed: int = 0) -> TokenBatches:
+        """Batches of so many tokens on the longer side, padding counted."""
+        return TokenBatches(**self._columns(), batch_tokens=batch_tokens, seed=seed)
+
+    def _columns(self) -> dict[str, Any]:
+        columns = {"source": self.source, "target": self.target_in, "target_out": self.target_out}
+        return {
+            "columns": columns,
+            "inputs": ("source", "target"),
+            "targets": "target_out",
+            "lengths": self.lengths,
+        }
 
 
 def encode_pairs(

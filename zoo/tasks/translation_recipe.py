@@ -12,8 +12,10 @@ from zoo.training.settings import TrainingSettings, build_and_compile, open_run,
 
 if TYPE_CHECKING:
     from zoo.models.sequence_to_sequence import SequenceToSequenceModel
+    from zoo.tasks.translation import TranslationExamples
     from zoo.tasks.translation_data import TranslationData
     from zoo.text.codecs import TextCodec
+    from zoo.training.loop import Batches
     from zoo.training.runs import RunFolder
 
 SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
@@ -64,6 +66,8 @@ class TranslationSettings(TrainingSettings):
     """Hidden size of every recurrent layer."""
     dropout: float | None = None
     """Rate of dropout."""
+    batch_tokens: int | None = None
+    """Tokens of a step, padding counted, on the longer side; None: batch_size pairs."""
     maximum_tokens: int = 80
     """Training pairs with more tokens on a side are dropped and counted."""
     clip_norm: float = 1.0
@@ -129,7 +133,7 @@ def _train(
 
     examples = encode_pairs(data.training, *codecs, maximum_tokens=settings.maximum_tokens)
     run.logger.info("training pairs: %d, too long: %d", len(examples), examples.dropped)
-    batches = examples.batches(settings.batch_size, settings.seed)
+    batches = _batches(settings, examples)
     sizes = [codec.vocabulary_size for codec in codecs]
     model = build_and_compile(
         settings, lambda: make_model(settings, *sizes), batches.steps_per_epoch
@@ -137,6 +141,13 @@ def _train(
     validation = encode_pairs(data.validation, *codecs)
     evaluate = TranslationEvaluator(model, validation, data.validation["target"], codecs[1])
     return model, train(settings, model, batches, run, evaluate, monitor="bleu")
+
+
+def _batches(settings: Any, examples: "TranslationExamples") -> "Batches":
+    """Batches of so many tokens where a budget is given, else of so many pairs."""
+    if settings.batch_tokens is None:
+        return examples.batches(settings.batch_size, settings.seed)
+    return examples.token_batches(settings.batch_tokens, settings.seed)
 
 
 def _test(
