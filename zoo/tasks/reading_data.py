@@ -1,6 +1,7 @@
 """The data sets of reading comprehension, as every reading recipe takes them."""
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -8,7 +9,7 @@ import numpy as np
 import pandas as pd
 import tensorflow as tf
 
-from zoo.data.download import checksum
+from zoo.data.download import checksum, file_sha256
 from zoo.data.reading_sample import reading_sample, sample_vectors
 from zoo.data.squad import SQUAD_FILES, find_squad, read_squad
 from zoo.serving.cards import DataRecord
@@ -92,6 +93,7 @@ def load_reading_data(
         )
     read = read_vectors(vectors)
     words, matrix = scale_to_norm(read, vector_norm) if vector_norm else read
+    record = _with_vectors(record, vectors, vector_norm)
     return ReadingData(
         training, evaluation, words[:maximum_vocabulary], matrix[:maximum_vocabulary], record
     )
@@ -107,6 +109,16 @@ def _squad_record(paths: dict[str, Path], logger: logging.Logger) -> DataRecord:
         logger.warning("%s (its sha256 differs)", remarks)
     sums = {paths[split].name: check.sha256 for split, check in checks.items()}
     return DataRecord("SQuAD 1.1", "train", "dev", sums, remarks)
+
+
+def _with_vectors(record: DataRecord, vectors: Path, norm: float | None) -> DataRecord:
+    """The record with the file of word vectors in it."""
+    told = f"word vectors: {vectors.name}" + (f", scaled to norm {norm:g}" if norm else "")
+    return replace(
+        record,
+        sha256=record.sha256 | {vectors.name: file_sha256(vectors)},
+        remarks="; ".join(filter(None, (record.remarks, told))),
+    )
 
 
 def _frequent_words(frame: pd.DataFrame, maximum: int) -> list[str]:
