@@ -37,13 +37,22 @@ if TYPE_CHECKING:
     )
     from zoo.models.dcn import DynamicCoattentionNetwork
     from zoo.models.dcn_plus import DynamicCoattentionNetworkPlus
+    from zoo.models.luong import LuongTranslator
+    from zoo.models.rnnencdec import ChoTranslator, RNNencdec
+    from zoo.models.rnnsearch import RNNsearch
+    from zoo.models.seq2seq import SutskeverTranslator
     from zoo.serving.load import list_models, load, load_servable
 
 __version__ = "0.1.0"  # the one place: setup.cfg reads it from here
 
 __all__ = [
+    "ChoTranslator",
     "DynamicCoattentionNetwork",
     "DynamicCoattentionNetworkPlus",
+    "LuongTranslator",
+    "RNNencdec",
+    "RNNsearch",
+    "SutskeverTranslator",
     "__version__",
     "attention",
     "data",
@@ -64,8 +73,13 @@ __all__ = [
 
 # Where each lazy name that is not a part of the package lives.
 _HOMES = {
+    "ChoTranslator": "zoo.models.rnnencdec",
     "DynamicCoattentionNetwork": "zoo.models.dcn",
     "DynamicCoattentionNetworkPlus": "zoo.models.dcn_plus",
+    "LuongTranslator": "zoo.models.luong",
+    "RNNencdec": "zoo.models.rnnencdec",
+    "RNNsearch": "zoo.models.rnnsearch",
+    "SutskeverTranslator": "zoo.models.seq2seq",
     "list_models": "zoo.serving.load",
     "load": "zoo.serving.load",
     "load_servable": "zoo.serving.load",
