@@ -1,28 +1,18 @@
-"""Pictures of what a model looked at: attention maps, and how a reader came to its answer.
+"""Attention maps, and how a reader came to its answer."""
 
-Figures are made without pyplot, so nothing is shared between calls, threads or notebooks, and no
-display is needed. Tokens of any script can be drawn: what no installed font has becomes a box.
-"""
-
-import functools
-import os
-import re
-import textwrap
 import unicodedata
-import uuid
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, findfont
-from matplotlib.ft2font import FT2Font
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
+
+from zoo.plots.figures import LONGEST_TITLE, add_title
+from zoo.plots.text import drawable_text, font_families
 
 SENTINEL = "(none)"
 """Label of the column of a trained vector that stands for "nothing here"."""
@@ -32,9 +22,6 @@ _TOKEN_INCHES = 0.19  # what a token label needs across its direction of writing
 _WIDEST_INCHES = 14.0
 _HIGHEST_INCHES = 9.0
 _LONGEST_TOKEN = 20  # characters
-_LONGEST_TITLE = 160
-_TITLE_CHARACTERS_PER_INCH = 11
-_BOX = "\N{WHITE SQUARE}"
 _COLORS = {"start": "Greens", "end": "Oranges"}
 _ANSWER_COLOR = "crimson"
 
@@ -71,7 +58,7 @@ def alignment(
     _label_tokens(axes, "y", query_tokens, height)
     _label_tokens(axes, "x", key_tokens, width)
     _color_bar(figure, image, width, height, "attention")
-    _add_title(figure, title)
+    add_title(figure, title)
     return figure
 
 
@@ -124,38 +111,10 @@ def reading(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 45
     for axes in (above, below[0]):  # the last one's tokens are meant for all
         axes.tick_params(axis="x", length=0)
     figure.align_ylabels()
-    question = _text(b" ".join(picked["question_tokens"][:words]), _LONGEST_TITLE)
-    answer_text = _text(picked["answer"], _LONGEST_TITLE)
-    _add_title(figure, f"{question}\n→ {answer_text} ({picked['score']:.2f})")
+    question = drawable_text(b" ".join(picked["question_tokens"][:words]), LONGEST_TITLE)
+    answer_text = drawable_text(picked["answer"], LONGEST_TITLE)
+    add_title(figure, f"{question}\n→ {answer_text} ({picked['score']:.2f})")
     return figure
-
-
-def save_figure(figure: Figure, path: str | Path, *, dpi: int = 150) -> Path:
-    """Writes a figure; the file appears, or is replaced, once it is complete.
-
-    Args:
-        figure: What to write.
-        path: The file; its ending says the format, such as .png, .svg or .pdf.
-        dpi: Pixels an inch, for formats that have pixels.
-
-    Returns:
-        The path.
-
-    Raises:
-        ValueError: Matplotlib does not know the ending.
-    """
-    path = Path(path)
-    known = figure.canvas.get_supported_filetypes()
-    ending = path.suffix.removeprefix(".").lower()
-    if ending not in known:
-        raise ValueError(f"path must end in one of {', '.join(sorted(known))}, got {str(path)!r}")
-    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        figure.savefig(partial, format=ending, dpi=dpi)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
-    return path
 
 
 def _checked_weights(
@@ -234,8 +193,8 @@ def _inches(tokens: int, most: float) -> float:
 def _label_tokens(axes: Axes, side: str, tokens: Sequence[str | bytes], inches: float) -> None:
     """Writes as many of the tokens beside an axis as have room."""
     step = max(1, int(np.ceil(len(tokens) * _TOKEN_INCHES / inches - 1e-6)))
-    families = list(_fonts()[0])
-    labels = [_text(token, _LONGEST_TOKEN) for token in tokens[::step]]
+    families = list(font_families())
+    labels = [drawable_text(token, _LONGEST_TOKEN) for token in tokens[::step]]
     set_ticks = axes.set_xticks if side == "x" else axes.set_yticks
     set_ticks(
         range(0, len(tokens), step), labels, fontsize=_FONT_SIZE, family=families, parse_math=False
@@ -260,16 +219,6 @@ def _color_bar(figure: Figure, image: AxesImage, width: float, height: float, la
     bar.set_label(label, fontsize=_FONT_SIZE)
 
 
-def _add_title(figure: Figure, title: str) -> None:
-    """Writes a title above everything, in lines no wider than the figure."""
-    if not title:
-        return
-    fitting = int(figure.get_figwidth() * _TITLE_CHARACTERS_PER_INCH)
-    lines = [_text(line, 2 * _LONGEST_TITLE) for line in title.split("\n")]
-    wrapped = "\n".join(textwrap.fill(line, fitting) for line in lines)
-    figure.suptitle(wrapped, fontsize=11, family=list(_fonts()[0]), parse_math=False)
-
-
 def _largest(weights: np.ndarray) -> float:
     """Upper end of the colour scale; a map of zeros is drawn as one."""
     return float(weights.max(initial=0)) or 1.0
@@ -279,47 +228,3 @@ def _squeezed(text: str | bytes) -> str:
     """Text without what separates tokens: spaces and invisible marks."""
     decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     return "".join(c for c in decoded if unicodedata.category(c)[0] not in "ZC")
-
-
-def _text(text: str | bytes, longest: int) -> str:
-    """Text that can be drawn: shortened, and a box for what no font has."""
-    decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
-    drawable = "".join(_drawable(character) for character in decoded)
-    drawable = re.sub(f"{_BOX}+", _BOX, drawable)
-    return drawable if len(drawable) <= longest else drawable[: longest - 1] + "…"
-
-
-def _drawable(character: str) -> str:
-    category = unicodedata.category(character)
-    if category == "Cf" or "VARIATION SELECTOR" in unicodedata.name(character, ""):
-        return ""  # invisible by itself
-    if category.startswith("Z"):
-        return " "
-    known = not category.startswith("C") and ord(character) in _fonts()[1]
-    return character if known else _BOX
-
-
-def _fonts() -> tuple[tuple[str, ...], frozenset[int]]:
-    """The fonts of Matplotlib's settings, DejaVu Sans last, and the characters they have."""
-    settings: dict[str, Any] = dict(mpl.rcParams.items())
-    families = [  # "serif" and the like stand for lists
-        family
-        for name in settings["font.family"]
-        for family in settings.get(f"font.{name}", [name])
-    ]
-    return _found_fonts((*families, "DejaVu Sans"))
-
-
-@functools.cache
-def _found_fonts(families: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[int]]:
-    found: dict[str, None] = {}
-    characters: set[int] = set()
-    for family in families:
-        try:
-            path = findfont(FontProperties(family=[family]), fallback_to_default=False)
-        except ValueError:
-            continue
-        if family not in found:
-            found[family] = None
-            characters |= FT2Font(path).get_charmap().keys()
-    return tuple(found), frozenset(characters)

@@ -1,19 +1,15 @@
-"""Pictures: what is drawn, that any script can be, and that files appear whole."""
+"""Attention maps: what is drawn, and that any script can be."""
 
-import subprocess
-import sys
 import warnings
 from itertools import pairwise
-from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 import pytest
 import tensorflow as tf
 
-import zoo
 from tests.serving.reading import CONTEXTS, QUESTIONS, make_endpoint
-from zoo.plots import SENTINEL, alignment, reading, save_figure
+from zoo.plots import SENTINEL, alignment, reading
 
 SCRIPTS = [
     "$x_{1}$",
@@ -52,7 +48,7 @@ def weights(rows, columns):
 
 
 def drawn_size(figure):
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     return figure.get_size_inches()
 
 
@@ -76,7 +72,7 @@ def test_all_maps_of_a_model_share_the_scale_of_their_largest_weight():
 def test_any_script_can_be_drawn():
     count = len(SCRIPTS)
     figure = alignment(weights(count, count), SCRIPTS, SCRIPTS, title=" ".join(map(str, SCRIPTS)))
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     texts = dict(zip(map(str, SCRIPTS), labels(figure.axes[0].yaxis), strict=True))
     assert texts["$x_{1}$"] == "$x_{1}$"
     assert texts["מגדל"] == "מגדל"
@@ -122,7 +118,7 @@ def test_short_texts_are_labelled_in_full():
 
 def test_a_long_title_is_wrapped_inside_the_figure():
     figure = alignment(weights(3, 3), "abc", "abc", title="many words " * 12)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     extent = figure._suptitle.get_window_extent()
     assert "\n" in figure.get_suptitle()
     assert extent.x0 >= 0
@@ -223,7 +219,7 @@ def test_reading_draws_what_an_endpoint_answers(tmp_path):
     result = endpoint.serve(tf.constant(questions), tf.constant(contexts))
     for row, context in enumerate(contexts):
         figure = reading(result, row)
-        figure.canvas.draw()
+        figure.draw_without_rendering()
         answer = result["answer"][row].numpy().decode()
         assert answer in context
         assert len(red_labels(figure.axes[2])) >= len(answer.split()) > 0
@@ -239,40 +235,3 @@ def test_a_row_that_is_not_there_is_refused():
 def test_a_context_without_tokens_is_refused():
     with pytest.raises(ValueError, match="row 0: its context has no token to draw"):
         reading(make_result([b"The"], b"", 0, 0) | {"context_length": [0]})
-
-
-@pytest.mark.parametrize(
-    ("name", "signature"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF")]
-)
-def test_figures_are_written_in_the_format_of_their_ending(tmp_path, name, signature):
-    path = save_figure(alignment([[1.0]], ["a"], ["b"]), tmp_path / name)
-    assert path.read_bytes().startswith(signature)
-    assert [file.name for file in tmp_path.iterdir()] == [name]
-
-
-def test_an_unknown_ending_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"path must end in one of .*png.*, got '.*a\.doc'"):
-        save_figure(alignment([[1.0]], ["a"], ["b"]), tmp_path / "a.doc")
-
-
-def test_a_picture_that_fails_leaves_the_old_one(tmp_path, monkeypatch):
-    (tmp_path / "a.png").write_bytes(b"old")
-    figure = alignment([[1.0]], ["a"], ["b"])
-
-    def fail(partial, **_):
-        partial.write_bytes(b"half")
-        raise OSError("no space left on device")
-
-    monkeypatch.setattr(figure, "savefig", fail)
-    with pytest.raises(OSError, match="no space left"):
-        save_figure(figure, tmp_path / "a.png")
-    assert [file.name for file in tmp_path.iterdir()] == ["a.png"]
-    assert (tmp_path / "a.png").read_bytes() == b"old"
-
-
-def test_no_pyplot_is_loaded():
-    """Its figures stay in memory until they are closed, and it may ask for a display."""
-    code = "import sys, zoo.plots; print('matplotlib.pyplot' in sys.modules)"
-    root = Path(zoo.__file__).parents[1]
-    child = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, check=True)
-    assert child.stdout.strip() == b"False"

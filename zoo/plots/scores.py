@@ -1,0 +1,93 @@
+"""How well models do on short and on long texts."""
+
+import itertools
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from zoo.plots.figures import add_note, add_title
+from zoo.plots.text import drawable_text, font_families
+
+_MARKERS = "os^Dv*"
+_LONGEST_LABEL = 60
+
+
+def scores_by_length(
+    buckets: Sequence[str],
+    scores: Mapping[str, Sequence[float]],
+    *,
+    counts: Sequence[int] = (),
+    dashed: Collection[str] = (),
+    score_name: str = "BLEU",
+    length_name: str = "words",
+    title: str = "",
+    note: str = "",
+) -> Figure:
+    """Draws a line a model: its score in each bucket of lengths.
+
+    Args:
+        buckets: Names of the buckets, from short to long, at even distances.
+        scores: Model -> its score in each bucket.
+        counts: How many texts each bucket holds, written below its name.
+        dashed: Models whose line is dashed.
+        score_name: Of the vertical axis, which begins at 0.
+        length_name: Of the horizontal axis.
+        title: Shown above.
+        note: Shown below, small: what a reader of the picture must know.
+
+    Returns:
+        A figure, to be shown by a notebook or written by `zoo.plots.save_figure`.
+
+    Raises:
+        ValueError: No bucket, no model, not one score or count a bucket, a score that is not
+            finite, or a dashed model without scores.
+    """
+    _check(buckets, scores, counts, dashed)
+    figure = Figure(figsize=(max(5.0, 0.95 * len(buckets) + 1.5), 4.2), layout="constrained")
+    axes = figure.add_subplot()
+    positions = range(len(buckets))
+    for (model, values), marker in zip(scores.items(), itertools.cycle(_MARKERS), strict=False):
+        label = drawable_text(model, _LONGEST_LABEL).lstrip("_")  # which hides a line's name
+        style = "--" if model in dashed else "-"
+        axes.plot(positions, values, marker=marker, linestyle=style, label=label)
+    texts = [drawable_text(bucket, _LONGEST_LABEL) for bucket in buckets]
+    if len(counts):
+        texts = [f"{text}\n({count:,})" for text, count in zip(texts, counts, strict=True)]
+    axes.set_xticks(positions, texts, parse_math=False)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(length_name)
+    axes.set_ylabel(score_name)
+    axes.grid(axis="y", alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    legend = axes.legend(frameon=False, prop={"family": font_families()})
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    add_title(figure, title)
+    add_note(figure, note)
+    return figure
+
+
+def _check(
+    buckets: Sequence[str],
+    scores: Mapping[str, Sequence[float]],
+    counts: Sequence[int],
+    dashed: Collection[str],
+) -> None:
+    """Raises ValueError, see `scores_by_length`."""
+    for name, number in (("buckets", len(buckets)), ("scores", len(scores))):
+        if not number:
+            raise ValueError(f"{name} must not be empty")
+    sides: dict[str, Sequence[float]] = {
+        f"scores[{model!r}]": values for model, values in scores.items()
+    }
+    if len(counts):
+        sides["counts"] = counts
+    for name, values in sides.items():
+        if len(values) != len(buckets):
+            raise ValueError(f"{name} must have one a bucket, {len(buckets)}, got {len(values)}")
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} must be finite, got {list(values)}")
+    unknown = sorted(set(dashed) - set(scores))
+    if unknown:
+        raise ValueError(f"dashed must name models of scores, {list(scores)}, got {unknown}")
