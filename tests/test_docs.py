@@ -10,7 +10,8 @@ import pytest
 
 from zoo.attention.scores import AdditiveScore, GeneralScore
 
-MIGRATION = Path(__file__).resolve().parent.parent / "docs" / "migration.md"
+ROOT = Path(__file__).resolve().parent.parent
+MIGRATION = ROOT / "docs" / "migration.md"
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -73,6 +74,18 @@ def test_the_decoder_trains_returns_its_weights_and_survives_saving(sections, tm
     copy = keras.models.load_model(tmp_path / "decoder.keras")
     for name, actual in copy([SOURCE, TARGET]).items():
         np.testing.assert_allclose(actual, outputs[name], rtol=1e-5, atol=1e-6)
+
+
+def test_the_example_of_the_readme_attends():
+    names = run(examples(ROOT / "README.md")["Attention in a model of your own"])
+    inputs = [names[name] for name in ("states", "annotations", "mask")]
+    model = keras.Model(inputs, [names["contexts"], names["weights"]])
+    generator = np.random.default_rng(4)
+    states = generator.normal(size=(*TARGET.shape, 64))
+    annotations = generator.normal(size=(*SOURCE.shape, 128))
+    contexts, weights = model.predict([states, annotations, SOURCE > 0], verbose=0)
+    assert contexts.shape == (*TARGET.shape, 128)
+    assert_is_attention(weights)
 
 
 def test_the_loop_attends_and_feeds_its_inputs(sections):
