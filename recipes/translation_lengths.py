@@ -1,0 +1,206 @@
+"""BLEU by length of the source, with and without attention: the figure of Bahdanau et al. 2014.
+
+    python -m recipes.translation_lengths runs/multi30k_rnnsearch_multi30k \
+        runs/multi30k_rnnencdec_multi30k
+
+What is measured: translators as they were exported, all searched with the same beam. A run folder,
+the folder of a SavedModel or the name of a shipped model stands for each.
+
+Captions are short, so that sentences which follow each other in the test part are joined, two,
+three and more at a time. Each joined source is translated as one text, and its reference is the
+joined references. Such a source is no real long sentence: its parts have nothing to do with each
+other, and the training part holds nothing like it. But it is the same for all models. Two tables
+are printed: by words of the source, and by the number of sentences joined, whose rows all hold the
+same sentences. The run folder gets both as ``result.json``, and ``lengths.png``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import tyro
+
+from zoo.training.command import start
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NOTE = (
+    "Sources are 1 to {joined} neighbouring sentences of {data}, joined and translated as one text;"
+    " in brackets, how many. Beam {beam_width}, length penalty {length_penalty:g}."
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to measure, and on what."""
+
+    models: tyro.conf.Positional[tuple[str, ...]]
+    """Run folders, folders of SavedModels, or names of shipped models."""
+    labels: tuple[str, ...] = ()
+    """What to call them; by default the names of their folders."""
+    data: Literal["auto", "sample", "multi30k"] = "auto"
+    """auto: Multi30k where it lies, else the generated sample; multi30k downloads it."""
+    source: str = "en"
+    """Language to translate from."""
+    target: str = "de"
+    """Language to translate to."""
+    data_dir: Path | None = None
+    """Folder of the data sets; by default $ZOO_DATA, then the Keras cache."""
+    joined: int = 5
+    """Sentences of the longest sources."""
+    bucket_words: int = 10
+    """Words from one bucket of lengths to the next."""
+    minimum_sources: int = 50
+    """Buckets with fewer sources are left out."""
+    beam_width: int = 5
+    """Of the search."""
+    length_penalty: float = 1.0
+    """GNMT's exponent."""
+    batch_size: int = 32
+    """Sources translated at a time."""
+    run_dir: Path = Path("runs/translation_lengths")
+    """Folder to write to."""
+
+
+def main(settings: Settings) -> dict[str, Any]:
+    """Measures, prints, draws, and returns what ``result.json`` holds.
+
+    Raises:
+        ValueError: if there is no such model, labels do not fit, a number is too small, a source
+            is longer than a model reads, or no bucket has sources enough.
+        OSError: if data are missing.
+    """
+    from zoo.metrics.translation import bleu
+    from zoo.plots import save_figure, scores_by_length
+    from zoo.tasks.translation_lengths import buckets_of_words, join_sentences, score_buckets
+    from zoo.training.runs import write_json
+
+    check(settings)
+    folders = find_models(settings.models, settings.labels)
+    data, pairs = read_test_part(settings)
+    frame = join_sentences(pairs, settings.joined)
+    translations, aligned = {}, {}
+    for label, folder in folders.items():
+        translations[label], aligned[label] = translate_all(
+            folder, label, [*frame["source"]], settings
+        )
+    words = buckets_of_words(frame["source"], settings.bucket_words)
+    references = [*frame["target"]]
+    by_words = score_buckets(words, references, translations, settings.minimum_sources)
+    by_sentences = score_buckets([*frame["sentences"]], references, translations)
+    for name, rows in (("words", by_words), ("sentences joined", by_sentences)):
+        print(f"\n{table(name, rows)}")
+    signature = bleu(["a"], ["a"]).signature
+    print(f"\nBLEU (tokens per token of the references), {signature}")
+
+    settings.run_dir.mkdir(parents=True, exist_ok=True)
+    figure = scores_by_length(
+        [row["bucket"] for row in by_words],
+        {label: [row["bleu"][label] for row in by_words] for label in folders},
+        counts=[row["sources"] for row in by_words],
+        dashed=[label for label in folders if not aligned[label]],
+        length_name="words of the source",
+        note=NOTE.format(**vars(settings) | {"data": data}),
+    )
+    print(save_figure(figure, settings.run_dir / "lengths.png"))
+    result = {"settings": settings, "data": data, "signature": signature}
+    result |= {"by_words": by_words, "by_sentences": by_sentences}
+    write_json(settings.run_dir / "result.json", result)
+    return result
+
+
+def check(settings: Settings) -> None:
+    """Refuses settings that nothing can be measured with.
+
+    Raises:
+        ValueError: names the setting.
+    """
+    if not settings.models:
+        raise ValueError("models: expected one at least, got none")
+    if settings.labels and len(settings.labels) != len(settings.models):
+        raise ValueError(
+            f"labels: expected one a model, {len(settings.models)}, got {len(settings.labels)}"
+        )
+    for name in ("joined", "bucket_words", "minimum_sources", "beam_width", "batch_size"):
+        if getattr(settings, name) < 1:
+            raise ValueError(f"{name}: expected 1 at least, got {getattr(settings, name)}")
+
+
+def find_models(models: Sequence[str], labels: Sequence[str]) -> dict[str, Path]:
+    """Returns label -> folder of the SavedModel, in the order given.
+
+    Raises:
+        ValueError: if there is no such model, or two have the same label.
+    """
+    from zoo.serving.cards import SAVED_MODEL_FILE
+    from zoo.serving.load import resolve
+
+    found: dict[str, Path] = {}
+    for index, model in enumerate(models):
+        inside = Path(model) / "saved_model"
+        is_run = (inside / SAVED_MODEL_FILE).is_file()
+        folder = inside if is_run else resolve(model)
+        label = labels[index] if labels else Path(model).absolute().name
+        if label in found:
+            raise ValueError(f"labels: expected different ones, got {label!r} twice")
+        found[label] = folder
+    return found
+
+
+def read_test_part(settings: Settings) -> tuple[str, "pd.DataFrame"]:
+    """Returns what the data are called, and their pairs."""
+    from zoo.data.multi30k import load_multi30k
+    from zoo.data.translation_sample import translation_sample
+    from zoo.tasks.translation_data import SPLITS, resolve_data
+
+    languages = (settings.source, settings.target)
+    if resolve_data(settings.data, *languages, settings.data_dir) == "sample":
+        return "the generated sample", translation_sample("test")
+    frame = load_multi30k(SPLITS[-1], *languages, settings.data_dir, download=True)
+    return f"Multi30k {SPLITS[-1]} ({'-'.join(languages)})", frame
+
+
+def translate_all(
+    folder: Path, label: str, sources: Sequence[str], settings: Settings
+) -> tuple[list[str], bool]:
+    """Translates with an exported model; says too whether it has an alignment.
+
+    Raises:
+        ValueError: if the model would not read a source to its end.
+    """
+    from tqdm import tqdm
+
+    from zoo.serving.load import load_card, load_servable
+    from zoo.tasks.translation_lengths import translate
+
+    servable = load_servable(folder)  # keeps the variables of the signature alive
+    search = servable.signatures["beam"]
+    limit = load_card(folder).limits["maximum_source_tokens"]
+    aligned = "attention_alignment" in search.structured_outputs
+    with tqdm(total=len(sources), desc=label) as bar:
+        translations = translate(
+            search,
+            sources,
+            beam_width=settings.beam_width,
+            length_penalty=settings.length_penalty,
+            batch_size=settings.batch_size,
+            maximum_tokens=limit,
+            progress=bar.update,
+        )
+    return translations, aligned
+
+
+def table(name: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Returns the scores as a table in Markdown."""
+    labels = list(rows[0]["bleu"])
+    lines = [[name, "sources", *labels], ["---"] * (2 + len(labels))]
+    for row in rows:
+        cells = [f"{row['bleu'][one]:.2f} ({row['length_ratio'][one]:.2f})" for one in labels]
+        lines.append([row["bucket"], f"{row['sources']:,}", *cells])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+if __name__ == "__main__":
+    start(main, Settings, __doc__)
