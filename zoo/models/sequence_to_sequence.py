@@ -25,6 +25,7 @@ from keras import ops
 
 from zoo.layers.recurrence import scan
 from zoo.models.base import AttentionMap, BaseModel
+from zoo.ops.cross_entropy import cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
 
 LossNormaliser = Literal["sentences", "tokens"]
@@ -142,7 +143,7 @@ class SequenceToSequenceModel(BaseModel):
         """Negative log-likelihood of the target ids (B, T), 0 where padded."""
         real = ops.cast(mask_from_ids(targets), "float32")
         logits = ops.cast(outputs["logits"], _loss_dtype(outputs["logits"]))
-        losses = keras.losses.sparse_categorical_crossentropy(targets, logits, from_logits=True)
+        losses = cross_entropy(logits, targets)
         losses = ops.sum(losses * ops.cast(real, losses.dtype), axis=-1)
         if self.loss_normaliser == "tokens":
             return losses, ops.sum(real, axis=-1)
