@@ -1,6 +1,8 @@
 """The models under contract: built at tiny sizes with random weights, run, and taken apart."""
 
+import importlib
 from collections.abc import Iterator, Mapping
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,11 @@ def build(entry: ModelEntry, seed: int = 0, scale: float = 0.6, **overrides: Any
     for weight in model.weights:
         weight.assign(generator.normal(0.0, scale, weight.shape))
     return model
+
+
+def reference_of(entry: ModelEntry) -> ModuleType:
+    """The model in NumPy."""
+    return importlib.import_module(f"tests.references.{entry.cls.__module__.rpartition('.')[2]}")
 
 
 def put_garbage_into_padding(model: BaseModel) -> None:

@@ -3,17 +3,23 @@
 A new task is a class with the attributes and methods of `Reading`, and a line in `TASKS`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import keras
 import keras_nlp
 import numpy as np
+import tensorflow as tf
 
 from zoo.models.base import BaseModel
+from zoo.serving.export import Endpoint
 from zoo.tasks.reading_endpoint import ReadingEndpoint
+from zoo.tasks.translation_endpoint import TranslationEndpoint
 from zoo.text.tokenizer import WordTokenizer
 from zoo.text.vocabulary import Vocabulary, write_vocabulary
+from zoo.text.words import WordCodec
 
 Axes = tuple["Side | int", ...]
 START, END = 2, 3
@@ -75,6 +81,13 @@ class Batch:
         return np.array([np.pad(row, (0, longest - len(row))) for row in rows], "int32")
 
 
+class Servable(NamedTuple):
+    """A model from strings to strings."""
+
+    endpoints: dict[str, Endpoint]
+    assets: Sequence[tf.Module]
+
+
 class Reading:
     """Questions on contexts, answered by a span of the context."""
 
@@ -121,13 +134,16 @@ class Reading:
         ],
     }
     """What the exported model is asked."""
+    signatures = {"serving_default": {}}  # noqa: RUF012
+    """The signatures it has, and the numbers that they take beside the strings."""
 
-    def endpoint(self, model: BaseModel, folder: Path) -> ReadingEndpoint:
-        """The model from strings to strings; its vocabulary is written into the folder."""
+    def servable(self, model: BaseModel, folder: Path) -> Servable:
+        """The model as it is exported; its vocabulary is written into the folder."""
         write_vocabulary(folder / "vocabulary.txt", self.words)
         vocabulary = Vocabulary(folder / "vocabulary.txt")
         assert len(vocabulary) == self.sizes["vocabulary_size"]
-        return ReadingEndpoint(model, WordTokenizer(), vocabulary)
+        endpoint = ReadingEndpoint(model, WordTokenizer(), vocabulary)
+        return Servable(endpoint.endpoints(), [vocabulary])
 
     def examples(self, count: int, seed: int = 0) -> list[Example]:
         """Random examples of every length, the shortest of one word and the longest among them."""
@@ -176,6 +192,27 @@ class Translation:
     sides = {"source": 7, "target": 5}  # noqa: RUF012
     may_be_empty = ()
     trained: dict[str, bool] = {}  # noqa: RUF012
+
+    words = {  # noqa: RUF012
+        "source": (".", ",", "!", "a", "two", "dog", "dogs", "run", "in", "the", "snow", "is", "?"),
+        "target": (".", ",", "ein", "zwei", "Hund", "Hunde", "rennen", "im", "Schnee"),
+    }
+    """Of the vocabularies that the model is exported with."""
+    strings = {"text": ["Two dogs run in the snow.", "", "a dog", "\U0001f415 Łódź"]}  # noqa: RUF012
+    signatures = {  # noqa: RUF012
+        "serving_default": {},
+        "beam": {"beam_width": np.int32(3), "length_penalty": np.float32(0.6)},
+    }
+
+    def servable(self, model: BaseModel, folder: Path) -> Servable:
+        """The model as it is exported; its vocabularies are written into the folder."""
+        codecs = []
+        for side, words in self.words.items():
+            write_vocabulary(folder / f"{side}.txt", words)
+            codecs.append(WordCodec(folder / f"{side}.txt"))
+            assert codecs[-1].vocabulary_size == self.sizes[f"{side}_vocabulary_size"]
+        endpoint = TranslationEndpoint(model, *codecs)
+        return Servable(endpoint.endpoints(), endpoint.assets)
 
     def examples(self, count: int, seed: int = 0) -> list[Example]:
         """Random pairs of every length, the shortest of one token and the longest among them."""

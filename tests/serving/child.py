@@ -2,8 +2,8 @@
 
     python child.py REQUEST.json ANSWER.json
 
-Each request names a `folder` and its `inputs`, string or number arrays. The answer to each holds
-the outputs of both loaders, `current` and `v1`. Strings are bytes in Latin-1.
+Each request names a `folder`, a `signature` and its `inputs`, string or number arrays. The answer
+to each holds the outputs of both loaders, `current` and `v1`. Strings are bytes in Latin-1.
 """
 
 import functools
@@ -17,29 +17,29 @@ import tensorflow_text  # noqa: F401  # registers the tokenizers' operations
 
 
 @functools.cache
-def with_current_loader(folder):
-    signature = tf.saved_model.load(folder).signatures["serving_default"]
-
-    def serve(inputs):
-        return signature(**{name: tf.convert_to_tensor(value) for name, value in inputs.items()})
-
-    return serve
+def load_now(folder):
+    return tf.saved_model.load(folder)
 
 
 @functools.cache
-def with_v1_loader(folder):
+def load_v1(folder):
     graph = tf.Graph()
     with graph.as_default():
         session = tf.compat.v1.Session()
-        loaded = tf.compat.v1.saved_model.loader.load(session, ["serve"], folder)
-    signature = loaded.signature_def["serving_default"]
-    fetches = {name: output.name for name, output in signature.outputs.items()}
+        return session, tf.compat.v1.saved_model.loader.load(session, ["serve"], folder)
 
-    def serve(inputs):
-        feeds = {signature.inputs[name].name: value for name, value in inputs.items()}
-        return session.run(fetches, feeds)
 
-    return serve
+def with_current_loader(folder, signature, inputs):
+    serve = load_now(folder).signatures[signature]
+    return serve(**{name: tf.convert_to_tensor(value) for name, value in inputs.items()})
+
+
+def with_v1_loader(folder, signature, inputs):
+    session, loaded = load_v1(folder)
+    definition = loaded.signature_def[signature]
+    fetches = {name: output.name for name, output in definition.outputs.items()}
+    feeds = {definition.inputs[name].name: value for name, value in inputs.items()}
+    return session.run(fetches, feeds)
 
 
 def as_array(value):
@@ -60,10 +60,8 @@ def main(request_path, answer_path):
     answers = []
     for request in json.loads(Path(request_path).read_text()):
         inputs = {name: as_array(value) for name, value in request["inputs"].items()}
-        outputs = {
-            "current": with_current_loader(request["folder"])(inputs),
-            "v1": with_v1_loader(request["folder"])(inputs),
-        }
+        asked = request["folder"], request["signature"], inputs
+        outputs = {"current": with_current_loader(*asked), "v1": with_v1_loader(*asked)}
         answers.append(
             {
                 loader: {name: as_json(value) for name, value in values.items()}

@@ -4,29 +4,43 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 _CHILD = Path(__file__).with_name("child.py")
 
 
+class Request(NamedTuple):
+    """What a SavedModel is asked."""
+
+    folder: Path
+    inputs: dict[str, Any]
+    """Lists of str or bytes, or numbers."""
+    signature: str = "serving_default"
+
+
 def serve_in_fresh_process(
-    requests: list[tuple[Path, dict[str, Any]]], scratch: Path
+    requests: Sequence[Request], scratch: Path
 ) -> list[dict[str, dict[str, np.ndarray]]]:
-    """Loads each folder with both loaders and runs its `serving_default`; one process for all.
+    """Loads each folder with both loaders and runs the signature; one process for all requests.
 
     Args:
-        requests: Folder of a SavedModel and its inputs: lists of str or bytes, or numbers.
+        requests: What to ask.
         scratch: Folder for the files by which the processes talk.
 
     Returns:
         For each request, "current" and "v1" -> name of an output -> value.
     """
     asked = [
-        {"folder": str(folder), "inputs": {k: _plain(value) for k, value in inputs.items()}}
-        for folder, inputs in requests
+        {
+            "folder": str(request.folder),
+            "inputs": {name: _plain(value) for name, value in request.inputs.items()},
+            "signature": request.signature,
+        }
+        for request in requests
     ]
     (scratch / "request.json").write_text(json.dumps(asked))
     child = subprocess.run(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.serving.fresh_process import serve_in_fresh_process
+from tests.serving.fresh_process import Request, serve_in_fresh_process
 from tests.serving.reading import CONTEXTS, QUESTIONS
 from zoo.serving.cards import CARD_FILE, ModelCard, read_card, verify
 from zoo.serving.export import describe, export_servable
@@ -53,7 +53,7 @@ def test_answers_are_the_same_in_a_process_without_the_package(exported, tmp_pat
     """Moved, its vocabulary's source gone, through both loaders; also a batch without rows."""
     batches = [(QUESTIONS, CONTEXTS), ([], []), ([b"\0 \xff who"], [b"the tower" + b"\xf0"])]
     requests = [
-        (exported.folder, {"question": list(questions), "context": list(contexts)})
+        Request(exported.folder, {"question": list(questions), "context": list(contexts)})
         for questions, contexts in batches
     ]
     answers = serve_in_fresh_process(requests, tmp_path)

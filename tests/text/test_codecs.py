@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from tests.serving.fresh_process import serve_in_fresh_process
+from tests.serving.fresh_process import Request, serve_in_fresh_process
 from tests.text.codecs import STRANGE
 from zoo.text.codecs import TextCodec
 from zoo.text.subwords import SubwordCodec, train_subwords
@@ -50,7 +50,8 @@ def test_codecs_travel_inside_a_saved_model(tmp_path):
     for codec in codecs.values():
         for path in codec.files:
             path.unlink()
-    (answers,) = serve_in_fresh_process([(tmp_path / "moved", {"text": TEXTS})], tmp_path)
+    requests = [Request(tmp_path / "moved", {"text": TEXTS})]
+    (answers,) = serve_in_fresh_process(requests, tmp_path)
     assert len(answers) == 2
     for outputs in answers.values():
         assert outputs.keys() == expected.keys()
