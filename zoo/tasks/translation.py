@@ -109,8 +109,11 @@ def encode_strings(strings: Iterable[str], codec: TextCodec) -> tf.RaggedTensor:
 
 
 def maximum_length(source_lengths: tf.Tensor) -> tf.Tensor:
-    """Longest translation of sources (B,) that is searched for: int32 (B,), ``</s>`` counted."""
-    return 2 * source_lengths + 10
+    """Longest translation of sources (B,) that is searched for: int32 (B,), ``</s>`` counted.
+
+    Nothing is searched for where there is no source.
+    """
+    return tf.where(source_lengths > 0, 2 * source_lengths + 10, 0)
 
 
 class TranslationEvaluator:

@@ -40,10 +40,10 @@ class TranslationEndpoint:
         target_codec: likewise.
         beam_width: of ``serving_default``.
         length_penalty: GNMT's exponent, of ``serving_default``.
-        maximum_source_tokens: tokens of a text beyond these are not read.
+        maximum_source_tokens: tokens of a text beyond these are not read; ``</s>`` is one of them.
 
     Raises:
-        ValueError: a limit or the beam below 1.
+        ValueError: a beam below 1, or a limit that leaves no token beside ``</s>``.
     """
 
     def __init__(
@@ -60,9 +60,9 @@ class TranslationEndpoint:
             "beam_width": beam_width,
             "maximum_source_tokens": maximum_source_tokens,
         }
-        for name, limit in self.limits.items():
-            if limit < 1:
-                raise ValueError(f"{name} must be at least 1, got {limit}")
+        for (name, limit), least in zip(self.limits.items(), (1, 2), strict=True):
+            if limit < least:
+                raise ValueError(f"{name} must be at least {least}, got {limit}")
         self.model = model
         self.source_codec = source_codec
         self.target_codec = target_codec
@@ -135,27 +135,24 @@ class TranslationEndpoint:
         found = search(self.model, memory, beam_width, length_penalty, n_best)
         # Without the row that stood in for the rows of an empty batch.
         found = Hypotheses(*(values[: tf.size(text)] for values in found))
-        written = source.lengths > 0
-        lengths = tf.where(written[:, None], found.lengths, 0)
-        tokens = tf.where(written[:, None, None], found.tokens, 0)
-        alignment = tf.where(written[:, None, None, None], found.alignment, 0.0)
-        pieces = self._pieces(tokens, alignment, source)
+        pieces = self._pieces(found, source)
         outputs: Tensors = {
-            "translation": self._join(tokens, pieces),
-            "score": tf.where(written[:, None], found.scores, 0.0),
+            "translation": self._join(pieces),
+            "score": found.scores,
             "source_tokens": source.tokens,
             "target_tokens": pieces,
             "source_length": source.lengths,
-            "target_length": lengths,
+            "target_length": found.lengths,
         }
         if "alignment" in self.model.ATTENTION:
-            outputs["attention_alignment"] = alignment
+            outputs["attention_alignment"] = found.alignment
         return outputs
 
     def _read(self, text: tf.Tensor) -> _Source:
         """Tokens and ids of (batch,) strings, cut to the limit."""
         limit = self.limits["maximum_source_tokens"] - 1
-        ids, tokens = (read(text)[:, :limit] for read in (self._encode, self._tokens))
+        codec = self.source_codec
+        ids, tokens = codec.encode(text)[:, :limit], codec.tokens(text)[:, :limit]
         real = ids.row_lengths() > 0
         ends = tf.RaggedTensor.from_row_lengths(
             tf.fill([tf.reduce_sum(tf.cast(real, tf.int32))], END), tf.cast(real, tf.int64)
@@ -176,23 +173,17 @@ class TranslationEndpoint:
             lengths=lengths,
         )
 
-    def _encode(self, text: tf.Tensor) -> tf.RaggedTensor:
-        return self.source_codec.encode(text)
-
-    def _tokens(self, text: tf.Tensor) -> tf.RaggedTensor:
-        return self.source_codec.tokens(text)
-
-    def _pieces(self, tokens: tf.Tensor, alignment: tf.Tensor, source: _Source) -> tf.Tensor:
+    def _pieces(self, found: Hypotheses, source: _Source) -> tf.Tensor:
         """Target tokens (batch, N, T), unknown ones replaced by what they are aligned with."""
-        pieces = self.target_codec.pieces(tokens)
+        pieces = self.target_codec.pieces(found.tokens)
         if "alignment" not in self.model.ATTENTION:
             return pieces
         # The end of the source is no word to copy.
         words = tf.maximum(source.lengths - 1, 0)
-        return replace_unknown(pieces, tokens, alignment, source.tokens, words)
+        return replace_unknown(pieces, found.tokens, found.alignment, source.tokens, words)
 
-    def _join(self, tokens: tf.Tensor, pieces: tf.Tensor) -> tf.Tensor:
+    def _join(self, pieces: tf.Tensor) -> tf.Tensor:
         """Translations (batch, N)."""
-        shape = tf.shape(tokens)
+        shape = tf.shape(pieces)
         rows = tf.reshape(pieces, (shape[0] * shape[1], shape[2]))
         return tf.reshape(self.target_codec.join(rows), shape[:2])
