@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from zoo.decoding.continuations import LOWEST
+from zoo.decoding.continuations import LOWEST, log_normalisers
 from zoo.decoding.limits import SPECIALS, Limits, make_limits
 from zoo.decoding.protocol import Hypotheses, StepModel, Tensors
 from zoo.decoding.stepping import (
@@ -112,7 +112,8 @@ def _advance(
     specials = tf.where(forbidden, LOWEST, logits[:, :SPECIALS])
     allowed = tf.concat([specials, logits[:, SPECIALS:]], axis=1)
     tokens = tf.where(running, choose(allowed, course.step), PADDING)
-    chosen = tf.gather(logits, tokens, batch_dims=1) - tf.reduce_logsumexp(logits, axis=1)
+    normalisers = log_normalisers(logits, tf.reduce_max(logits, axis=1))
+    chosen = tf.gather(logits, tokens, batch_dims=1) - normalisers
     alignment = alignment_rows(attention, tf.shape(tokens)[0])
     step = course.step + 1
     return _Course(
