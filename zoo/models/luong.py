@@ -32,9 +32,8 @@ from keras import ops
 from zoo.attention.attend import attend
 from zoo.attention.local import LocalAttention, Window
 from zoo.attention.scores import make_score
-from zoo.layers.embedding import WordEmbedding
 from zoo.layers.lstm import StackedLSTM
-from zoo.models.base import AttentionMap, check_choice, check_rate, check_sizes
+from zoo.models.base import AttentionMap, check_choice, check_sizes
 from zoo.models.registry import register_model
 from zoo.models.sequence_to_sequence import (
     LossNormaliser,
@@ -133,20 +132,16 @@ class LuongTranslator(SequenceToSequenceModel):
     ) -> None:
         super().__init__(**kwargs)
         self.keep_arguments(locals())
-        check_sizes(source_vocabulary_size=source_vocabulary_size)
-        check_sizes(target_vocabulary_size=target_vocabulary_size, embedding_dim=embedding_dim)
-        check_sizes(hidden_dim=hidden_dim, depth=depth, half_width=half_width)
+        self.check_common_arguments()
+        check_sizes(depth=depth, half_width=half_width)
         check_sizes(maximum_source_length=maximum_source_length)
         check_choice("score", score, get_args(ScoreName))
         check_choice("mechanism", mechanism, get_args(Mechanism))
         check_choice("window", window, get_args(Window))
-        check_choice("loss_normaliser", loss_normaliser, get_args(LossNormaliser))
-        check_rate("dropout", dropout)
         self._make_layers()
 
     def _make_layers(self) -> None:
         uniform = {"kernel_initializer": _UNIFORM, "dtype": self.dtype_policy}
-        embedding = {"initializer": _UNIFORM, "dtype": self.dtype_policy}
         stack = {
             "units": self.hidden_dim,
             "depth": self.depth,
@@ -156,12 +151,7 @@ class LuongTranslator(SequenceToSequenceModel):
             "recurrent_initializer": _UNIFORM,
             **uniform,
         }
-        self.source_embedding = WordEmbedding(
-            self.source_vocabulary_size, self.embedding_dim, name="source_embedding", **embedding
-        )
-        self.target_embedding = WordEmbedding(
-            self.target_vocabulary_size, self.embedding_dim, name="target_embedding", **embedding
-        )
+        self.source_embedding, self.target_embedding = self.make_embeddings(_UNIFORM)
         self.encoder = StackedLSTM(name="encoder", **stack)
         feed_dim = self.hidden_dim if self.input_feeding else 0
         self.decoder = StackedLSTM(feed_dim=feed_dim, name="decoder", **stack)

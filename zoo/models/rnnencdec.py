@@ -22,15 +22,14 @@ Expected result: RNNencdec-50 reaches 17.82 BLEU on WMT14 English-French where R
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar
 
 import keras
 from keras import ops
 
-from zoo.layers.embedding import WordEmbedding
 from zoo.layers.gated_unit import GatedUnit, ResetAfterUnit
 from zoo.layers.readout import MaxoutReadout
-from zoo.models.base import AttentionMap, check_choice, check_rate, check_sizes
+from zoo.models.base import AttentionMap, check_sizes
 from zoo.models.registry import register_model
 from zoo.models.sequence_to_sequence import (
     START_ID,
@@ -55,24 +54,10 @@ class _GatedTranslator(SequenceToSequenceModel):
 
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {}
 
-    def _check(self) -> None:
-        check_sizes(source_vocabulary_size=self.source_vocabulary_size)
-        check_sizes(target_vocabulary_size=self.target_vocabulary_size)
-        check_sizes(embedding_dim=self.embedding_dim, hidden_dim=self.hidden_dim)
-        check_sizes(maxout_dim=self.maxout_dim)
-        check_choice("loss_normaliser", self.loss_normaliser, get_args(LossNormaliser))
-        check_rate("dropout", self.dropout)
-
     def _make_layers(self, decoder: Any, use_bias: bool, rank: int | None) -> None:
         policy = self.dtype_policy
-        embedding = {"initializer": _NORMAL, "dtype": policy}
         weights = {"use_bias": use_bias, "kernel_initializer": _NORMAL, "dtype": policy}
-        self.source_embedding = WordEmbedding(
-            self.source_vocabulary_size, self.embedding_dim, name="source_embedding", **embedding
-        )
-        self.target_embedding = WordEmbedding(
-            self.target_vocabulary_size, self.embedding_dim, name="target_embedding", **embedding
-        )
+        self.source_embedding, self.target_embedding = self.make_embeddings(_NORMAL)
         self.encoder = GatedUnit(self.hidden_dim, name="encoder", **weights)
         self.first_state = keras.layers.Dense(
             self.hidden_dim, activation="tanh", name="first_state", **weights
@@ -190,7 +175,8 @@ class RNNencdec(_GatedTranslator):
     ) -> None:
         super().__init__(**kwargs)
         self.keep_arguments(locals())
-        self._check()
+        self.check_common_arguments()
+        check_sizes(maxout_dim=maxout_dim)
         self._make_layers(GatedUnit, use_bias, rank=None)
 
     def _shown(self, before: Tensor, after: Tensor) -> Tensor:
@@ -235,8 +221,8 @@ class ChoTranslator(_GatedTranslator):
     ) -> None:
         super().__init__(**kwargs)
         self.keep_arguments(locals())
-        self._check()
-        check_sizes(rank=rank)
+        self.check_common_arguments()
+        check_sizes(maxout_dim=maxout_dim, rank=rank)
         self._make_layers(ResetAfterUnit, use_bias=False, rank=rank)
         self.summary = keras.layers.Dense(
             hidden_dim,

@@ -28,10 +28,9 @@ from keras import ops
 
 from zoo.attention.attend import attend
 from zoo.attention.scores import AdditiveScore
-from zoo.layers.embedding import WordEmbedding
 from zoo.layers.gated_unit import BidirectionalGatedUnit, GatedUnit
 from zoo.layers.readout import MaxoutReadout
-from zoo.models.base import check_choice, check_rate, check_sizes
+from zoo.models.base import check_choice, check_sizes
 from zoo.models.registry import register_model
 from zoo.models.sequence_to_sequence import (
     START_ID,
@@ -102,24 +101,15 @@ class RNNsearch(SequenceToSequenceModel):
     ) -> None:
         super().__init__(**kwargs)
         self.keep_arguments(locals())
-        check_sizes(source_vocabulary_size=source_vocabulary_size)
-        check_sizes(target_vocabulary_size=target_vocabulary_size, embedding_dim=embedding_dim)
-        check_sizes(hidden_dim=hidden_dim, alignment_dim=alignment_dim, maxout_dim=maxout_dim)
+        self.check_common_arguments()
+        check_sizes(alignment_dim=alignment_dim, maxout_dim=maxout_dim)
         check_choice("readout", readout, get_args(Readout))
-        check_choice("loss_normaliser", loss_normaliser, get_args(LossNormaliser))
-        check_rate("dropout", dropout)
         self._make_layers()
 
     def _make_layers(self) -> None:
         policy = self.dtype_policy
-        embedding = {"initializer": _NORMAL, "dtype": policy}
         gates = {"use_bias": self.use_bias, "kernel_initializer": _NORMAL, "dtype": policy}
-        self.source_embedding = WordEmbedding(
-            self.source_vocabulary_size, self.embedding_dim, name="source_embedding", **embedding
-        )
-        self.target_embedding = WordEmbedding(
-            self.target_vocabulary_size, self.embedding_dim, name="target_embedding", **embedding
-        )
+        self.source_embedding, self.target_embedding = self.make_embeddings(_NORMAL)
         self.encoder = BidirectionalGatedUnit(self.hidden_dim, name="encoder", **gates)
         self.first_state = keras.layers.Dense(
             self.hidden_dim, activation="tanh", name="first_state", **gates

@@ -17,13 +17,12 @@ reversed; what this code reached on Multi30k stands in ``docs/translation.md``.
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar
 
 import keras
 
-from zoo.layers.embedding import WordEmbedding
 from zoo.layers.lstm import StackedLSTM
-from zoo.models.base import AttentionMap, check_choice, check_rate, check_sizes
+from zoo.models.base import AttentionMap, check_sizes
 from zoo.models.registry import register_model
 from zoo.models.sequence_to_sequence import LossNormaliser, SequenceToSequenceModel
 from zoo.ops.masking import Tensor, mask_from_ids
@@ -80,16 +79,12 @@ class SutskeverTranslator(SequenceToSequenceModel):
     ) -> None:
         super().__init__(**kwargs)
         self.keep_arguments(locals())
-        check_sizes(source_vocabulary_size=source_vocabulary_size)
-        check_sizes(target_vocabulary_size=target_vocabulary_size, embedding_dim=embedding_dim)
-        check_sizes(hidden_dim=hidden_dim, depth=depth)
-        check_choice("loss_normaliser", loss_normaliser, get_args(LossNormaliser))
-        check_rate("dropout", dropout)
+        self.check_common_arguments()
+        check_sizes(depth=depth)
         self._make_layers()
 
     def _make_layers(self) -> None:
         uniform = {"kernel_initializer": _UNIFORM, "dtype": self.dtype_policy}
-        embedding = {"initializer": _UNIFORM, "dtype": self.dtype_policy}
         stack = {
             "units": self.hidden_dim,
             "depth": self.depth,
@@ -99,12 +94,7 @@ class SutskeverTranslator(SequenceToSequenceModel):
             "recurrent_initializer": _UNIFORM,
             **uniform,
         }
-        self.source_embedding = WordEmbedding(
-            self.source_vocabulary_size, self.embedding_dim, name="source_embedding", **embedding
-        )
-        self.target_embedding = WordEmbedding(
-            self.target_vocabulary_size, self.embedding_dim, name="target_embedding", **embedding
-        )
+        self.source_embedding, self.target_embedding = self.make_embeddings(_UNIFORM)
         self.encoder = StackedLSTM(name="encoder", **stack)
         self.decoder = StackedLSTM(name="decoder", **stack)
         self.softmax = keras.layers.Dense(

@@ -18,13 +18,14 @@ V vocabulary.
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import keras
 from keras import ops
 
+from zoo.layers.embedding import WordEmbedding
 from zoo.layers.recurrence import scan
-from zoo.models.base import AttentionMap, BaseModel
+from zoo.models.base import AttentionMap, BaseModel, check_choice, check_rate, check_sizes
 from zoo.ops.cross_entropy import cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
 
@@ -44,6 +45,34 @@ class SequenceToSequenceModel(BaseModel):
     }
     PREDICTION = "logits"
     loss_normaliser: LossNormaliser
+
+    def check_common_arguments(self) -> None:
+        """Checks the arguments that all these models take.
+
+        Raises:
+            ValueError: if a size is not positive, ``dropout`` not a rate, or ``loss_normaliser``
+                none of its options.
+        """
+        check_sizes(source_vocabulary_size=self.source_vocabulary_size)
+        check_sizes(target_vocabulary_size=self.target_vocabulary_size)
+        check_sizes(embedding_dim=self.embedding_dim, hidden_dim=self.hidden_dim)
+        check_choice("loss_normaliser", self.loss_normaliser, get_args(LossNormaliser))
+        check_rate("dropout", self.dropout)
+
+    def make_embeddings(self, initializer: Any) -> tuple[WordEmbedding, WordEmbedding]:
+        """The tables of source and target words (V, m)."""
+        sizes = {"source": self.source_vocabulary_size, "target": self.target_vocabulary_size}
+        source, target = (
+            WordEmbedding(
+                size,
+                self.embedding_dim,
+                initializer=initializer,
+                name=f"{side}_embedding",
+                dtype=self.dtype_policy,
+            )
+            for side, size in sizes.items()
+        )
+        return source, target
 
     @abstractmethod
     def encode(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Tensor]:
