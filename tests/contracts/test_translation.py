@@ -1,0 +1,180 @@
+"""What translation models promise beyond the contracts of every model: K4 causality, K13 steps.
+
+A search takes the steps that training takes: fed with the same words they give the same logits,
+with any number of hypotheses a source, in any order.
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.contracts.subjects import build, flatten, put_garbage_into_padding, reference_of
+from tests.contracts.tasks import FIRST_WORD, START, TASKS, Batch, Side
+from tests.decoding.toy import assert_equals
+from tests.references.recurrent import log_softmax
+from tests.references.search import UNKNOWN, Rules, enumerate_all
+from zoo.decoding.beam import beam_search
+from zoo.decoding.greedy import greedy
+from zoo.models.registry import ModelEntry, models
+
+TASK = TASKS["translation"]
+TRANSLATORS = [entry for entry in models().values() if entry.task == "translation"]
+STATEFUL = ("readout", "mechanism", "input_feeding")
+"""Options that change what a state holds."""
+
+
+def variants(entry: ModelEntry, *, every_option: bool):
+    """All combinations of the stateful options; and each other option changed by itself."""
+    options = reference_of(entry).OPTIONS
+    stateful = [name for name in options if name in STATEFUL]
+    for values in itertools.product(*(options[name] for name in stateful)):
+        yield dict(zip(stateful, values, strict=True))
+    for name in options.keys() - stateful if every_option else ():
+        yield from ({name: value} for value in options[name][1:])
+
+
+def over_variants(*, every_option: bool):
+    """Runs a test once for each model and variant."""
+    cases = [
+        pytest.param(entry, options, id="-".join([entry.name, *map(str, options.values())]))
+        for entry in TRANSLATORS
+        for options in variants(entry, every_option=every_option)
+    ]
+    return pytest.mark.parametrize(("entry", "options"), cases)
+
+
+def sources_and_targets(rows: int, seed: int = 0):
+    """Padded sources, and `rows` random targets without padding for each of them."""
+    source = Batch(TASK.examples(4), extra=1).inputs["source"]
+    generator = np.random.default_rng(seed)
+    shape, size = (len(source) * rows, TASK.sides["target"]), TASK.sizes["target_vocabulary_size"]
+    target = generator.integers(FIRST_WORD, size, shape).astype("int32")
+    target[:, 0] = START
+    return source, target
+
+
+def make(entry: ModelEntry, **options):
+    model = build(entry, **options)
+    put_garbage_into_padding(model)
+    return model
+
+
+@over_variants(every_option=True)
+def test_k4_no_output_depends_on_later_words_of_the_target(entry, options):
+    model = make(entry, **options)
+    source, target = sources_and_targets(1)
+    axes = TASK.output_axes(model)
+    length = target.shape[1]
+    changed = np.repeat(target[None], length, axis=0)  # (T, B, T)
+    for t in range(length):
+        later = changed[t, :, t + 1 :]
+        later[:] = np.where(later == FIRST_WORD, FIRST_WORD + 1, FIRST_WORD)
+    inputs = {"source": np.tile(source, (length, 1)), "target": changed.reshape(-1, length)}
+    outputs = flatten(model(inputs))
+    for name, value in flatten(model({"source": source, "target": target})).items():
+        assert axes[name][0] == Side("target")
+        values = outputs[name].reshape(length, *value.shape)
+        for t in range(length):
+            np.testing.assert_allclose(
+                values[t, :, : t + 1], value[:, : t + 1], rtol=1e-5, atol=1e-6, err_msg=name
+            )
+    logits = outputs["logits"].reshape(length, *target.shape, -1)
+    for t in range(length - 1):  # or nothing would be shown
+        assert np.abs(logits[t, :, t + 1] - logits[-1, :, t + 1]).max() > 1e-3
+
+
+def step_by_step(model, source, target, beam):
+    """Logits and maps of `step`, whose rows change places within their sentence, as in a search."""
+    memory = model.encode({"source": source})
+    assert memory["mask"].dtype == tf.bool
+    state = {name: tf.repeat(x, beam, axis=0) for name, x in model.initial_state(memory).items()}
+    generator = np.random.default_rng(1)
+    place = np.arange(len(target))  # of the row that each target is in
+    steps = []
+    for t in range(target.shape[1]):
+        order = generator.permuted(np.arange(len(target)).reshape(-1, beam), axis=1).ravel()
+        state = {name: tf.gather(value, order) for name, value in state.items()}
+        place = np.argsort(order)[place]
+        tokens = np.empty(len(target), "int32")
+        tokens[place] = target[:, t]
+        logits, state, attention = model.step(tf.constant(tokens), state, memory)
+        assert attention.keys() == model.ATTENTION.keys()
+        assert {len(value) for value in memory.values()} == {len(source)}
+        assert {len(value) for value in state.values()} == {len(target)}
+        steps.append({"logits": logits.numpy()[place]})
+        steps[-1] |= {f"attention/{name}": x.numpy()[place] for name, x in attention.items()}
+    return {name: np.stack([step[name] for step in steps], axis=1) for name in steps[0]}
+
+
+@over_variants(every_option=True)
+@pytest.mark.parametrize("beam", [1, 3])
+def test_k13_steps_equal_teacher_forcing_whatever_the_beam(entry, options, beam):
+    model = make(entry, **options)
+    source, target = sources_and_targets(beam)
+    tiled = {"source": np.repeat(source, beam, axis=0), "target": target}
+    expected = flatten(model(tiled, training=False))
+    for name, value in step_by_step(model, source, target, beam).items():
+        np.testing.assert_allclose(value, expected[name], rtol=1e-5, atol=1e-5, err_msg=name)
+
+
+@over_variants(every_option=False)
+def test_k13_a_beam_of_one_is_the_greedy_search(entry, options):
+    model = make(entry, scale=1.0, **options)
+    source, _ = sources_and_targets(1)
+    memory = model.encode({"source": source})
+    limit = {"maximum_length": 6}
+    expected = greedy(model, memory, **limit)
+    found = beam_search(model, memory, beam_width=1, **limit)
+    assert len({tuple(tokens) for tokens in expected.tokens.numpy()[:, 0]}) > 1
+    for name, value in expected._asdict().items():
+        np.testing.assert_allclose(getattr(found, name), value, rtol=1e-5, atol=1e-5, err_msg=name)
+
+
+def twin_of(model, source: np.ndarray, length: int):
+    """The model as the searches in NumPy ask it: all prefixes of one source, taught at once."""
+    words = [UNKNOWN, *range(FIRST_WORD, model.target_vocabulary_size)]
+    prefixes = list(itertools.product(words, repeat=length - 1))
+    target = np.array([(START, *prefix) for prefix in prefixes], "int32")
+    source = source[source != 0]  # alone, without padding
+    outputs = flatten(model({"source": np.tile(source, (len(target), 1)), "target": target}))
+    logits = outputs["logits"].astype("float64")
+    weights = outputs.get("attention/alignment", np.zeros((*target.shape, 1)))
+    known = {}
+    for row, prefix in enumerate(prefixes):
+        for t in range(length):
+            known[prefix[:t]] = log_softmax(logits[row, t]), weights[row, t]
+    return known.__getitem__
+
+
+@over_variants(every_option=False)
+@pytest.mark.parametrize("normalisation", ["none", "gnmt"])
+def test_k13_a_beam_as_wide_as_all_translations_enumerates_them(entry, options, normalisation):
+    size, length = FIRST_WORD + 2, 3
+    model = make(entry, target_vocabulary_size=size, **options)
+    source, _ = sources_and_targets(1)
+    rules = Rules(length, normalisation=normalisation, length_penalty=0.7)
+    found = beam_search(
+        model,
+        model.encode({"source": source}),
+        beam_width=(size - 2) ** length,  # neither padding nor a start is ever written
+        maximum_length=length,
+        normalisation=normalisation,
+        length_penalty=0.7,
+        n_best=9,
+    )
+    for row, ids in enumerate(source):
+        expected = enumerate_all(twin_of(model, ids, length), rules)[:9]
+        assert_equals(found, row, expected, rules)
+
+
+@pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.name) for entry in TRANSLATORS])
+def test_a_search_without_sources_finds_nothing(entry):
+    model = make(entry)
+    memory = model.encode({"source": np.zeros((0, 3), "int32")})
+    for found in (
+        greedy(model, memory, maximum_length=3),
+        beam_search(model, memory, beam_width=2, maximum_length=3),
+    ):
+        assert {len(value) for value in found} == {0}
