@@ -1,11 +1,15 @@
-"""Measures how fast a model trains, and how fast an exported one answers.
+"""Measures how fast models train and answer.
 
     python -m recipes.benchmark training --hidden-dim 100 --pool-size 4
     python -m recipes.benchmark serving saved_models/squad_dcn
+    python -m recipes.benchmark translation --threads 1
+    python -m recipes.benchmark attention --threads 1
 
 Training: batches cut from length-sorted pools, as the recipes do, of generated ids whose lengths
 follow SQuAD's contexts (log-normal, median 122 words, cut at 400). Serving: a question on a
-context of 300 words, alone and in a batch. Close other programs first; the median is printed.
+context of 300 words, alone and in a batch; the median is printed. Translation: training, decoding
+and memory of every translation model. Attention: a decoding step of global and of local attention
+by the length of the source. Close other programs first.
 """
 
 import statistics
@@ -17,6 +21,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from zoo.tasks.attention_benchmark import AttentionSpeed
+from zoo.tasks.translation_benchmark import TranslationSpeed
 from zoo.training.command import start
 
 if TYPE_CHECKING:
@@ -61,15 +67,27 @@ class Serving:
 Command = (
     Annotated[Training, tyro.conf.subcommand("training")]
     | Annotated[Serving, tyro.conf.subcommand("serving")]
+    | Annotated[TranslationSpeed, tyro.conf.subcommand("translation")]
+    | Annotated[AttentionSpeed, tyro.conf.subcommand("attention")]
 )
 
 
-def main(command: Training | Serving) -> dict[str, float]:
+def main(command: Training | Serving | TranslationSpeed | AttentionSpeed) -> dict[str, Any]:
     """Measures, prints and returns the figures."""
+    if isinstance(command, TranslationSpeed | AttentionSpeed):
+        print_table(table := command.measure())
+        return table
     figures = training(command) if isinstance(command, Training) else serving(command)
     for name, value in figures.items():
         print(f"{name}: {value:.4g}")
     return figures
+
+
+def print_table(table: dict[str, dict[str, float]]) -> None:
+    """Prints figures, row -> column -> value."""
+    import pandas as pd
+
+    print(pd.DataFrame(table).T.to_string(float_format=lambda value: f"{value:.4g}"))
 
 
 def training(command: Training) -> dict[str, float]:

@@ -26,8 +26,8 @@ VARIANTS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
 }
 """Model -> rows of the table and their options; any other model has one row, its preset's."""
 
-DECODINGS = {"greedy": 1, "beam": None}
-BATCHES = (1, 32)
+DECODED_BATCHES = (1, 32)
+WARM_UP_STEPS, WARM_UP_CALLS = 10, 2
 
 
 @dataclass(frozen=True)
@@ -57,25 +57,24 @@ class TranslationSpeed:
     clock: Literal["wall", "cpu"] = "wall"
     """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""
 
+    def measure(self) -> dict[str, dict[str, float]]:
+        """Measures the models, each in a process of its own, whose memory is that model's alone.
 
-def measure_all(settings: TranslationSpeed) -> dict[str, dict[str, float]]:
-    """Measures the models, each in a process of its own, whose memory is that model's alone.
+        Returns:
+            Row -> column -> figure.
 
-    Returns:
-        Row -> column -> figure.
-
-    Raises:
-        ValueError: if ``settings.models`` names an unknown row.
-    """
-    names = row_names()
-    if unknown := set(settings.models) - set(names):
-        raise ValueError(f"models name {sorted(unknown)}, expected some of {names}")
-    context = multiprocessing.get_context("spawn")
-    figures = {}
-    for name in settings.models or names:
-        with context.Pool(1) as pool:
-            figures[name] = pool.apply(measure, (settings, name))
-    return figures
+        Raises:
+            ValueError: if ``models`` names an unknown row.
+        """
+        names = row_names()
+        if unknown := set(self.models) - set(names):
+            raise ValueError(f"models name {sorted(unknown)}, expected some of {names}")
+        context = multiprocessing.get_context("spawn")
+        figures = {}
+        for name in self.models or names:
+            with context.Pool(1) as pool:
+                figures[name] = pool.apply(measure_row, (self, name))
+        return figures
 
 
 def row_names() -> list[str]:
@@ -86,19 +85,17 @@ def row_names() -> list[str]:
     return [row for name in names for row in VARIANTS.get(name, {name: {}})]
 
 
-def measure(settings: TranslationSpeed, row: str) -> dict[str, float]:
+def measure_row(settings: TranslationSpeed, row: str) -> dict[str, float]:
     """Measures one row in this process: column -> figure."""
     import resource
 
     limit_threads(settings.threads)
     model, examples = make_model(settings, row), generated_examples(settings)
     figures = {"training target tokens/s": training_speed(settings, model, examples)}
-    for kind, width in DECODINGS.items():
-        for batch in BATCHES:
-            width = width or settings.beam_width
-            name = f"{kind} {width}" if kind == "beam" else kind
+    for name, width in (("greedy", 1), (f"beam {settings.beam_width}", settings.beam_width)):
+        for batch in DECODED_BATCHES:
             speed = decoding_speed(settings, model, examples, width, batch)
-            figures[f"{name}, batch {batch}, sentences/s"] = speed
+            figures[f"{name}, {batch} a batch, sentences/s"] = speed
     figures["peak memory, MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return figures
 
@@ -134,7 +131,7 @@ def make_model(settings: TranslationSpeed, row: str) -> "SequenceToSequenceModel
 
 
 def generated_examples(settings: TranslationSpeed) -> "TranslationExamples":
-    """Enough pairs of random words for all training steps."""
+    """Enough pairs of random words for all training steps and all batches decoded."""
     import numpy as np
     import tensorflow as tf
 
@@ -142,7 +139,9 @@ def generated_examples(settings: TranslationSpeed) -> "TranslationExamples":
     from zoo.text.vocabulary import END, SPECIAL_WORDS, START
 
     random = np.random.default_rng(0)
-    rows = settings.batch_size * (settings.steps + 10)
+    trained = settings.batch_size * (settings.steps + WARM_UP_STEPS)
+    decoded = max(DECODED_BATCHES) * (settings.calls + WARM_UP_CALLS)
+    rows = max(trained, decoded)
     lengths = np.exp(random.normal(np.log(13), 0.3, rows))
     ratios = np.exp(random.normal(0, 0.15, rows))
 
@@ -167,8 +166,7 @@ def training_speed(
     batches = examples.batches(settings.batch_size)
     steps: Iterator[Any] = iter(batches.training(epoch=0))
     model.make_train_function()
-    warm_up = 10
-    for _ in range(warm_up):
+    for _ in range(WARM_UP_STEPS):
         model.train_function(steps)
     model.optimizer.iterations.numpy()  # waits for the last step
     began = now(settings.clock)
@@ -177,7 +175,8 @@ def training_speed(
     model.optimizer.iterations.numpy()
     seconds = now(settings.clock) - began
     lengths = examples.target_out.row_lengths().numpy()
-    tokens = sum(lengths[rows].sum() for rows in batches.indices(0)[warm_up:])
+    measured = batches.indices(0)[WARM_UP_STEPS : WARM_UP_STEPS + settings.steps]
+    tokens = sum(lengths[rows].sum() for rows in measured)
     return float(tokens / seconds)
 
 
@@ -194,22 +193,25 @@ def decoding_speed(
     from zoo.decoding.beam import beam_search
     from zoo.decoding.greedy import greedy
 
+    length = settings.maximum_length
+
     @tf.function(input_signature=[tf.TensorSpec([None, None], tf.int32)])
     def translate(source: tf.Tensor) -> tf.Tensor:
         memory = model.encode({"source": source})
-        length = {name: settings.maximum_length for name in ("minimum_length", "maximum_length")}
         if beam_width == 1:
-            return greedy(model, memory, **length).tokens
-        return beam_search(model, memory, beam_width=beam_width, **length).tokens
+            return greedy(model, memory, minimum_length=length, maximum_length=length).tokens
+        return beam_search(
+            model, memory, beam_width=beam_width, minimum_length=length, maximum_length=length
+        ).tokens
 
     sources = [
         examples.source[batch * call : batch * (call + 1)].to_tensor()
-        for call in range(settings.calls + 2)
+        for call in range(settings.calls + WARM_UP_CALLS)
     ]
-    for source in sources[:2]:
+    for source in sources[:WARM_UP_CALLS]:
         translate(source)
     began = now(settings.clock)
-    for source in sources[2:]:
+    for source in sources[WARM_UP_CALLS:]:
         translate(source).numpy()
     return settings.calls * batch / (now(settings.clock) - began)
 

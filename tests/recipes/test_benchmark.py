@@ -1,0 +1,60 @@
+"""The benchmarks run, in tiny sizes, and print a table."""
+
+import subprocess
+import sys
+
+import pytest
+
+from recipes.benchmark import main
+from zoo.models.registry import models
+from zoo.tasks.attention_benchmark import AttentionSpeed
+from zoo.tasks.translation_benchmark import TranslationSpeed, measure_row, row_names
+
+TINY = {"preset": "tiny", "vocabulary_size": 13, "batch_size": 4, "steps": 2, "maximum_length": 3}
+
+
+def test_every_translation_model_has_a_row():
+    names = {row.split(",")[0] for row in row_names()}
+    assert names == {name for name, entry in models().items() if entry.task == "translation"}
+
+
+@pytest.mark.parametrize("row", ["LuongTranslator, local", "RNNsearch"])
+def test_a_row_holds_speeds_and_memory(row):
+    figures = measure_row(TranslationSpeed(**TINY, calls=2, clock="cpu"), row)
+    assert list(figures) == [
+        "training target tokens/s",
+        "greedy, 1 a batch, sentences/s",
+        "greedy, 32 a batch, sentences/s",
+        "beam 5, 1 a batch, sentences/s",
+        "beam 5, 32 a batch, sentences/s",
+        "peak memory, MB",
+    ]
+    assert all(value > 0 for value in figures.values())
+
+
+def test_an_unknown_row_is_named():
+    with pytest.raises(ValueError, match=r"models name \['Nobody'\], expected some of \["):
+        main(TranslationSpeed(models=("Nobody",)))
+
+
+def test_command_measures_in_a_process_a_model_and_prints_a_table():
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in TINY.items()]
+    command = [sys.executable, "-m", "recipes.benchmark", "translation", *flags, "--calls=2"]
+    command += ["--models", "RNNencdec", "--threads=1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    header, row = done.stdout.splitlines()[-2:]
+    assert "training target tokens/s" in header
+    assert "peak memory, MB" in header
+    assert row.startswith("RNNencdec ")
+
+
+def test_attention_by_length_of_the_source(capsys):
+    settings = AttentionSpeed(lengths=(5, 8), batch_size=2, steps=2, calls=1)
+    table = main(settings)
+    assert set(table) == {
+        f"{mechanism}, {use}, ms a step"
+        for mechanism in ("global", "local_m", "local_p")
+        for use in ("decoding", "training")
+    }
+    assert all(list(row) == ["S = 5", "S = 8"] and min(row.values()) > 0 for row in table.values())
+    assert "S = 8" in capsys.readouterr().out
