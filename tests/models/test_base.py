@@ -190,6 +190,38 @@ def test_regularisation_counts_once_on_any_number_of_devices(replicas):
     np.testing.assert_allclose(loss, sum(losses) / UNITS.sum(), rtol=1e-6)
 
 
+class Bag(BaseModel):
+    """Sums of rows of a table: the gradient of a row lists its occurrences."""
+
+    def build(self, *_):
+        self.table = self.add_weight(shape=(3, 2), initializer="zeros", name="table")
+        self.built = True
+
+    def call(self, inputs, training=False):
+        return {"sums": ops.sum(ops.take(self.table, inputs["ids"], axis=0), (1, 2))}
+
+    def example_losses(self, targets, outputs):
+        return outputs["sums"], ops.ones_like(outputs["sums"])
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "expected"),
+    [
+        # Row 1 occurs three times: its gradient is 3, of row 2 it is 1, the norm sqrt(20).
+        (keras.optimizers.SGD(1.0, global_clipnorm=1.0), [0.0, -3 / 20**0.5, -1 / 20**0.5]),
+        (keras.optimizers.RMSprop(1.0, rho=0.0, epsilon=1.0), [0.0, -3 / 10**0.5, -1 / 2**0.5]),
+    ],
+)
+def test_occurrences_of_a_word_are_added_up_before_they_are_clipped_and_squared(
+    optimizer, expected
+):
+    model = Bag()
+    model.build()
+    model.compile(optimizer)
+    model.train_step(({"ids": tf.constant([[1, 2, 1, 1]])}, tf.zeros(1)))
+    np.testing.assert_allclose(model.table[:, 0], expected, rtol=1e-5)
+
+
 def test_presets_are_completed_and_replaced_by_arguments():
     model = Slope.from_preset("paper", slope=3.0, name="mine")
     assert (model.l2, model.slope, model.name) == (L2, 3.0, "mine")

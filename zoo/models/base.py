@@ -130,6 +130,7 @@ class BaseModel(keras.Model):
             scaled = self.optimizer.scale_loss(loss)
         weights = self.trainable_weights
         gradients = tape.gradient(scaled, [weight.value for weight in weights])
+        gradients = [_dense(gradient) for gradient in gradients]
         if self.distribute_replicas > 1:
             gradients = self._reduce_and_clip(gradients)
         self._track_loss(total, count)  # before the weights change, and their regularisation
@@ -206,8 +207,7 @@ class BaseModel(keras.Model):
         # Under loss scaling gradients are larger by this factor, and so is the limit.
         scale = self.optimizer.scale_loss(1.0)
         replicas = tf.distribute.get_replica_context()
-        dense = [tf.convert_to_tensor(gradient) for gradient in gradients]
-        summed = replicas.all_reduce(tf.distribute.ReduceOp.SUM, dense)
+        summed = replicas.all_reduce(tf.distribute.ReduceOp.SUM, list(gradients))
         if optimizer.clipnorm:
             summed = [tf.clip_by_norm(gradient, optimizer.clipnorm * scale) for gradient in summed]
         elif optimizer.global_clipnorm:
@@ -216,6 +216,14 @@ class BaseModel(keras.Model):
             limit = optimizer.clipvalue * scale
             summed = [tf.clip_by_value(gradient, -limit, limit) for gradient in summed]
         return [gradient / self.distribute_replicas for gradient in summed]
+
+
+def _dense(gradient: Any) -> Tensor | None:
+    """The gradient of a table of words, which lists every occurrence of a word, added up.
+
+    Keras would clip and square the occurrences one by one.
+    """
+    return None if gradient is None else tf.convert_to_tensor(gradient)
 
 
 def check_sizes(**sizes: Any) -> None:
