@@ -136,10 +136,9 @@ def generated_batches(command: Training) -> "BucketedBatches":
 
 def make_model(command: Training) -> "BaseModel":
     """The compiled model, its frozen word vectors in half precision."""
-    import keras
-
     from zoo.models.dcn import DynamicCoattentionNetwork
     from zoo.models.dcn_plus import DynamicCoattentionNetworkPlus
+    from zoo.training.optimizers import OnePassAdam
 
     plus = command.model == "dcn_plus"
     model = (DynamicCoattentionNetworkPlus if plus else DynamicCoattentionNetwork)(
@@ -151,7 +150,7 @@ def make_model(command: Training) -> "BaseModel":
         embedding_dtype="float16",
     )
     model.build()
-    model.compile(keras.optimizers.Adam(1e-3, global_clipnorm=5.0))
+    model.compile(OnePassAdam(1e-3, global_clipnorm=5.0))
     return model
 
 

@@ -111,10 +111,13 @@ def make_calls(
         weights = [weight.value for weight in model.trainable_weights]
         return [g for g in tape.gradient(loss, [*learned, *weights]) if g is not None]
 
-    def waiting(function: Callable[[Any], Any]) -> Callable[[], None]:
-        def call() -> None:
-            function(memory)[0].numpy()
+    return {"decoding": _waiting(decode, memory), "training": _waiting(train, memory)}
 
-        return call
 
-    return {"decoding": waiting(decode), "training": waiting(train)}
+def _waiting(function: Callable[[Any], Any], memory: Any) -> Callable[[], None]:
+    """A call that returns when the first result is there."""
+
+    def call() -> None:
+        function(memory)[0].numpy()
+
+    return call

@@ -111,9 +111,8 @@ def limit_threads(threads: int | None) -> None:
 
 def make_model(settings: TranslationSpeed, row: str) -> "SequenceToSequenceModel":
     """The compiled model of a row."""
-    import keras
-
     from zoo.models.registry import find_model
+    from zoo.training.optimizers import OnePassAdam
 
     name = row.split(",")[0]
     options = VARIANTS.get(name, {row: {}})[row]
@@ -126,7 +125,7 @@ def make_model(settings: TranslationSpeed, row: str) -> "SequenceToSequenceModel
         **options,
     )
     model.build()
-    model.compile(keras.optimizers.Adam(1e-3, global_clipnorm=1.0))
+    model.compile(OnePassAdam(1e-3, global_clipnorm=1.0))
     return model
 
 

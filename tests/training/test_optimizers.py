@@ -1,0 +1,100 @@
+"""One pass over each weight takes the steps that Keras takes in ten."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from zoo.training.distribution import make_strategy
+from zoo.training.optimizers import OnePassAdam
+
+
+def weights_after(optimizer, dtype="float32", replicas=1, graph=True, dense=True):
+    """Trains a table of which a row is read twice, and a matrix; returns both and all moments."""
+    random = np.random.default_rng(0)
+    devices = [f"CPU:{number}" for number in range(replicas)]
+    strategy = make_strategy("mirrored", devices) if replicas > 1 else make_strategy("none")
+    with strategy.scope():
+        table = keras.Variable(random.normal(size=(5, 3)), dtype=dtype)
+        matrix = keras.Variable(random.normal(size=(3, 2)), dtype=dtype)
+        optimizer = optimizer()
+        optimizer.build([table, matrix])
+    ids = tf.constant([1, 3, 3])
+
+    def step():
+        with tf.GradientTape() as tape:
+            product = tf.gather(table.value, ids) @ tf.convert_to_tensor(matrix.value)
+            loss = tf.reduce_sum(product**2)
+        gradients = tape.gradient(loss, [table.value, matrix.value])
+        assert isinstance(gradients[0], tf.IndexedSlices)
+        if dense:
+            gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
+        optimizer.apply_gradients(zip(gradients, [table, matrix], strict=True))
+
+    def run():
+        strategy.run(step)
+
+    run = tf.function(run) if graph else run
+    for _ in range(4):
+        run()
+    return [np.asarray(v.value) for v in (table, matrix, *optimizer.variables)]
+
+
+OPTIONS = [
+    {},
+    {"global_clipnorm": 0.5},
+    {"beta_1": 0.5, "beta_2": 0.9, "epsilon": 0.1},
+    {"learning_rate": keras.optimizers.schedules.ExponentialDecay(0.1, 2, 0.5)},
+    {"weight_decay": 0.1},
+    {"use_ema": True, "ema_momentum": 0.5},
+    {"amsgrad": True},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: next(iter(options), "default"))
+def test_takes_the_steps_of_keras(options):
+    options = {"learning_rate": 0.1} | options
+    expected = weights_after(lambda: keras.optimizers.Adam(**options), dtype="float64")
+    found = weights_after(lambda: OnePassAdam(**options), dtype="float64")
+    assert len(found) == len(expected)
+    for value, reference in zip(found, expected, strict=True):
+        # Keras takes its betas in single precision, whatever the weights have.
+        np.testing.assert_allclose(value, reference, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "where", [{"graph": False}, {"replicas": 2}, {"dtype": "float64"}, {"dtype": "float16"}]
+)
+def test_also_eagerly_on_replicas_and_in_other_precisions(where):
+    expected = weights_after(lambda: keras.optimizers.Adam(0.1), **where)
+    found = weights_after(lambda: OnePassAdam(0.1), **where)
+    tolerance = 1e-2 if where.get("dtype") == "float16" else 1e-4
+    for value, reference in zip(found, expected, strict=True):
+        np.testing.assert_allclose(value, reference, rtol=tolerance, atol=tolerance)
+
+
+def test_occurrences_of_a_row_are_added_up_before_they_are_squared():
+    dense, sparse = (
+        weights_after(lambda: OnePassAdam(0.1), dense=dense) for dense in (True, False)
+    )
+    for value, reference in zip(sparse, dense, strict=True):
+        np.testing.assert_allclose(value, reference, rtol=1e-6)
+
+
+def test_configuration_round_trip():
+    optimizer = OnePassAdam(0.25, beta_1=0.5, global_clipnorm=2.0)
+    config = keras.saving.serialize_keras_object(optimizer)
+    restored = keras.saving.deserialize_keras_object(config)
+    assert type(restored) is OnePassAdam
+    assert restored.get_config() == optimizer.get_config()
+
+
+def test_state_is_named_as_that_of_keras():
+    """So that checkpoints of one are read by the other."""
+    table = keras.Variable(np.zeros((2, 2)), name="table")
+    names = []
+    for cls in (keras.optimizers.Adam, OnePassAdam):
+        optimizer = cls(0.1, name="adam")
+        optimizer.build([table])
+        names.append([variable.path for variable in optimizer.variables])
+    assert names[0] == names[1]
