@@ -91,13 +91,14 @@ def build_and_compile(
     import keras
 
     from zoo.training.distribution import make_strategy
+    from zoo.training.optimizers import OnePassAdam
 
     steps = settings.epochs * steps_per_epoch
     with make_strategy(settings.strategy).scope():
         model = make_model()
         model.build()
         rate = keras.optimizers.schedules.CosineDecay(settings.learning_rate, steps, alpha=0.05)
-        model.compile(keras.optimizers.Adam(rate, global_clipnorm=settings.clip_norm))
+        model.compile(OnePassAdam(rate, global_clipnorm=settings.clip_norm))
     return model
 
 
