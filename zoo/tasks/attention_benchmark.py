@@ -108,8 +108,8 @@ def make_calls(
             tape.watch(learned)
             features, _ = scan(step, model.embed(tokens), model.initial_state(memory))
             loss = tf.reduce_sum(features * features)
-        weights = [weight.value for weight in model.trainable_weights]
-        return [g for g in tape.gradient(loss, [*learned, *weights]) if g is not None]
+        learned += [weight.value for weight in model.trainable_weights]
+        return [g for g in tape.gradient(loss, learned) if g is not None]
 
     return {"decoding": _waiting(decode, memory), "training": _waiting(train, memory)}
 
