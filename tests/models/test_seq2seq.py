@@ -17,7 +17,11 @@ from tests.models.translators import (
 from zoo.models.luong import LuongTranslator
 from zoo.models.seq2seq import SutskeverTranslator
 
-WRONG = [*WRONG_EVERYWHERE, ("depth", 0, "a positive integer")]
+WRONG = [
+    *WRONG_EVERYWHERE,
+    ("depth", 0, "a positive integer"),
+    ("initial_range", 0.0, "a positive number"),
+]
 
 
 @pytest.mark.parametrize(("name", "value", "expected"), WRONG)

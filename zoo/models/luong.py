@@ -40,13 +40,13 @@ from zoo.models.sequence_to_sequence import (
     SequenceToSequenceModel,
     group_rows,
     ungroup_rows,
+    uniform_initializer,
 )
 from zoo.ops.masking import Tensor, mask_from_ids
 from zoo.ops.windows import scatter_window, sequence_lengths
 
 ScoreName = Literal["dot", "general", "concat", "concat_identity", "location"]
 Mechanism = Literal["global", "local_m", "local_p"]
-_UNIFORM = keras.initializers.RandomUniform(-0.1, 0.1)  # section 4.1
 _VOCABULARIES = {"source_vocabulary_size": 50_000, "target_vocabulary_size": 50_000}
 
 
@@ -69,12 +69,14 @@ class LuongTranslator(SequenceToSequenceModel):
         renormalise: whether the weights of local-p sum to one.
         maximum_source_length: positions that ``"location"`` has weights for.
         use_bias: whether LSTMs and softmax have biases.
+        initial_range: every weight begins between minus and plus this number; smaller layers than
+            the paper's want a wider one.
         dropout: rate of dropout in training.
         loss_normaliser: the loss is the mean over ``"sentences"`` or over ``"tokens"``.
 
     Raises:
-        ValueError: if an option is none of its choices, a size is not positive, or ``dropout`` is
-            not a rate.
+        ValueError: if an option is none of its choices, a size or the range is not positive, or
+            ``dropout`` is not a rate.
     """
 
     # Under local-p's Gaussian the weights sum to one at most.
@@ -126,6 +128,7 @@ class LuongTranslator(SequenceToSequenceModel):
         renormalise: bool = False,
         maximum_source_length: int = 50,
         use_bias: bool = False,
+        initial_range: float = 0.1,
         dropout: float = 0.0,
         loss_normaliser: LossNormaliser = "sentences",
         **kwargs: Any,
@@ -141,17 +144,18 @@ class LuongTranslator(SequenceToSequenceModel):
         self._make_layers()
 
     def _make_layers(self) -> None:
-        uniform = {"kernel_initializer": _UNIFORM, "dtype": self.dtype_policy}
+        initializer = uniform_initializer(self.initial_range)  # section 4.1
+        uniform = {"kernel_initializer": initializer, "dtype": self.dtype_policy}
         stack = {
             "units": self.hidden_dim,
             "depth": self.depth,
             "dropout": self.dropout,
             "use_bias": self.use_bias,
             "unit_forget_bias": False,
-            "recurrent_initializer": _UNIFORM,
+            "recurrent_initializer": initializer,
             **uniform,
         }
-        self.source_embedding, self.target_embedding = self.make_embeddings(_UNIFORM)
+        self.source_embedding, self.target_embedding = self.make_embeddings(initializer)
         self.encoder = StackedLSTM(name="encoder", **stack)
         feed_dim = self.hidden_dim if self.input_feeding else 0
         self.decoder = StackedLSTM(feed_dim=feed_dim, name="decoder", **stack)
@@ -168,7 +172,7 @@ class LuongTranslator(SequenceToSequenceModel):
             self.score,
             units=self.hidden_dim,
             maximum_length=self.maximum_source_length,
-            scale_initializer=_UNIFORM,
+            scale_initializer=uniform["kernel_initializer"],
             name="score",
             **uniform,
         )
@@ -180,7 +184,7 @@ class LuongTranslator(SequenceToSequenceModel):
             predictive=self.mechanism == "local_p",
             window=self.window,
             renormalise=self.renormalise,
-            scale_initializer=_UNIFORM,
+            scale_initializer=uniform["kernel_initializer"],
             name="local",
             **uniform,
         )

@@ -24,10 +24,12 @@ import keras
 from zoo.layers.lstm import StackedLSTM
 from zoo.models.base import AttentionMap, check_sizes
 from zoo.models.registry import register_model
-from zoo.models.sequence_to_sequence import LossNormaliser, SequenceToSequenceModel
+from zoo.models.sequence_to_sequence import (
+    LossNormaliser,
+    SequenceToSequenceModel,
+    uniform_initializer,
+)
 from zoo.ops.masking import Tensor, mask_from_ids
-
-_UNIFORM = keras.initializers.RandomUniform(-0.08, 0.08)  # section 3.4
 
 
 @register_model(task="translation")
@@ -42,12 +44,14 @@ class SutskeverTranslator(SequenceToSequenceModel):
         depth: layers L of encoder and decoder.
         reverse_source: whether the encoder reads from the last word to the first.
         use_bias: whether LSTMs and softmax have biases.
+        initial_range: every weight begins between minus and plus this number; smaller layers than
+            the paper's want a wider one.
         dropout: rate of dropout in training.
         loss_normaliser: the loss is the mean over ``"sentences"`` or over ``"tokens"``.
 
     Raises:
-        ValueError: if an option is none of its choices, a size is not positive, or ``dropout`` is
-            not a rate.
+        ValueError: if an option is none of its choices, a size or the range is not positive, or
+            ``dropout`` is not a rate.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -73,6 +77,7 @@ class SutskeverTranslator(SequenceToSequenceModel):
         depth: int = 4,
         reverse_source: bool = True,
         use_bias: bool = False,
+        initial_range: float = 0.08,
         dropout: float = 0.0,
         loss_normaliser: LossNormaliser = "sentences",
         **kwargs: Any,
@@ -84,17 +89,18 @@ class SutskeverTranslator(SequenceToSequenceModel):
         self._make_layers()
 
     def _make_layers(self) -> None:
-        uniform = {"kernel_initializer": _UNIFORM, "dtype": self.dtype_policy}
+        initializer = uniform_initializer(self.initial_range)  # section 3.4
+        uniform = {"kernel_initializer": initializer, "dtype": self.dtype_policy}
         stack = {
             "units": self.hidden_dim,
             "depth": self.depth,
             "dropout": self.dropout,
             "use_bias": self.use_bias,
             "unit_forget_bias": False,
-            "recurrent_initializer": _UNIFORM,
+            "recurrent_initializer": initializer,
             **uniform,
         }
-        self.source_embedding, self.target_embedding = self.make_embeddings(_UNIFORM)
+        self.source_embedding, self.target_embedding = self.make_embeddings(initializer)
         self.encoder = StackedLSTM(name="encoder", **stack)
         self.decoder = StackedLSTM(name="decoder", **stack)
         self.softmax = keras.layers.Dense(

@@ -184,6 +184,17 @@ def _loss_dtype(logits: Tensor) -> str:
     return dtype if dtype == "float64" else "float32"
 
 
+def uniform_initializer(initial_range: float) -> keras.initializers.Initializer:
+    """Numbers between minus and plus ``initial_range``, all equally likely.
+
+    Raises:
+        ValueError: if that is not positive.
+    """
+    if not initial_range > 0:
+        raise ValueError(f"initial_range is {initial_range!r}, expected a positive number")
+    return keras.initializers.RandomUniform(-initial_range, initial_range)
+
+
 def group_rows(values: Tensor, batch: Tensor | int) -> Tensor:
     """Rows (R, d) as the queries (B, R / B, d) of their sources."""
     rows, dim = ops.shape(values)[0], values.shape[-1]
