@@ -38,12 +38,29 @@ def frame():
     return pd.DataFrame(PAIRS, columns=["source", "target"])
 
 
+@pytest.fixture(scope="module")
+def examples(frame, codecs):
+    return encode_pairs(frame, *codecs)
+
+
+@pytest.fixture
+def make_evaluator(codecs, examples):
+    """An evaluator of the pairs, with the dictionary as the translator."""
+
+    def make(model=None, **options):
+        references = [target for _, target in PAIRS]
+        return TranslationEvaluator(
+            model or WordByWord(), examples, references, codecs[1], **options
+        )
+
+    return make
+
+
 def ids(words, vocabulary):
     return [4 + vocabulary.index(word) for word in words.split()]
 
 
-def test_sources_end_and_targets_are_shifted_by_one(codecs, frame):
-    examples = encode_pairs(frame, *codecs)
+def test_sources_end_and_targets_are_shifted_by_one(examples):
     assert len(examples) == len(PAIRS)
     assert examples.dropped == 0
     for row, (source, _) in enumerate(PAIRS):
@@ -65,13 +82,14 @@ def test_a_side_without_a_token_and_an_unknown_word_are_examples_too(codecs):
 
 
 @pytest.mark.parametrize(("limit", "kept"), [(1, []), (2, [3]), (3, [1, 3]), (5, [0, 1, 2, 3, 4])])
-def test_pairs_with_a_side_above_the_limit_are_dropped_and_counted(codecs, frame, limit, kept):
-    examples = encode_pairs(frame, *codecs, maximum_tokens=limit)
-    everything = encode_pairs(frame, *codecs)
-    assert examples.dropped == len(PAIRS) - len(kept)
+def test_pairs_with_a_side_above_the_limit_are_dropped_and_counted(
+    codecs, frame, examples, limit, kept
+):
+    short = encode_pairs(frame, *codecs, maximum_tokens=limit)
+    assert short.dropped == len(PAIRS) - len(kept)
     for name in ("source", "target_in", "target_out"):
-        rows = getattr(everything, name).to_list()
-        assert getattr(examples, name).to_list() == [rows[row] for row in kept]
+        rows = getattr(examples, name).to_list()
+        assert getattr(short, name).to_list() == [rows[row] for row in kept]
 
 
 def test_either_side_may_be_too_long(codecs):
@@ -92,23 +110,17 @@ def test_no_strings_are_no_rows(codecs):
     assert encoded.to_list() == []
 
 
-def make_evaluator(frame, codecs, model=None, **options):
-    examples = encode_pairs(frame, *codecs)
-    model = model or WordByWord()
-    return TranslationEvaluator(model, examples, frame["target"], codecs[1], **options)
-
-
 @pytest.mark.parametrize("beam_width", [1, 3])
 @pytest.mark.parametrize("batch_size", [1, 2, 64])
-def test_translations_come_in_the_order_of_the_pairs(codecs, frame, batch_size, beam_width):
+def test_translations_come_in_the_order_of_the_pairs(make_evaluator, batch_size, beam_width):
     """Batches are sorted by length."""
-    evaluate = make_evaluator(frame, codecs, batch_size=batch_size, beam_width=beam_width)
+    evaluate = make_evaluator(batch_size=batch_size, beam_width=beam_width)
     assert evaluate.predict() == WRITTEN
 
 
-def test_scores_are_those_of_the_written_text(codecs, frame):
+def test_scores_are_those_of_the_written_text(make_evaluator):
     references = [target for _, target in PAIRS]
-    scores = make_evaluator(frame, codecs)()
+    scores = make_evaluator()()
     assert scores.keys() == {"bleu", "bleu_lowercase", "exact_match", "perplexity"}
     assert scores["bleu"] == bleu(WRITTEN, references).score
     assert scores["bleu_lowercase"] == bleu(WRITTEN, references, lowercase=True).score
@@ -116,26 +128,29 @@ def test_scores_are_those_of_the_written_text(codecs, frame):
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 64])
-def test_perplexity_is_per_token_of_the_reference_with_its_end(codecs, frame, batch_size):
+def test_perplexity_is_per_token_of_the_reference_with_its_end(make_evaluator, batch_size):
     size = 4 + len(GERMAN)
     right = math.log1p((size - 1) * math.exp(-SHARPNESS))
     # All tokens are written but the end of the last reference, where the translator goes on.
     tokens = 5 + 3 + 5 + 2 + 3
     expected = math.exp(right + SHARPNESS / tokens)
-    evaluate = make_evaluator(frame, codecs, batch_size=batch_size)
+    evaluate = make_evaluator(batch_size=batch_size)
     assert evaluate.perplexity() == pytest.approx(expected, rel=1e-5)
 
 
 def test_case_counts_but_in_one_score(codecs):
     frame = pd.DataFrame({"source": ["two dogs run ."] * 2, "target": ["Zwei Hunde rennen."] * 2})
-    scores = make_evaluator(frame, codecs)()
+    evaluate = TranslationEvaluator(
+        WordByWord(), encode_pairs(frame, *codecs), frame["target"], codecs[1]
+    )
+    scores = evaluate()
     assert scores["bleu_lowercase"] == pytest.approx(100)
     assert scores["bleu"] < 99
 
 
-def test_graphs_are_traced_once_for_all_lengths_and_evaluations(codecs, frame):
+def test_graphs_are_traced_once_for_all_lengths_and_evaluations(make_evaluator):
     model = WordByWord()
-    evaluate = make_evaluator(frame, codecs, model, batch_size=1)
+    evaluate = make_evaluator(model, batch_size=1)
     evaluate()
     traces = model.traces
     assert traces < len(PAIRS)
@@ -143,9 +158,9 @@ def test_graphs_are_traced_once_for_all_lengths_and_evaluations(codecs, frame):
     assert model.traces == traces
 
 
-def test_another_number_of_references_is_refused(codecs, frame):
+def test_another_number_of_references_is_refused(codecs, examples):
     with pytest.raises(ValueError, match="references: 4 came, expected one an example, 5"):
-        TranslationEvaluator(WordByWord(), encode_pairs(frame, *codecs), ["ß"] * 4, codecs[1])
+        TranslationEvaluator(WordByWord(), examples, ["ß"] * 4, codecs[1])
 
 
 @pytest.mark.parametrize("beam_width", [1, 2, tf.constant(2)])

@@ -103,9 +103,8 @@ def encode_pairs(
 def encode_strings(strings: Iterable[str], codec: TextCodec) -> tf.RaggedTensor:
     """Ids (rows, tokens) of many strings, int32."""
     texts = list(strings)
-    encode = tf.function(codec.encode, input_signature=[tf.TensorSpec([None], tf.string)])
-    chunks = [encode(tf.constant(texts[i : i + _CHUNK])) for i in range(0, len(texts), _CHUNK)]
-    return tf.concat(chunks, axis=0) if chunks else encode(tf.zeros([0], tf.string))
+    chunks = [texts[i : i + _CHUNK] for i in range(0, len(texts), _CHUNK)] or [[]]
+    return tf.concat([codec.encode(tf.constant(chunk, tf.string)) for chunk in chunks], axis=0)
 
 
 def maximum_length(source_lengths: tf.Tensor) -> tf.Tensor:
