@@ -1,9 +1,8 @@
-"""K14: every model equals its NumPy reference, with every combination of its options.
+"""K14: every model equals its NumPy reference, with every combination of options that interact.
 
 The models run in float64 here, so that what is left of a difference is a mistake and not rounding.
 """
 
-import importlib
 import itertools
 
 import numpy as np
@@ -16,6 +15,7 @@ from tests.contracts.subjects import (
     loss_of,
     put_garbage_into_padding,
     real_outputs,
+    reference_of,
     values_of,
 )
 from tests.contracts.tasks import TASKS, Batch
@@ -24,15 +24,31 @@ from zoo.models.registry import ModelEntry, models
 STEP = 1e-6
 
 
-def reference_of(entry: ModelEntry):
-    return importlib.import_module(f"tests.references.{entry.cls.__module__.rpartition('.')[2]}")
+def groups_of(entry: ModelEntry):
+    """Names of the options that may interact; all of them unless the reference knows better."""
+    reference = reference_of(entry)
+    return getattr(reference, "INTERACTING", (tuple(reference.OPTIONS),))
 
 
 def every_option(entry: ModelEntry):
-    options = reference_of(entry).OPTIONS
-    for values in itertools.product(*options.values()):
-        chosen = dict(zip(options, values, strict=True))
-        yield pytest.param(entry, chosen, id=f"{entry.name}-{'-'.join(map(str, values))}")
+    """All combinations within each group, the other options being the first of their choices."""
+    options, cases = reference_of(entry).OPTIONS, {}
+    first = {name: values[0] for name, values in options.items()}
+    for group in groups_of(entry):
+        for values in itertools.product(*(options[name] for name in group)):
+            chosen = first | dict(zip(group, values, strict=True))
+            cases["-".join(map(str, chosen.values()))] = chosen
+    for name, chosen in cases.items():
+        yield pytest.param(entry, chosen, id=f"{entry.name}-{name}")
+
+
+def each_option(entry: ModelEntry):
+    """The model as it is, and with every other choice of an option, sizes apart, by itself."""
+    yield pytest.param(entry, {}, id=entry.name)
+    for name, values in reference_of(entry).OPTIONS.items():
+        for value in values[1:]:
+            if isinstance(value, bool | str):
+                yield pytest.param(entry, {name: value}, id=f"{entry.name}-{name}-{value}")
 
 
 def examples_of(entry: ModelEntry):
@@ -48,6 +64,7 @@ def test_every_model_has_a_reference_that_covers_its_options(entry):
     for name in ("OPTIONS", "named_weights", "predict", "example_loss"):
         assert hasattr(reference, name), f"{reference.__name__} has no {name}"
     assert reference.OPTIONS.keys() <= entry.cls.from_preset("tiny").get_config().keys()
+    assert set().union(*groups_of(entry)) == reference.OPTIONS.keys()
 
 
 @pytest.mark.parametrize(
@@ -87,10 +104,12 @@ def assert_equal(actual, expected, example, tolerance):
         )
 
 
-@every_model
-def test_k14_the_loss_of_training_and_its_gradients_are_those_of_the_reference(entry):
+@pytest.mark.parametrize(
+    ("entry", "options"), [case for entry in models().values() for case in each_option(entry)]
+)
+def test_k14_the_loss_of_training_and_its_gradients_are_those_of_the_reference(entry, options):
     reference = reference_of(entry)
-    model = build(entry, dtype="float64", **TASKS[entry.task].trained)
+    model = build(entry, dtype="float64", **(TASKS[entry.task].trained | options))
     weights, config = reference.named_weights(values_of(model)), model.get_config()
     batch = Batch(examples_of(entry))
     loss, gradients, outputs = loss_and_gradients_of(model, batch, training=True)

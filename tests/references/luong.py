@@ -33,13 +33,21 @@ from tests.references.translation import (
 
 OPTIONS = {
     "score": ("dot", "general", "concat", "concat_identity", "location"),
-    "mechanism": ("global", "local_m", "local_p"),
+    "mechanism": ("local_p", "local_m", "global"),
     "input_feeding": (True, False),
     "window": ("floor", "real"),
     "renormalise": (False, True),
     "reverse_source": (True, False),
     "use_bias": (False, True),
 }
+INTERACTING = (
+    ("score", "mechanism", "reverse_source"),
+    ("mechanism", "input_feeding", "use_bias"),
+    ("mechanism", "window", "renormalise"),
+    ("score", "window", "renormalise"),
+)
+"""Options of no common group cannot make a difference to each other: windows are those of local
+attention, which does not know what fed or initialised the state that it attends with."""
 
 
 def score(weights: Weights, name: str, query: np.ndarray, memory: np.ndarray) -> np.ndarray:
