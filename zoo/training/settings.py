@@ -87,12 +87,18 @@ def open_run(settings: Any) -> "RunFolder":
 def build_and_compile(
     settings: Any, make_model: Callable[[], "keras.Model"], steps_per_epoch: int
 ) -> "keras.Model":
-    """Makes a model under the strategy, builds it, and compiles it with Adam and a cosine."""
+    """Makes a model under the strategy, builds it, and compiles it with Adam and a cosine.
+
+    Raises:
+        ValueError: if there is no epoch to train.
+    """
     import keras
 
     from zoo.training.distribution import make_strategy
     from zoo.training.optimizers import OnePassAdam
 
+    if settings.epochs < 1:
+        raise ValueError(f"epochs must be at least 1, got {settings.epochs}")
     steps = settings.epochs * steps_per_epoch
     with make_strategy(settings.strategy).scope():
         model = make_model()

@@ -1,0 +1,240 @@
+"""The translation recipes: they learn the sample as a user would run them, and refuse bad input."""
+
+import dataclasses
+import json
+import subprocess
+import sys
+import time
+import typing
+from pathlib import Path
+
+import pytest
+import tensorflow as tf
+
+import recipes.multi30k_luong as luong
+import recipes.multi30k_rnnsearch as rnnsearch
+import recipes.multi30k_seq2seq as seq2seq
+from zoo.data.translation_sample import translation_sample
+from zoo.models.luong import Mechanism, ScoreName, Window
+from zoo.models.rnnsearch import Readout
+from zoo.serving.cards import read_card
+from zoo.serving.load import load_servable
+from zoo.tasks.translation_data import SPLITS
+from zoo.tasks.translation_recipe import SHARED_DEFAULTS
+from zoo.training.command import start
+from zoo.training.settings import resolve
+
+ROOT = Path(__file__).parents[2]
+RECIPES = [rnnsearch, luong, seq2seq]
+every_recipe = pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.__name__)
+
+
+def check_answers(folder: Path, least: int) -> None:
+    """The exported translator answers dates that it has never seen."""
+    frame = translation_sample("test").head(100)
+    serve = load_servable(folder).signatures["serving_default"]
+    outputs = serve(text=tf.constant([*frame["source"]]))
+    answers = [text.decode() for text in outputs["translation"].numpy()]
+    right = sum(a == b for a, b in zip(answers, frame["target"], strict=True))
+    assert right >= least
+
+
+@pytest.mark.system
+def test_the_defaults_learn_the_sample_and_export_a_translator(tmp_path: Path) -> None:
+    began = time.monotonic()
+    finished = subprocess.run(
+        [sys.executable, "-m", rnnsearch.__name__, "--data", "sample", "--run-dir", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    seconds = time.monotonic() - began
+    assert finished.returncode == 0, finished.stderr[-2000:]
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result["exact_match"] >= 99, result
+    assert result["bleu"] >= 99, result
+    assert "tok:13a" in result["signature"]
+    assert (tmp_path / "attention.png").stat().st_size > 10_000
+    assert read_card(tmp_path / "saved_model").metrics["exact_match"] == result["exact_match"]
+    assert list((tmp_path / "tensorboard").iterdir())
+    check_answers(tmp_path / "saved_model", 97)
+    assert seconds < 240, "the default run is to take one to two minutes"
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(
+    ("recipe", "changes", "least"),
+    [
+        (luong, {"epochs": 6}, 90),
+        (seq2seq, {"epochs": 10}, 80),
+    ],
+    ids=["luong", "seq2seq"],
+)
+def test_a_short_training_learns_most_of_the_sample(recipe, changes, least, tmp_path) -> None:
+    result = recipe.main(recipe.Settings(data="sample", run_dir=tmp_path, **changes))
+    assert result["exact_match"] >= least, result
+    assert (tmp_path / "attention.png").exists() == (recipe is luong)
+    check_answers(tmp_path / "saved_model", least - 10)
+
+
+@every_recipe
+def test_settings_given_as_none_depend_on_the_data(recipe) -> None:
+    for data in ("sample", "multi30k"):
+        settings = recipe.Settings(hidden_dim=7, seed=5)
+        resolved = resolve(settings, "some_recipe", data, SHARED_DEFAULTS, recipe.DEFAULTS)
+        assert resolved.run_dir == Path(f"runs/some_recipe_{data}")
+        assert (resolved.data, resolved.hidden_dim, resolved.seed) == (data, 7, 5)
+        shared = SHARED_DEFAULTS[data] | recipe.DEFAULTS.get(data, {}) | {"hidden_dim": 7}
+        assert {name: getattr(resolved, name) for name in shared} == shared
+        left = {f.name for f in dataclasses.fields(resolved) if getattr(resolved, f.name) is None}
+        optional = {"data_dir", "patience", "evaluate_every", "maximum_minutes", "batch_tokens"}
+        assert left <= optional
+    explicit = recipe.Settings(run_dir=Path("here"), epochs=1)
+    resolved = resolve(explicit, "some_recipe", "sample", SHARED_DEFAULTS, recipe.DEFAULTS)
+    assert (resolved.run_dir, resolved.epochs) == (Path("here"), 1)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "field", "choices"),
+    [
+        (rnnsearch, "readout", Readout),
+        (luong, "score", ScoreName),
+        (luong, "mechanism", Mechanism),
+        (luong, "window", Window),
+    ],
+)
+def test_every_choice_of_the_model_is_a_flag(recipe, field, choices) -> None:
+    hint = typing.get_type_hints(recipe.Settings)[field]
+    assert typing.get_args(hint) == typing.get_args(choices)
+
+
+@pytest.mark.parametrize("model", ["sutskever", "rnnencdec", "cho"])
+def test_the_recipe_without_attention_builds_each_of_its_models(model) -> None:
+    sizes = {"hidden_dim": 4, "embedding_dim": 3, "maxout_dim": 2}
+    settings = seq2seq.Settings(model=model, dropout=0.0, initial_range=0.5, **sizes)
+    built = seq2seq.make_model(settings, 20, 10)
+    built.build()
+    assert built.loss_normaliser == "tokens"
+    assert (built.hidden_dim, built.target_vocabulary_size) == (4, 10)
+    assert model in type(built).__name__.lower()
+
+
+def test_flags_reach_the_models() -> None:
+    sizes = {"embedding_dim": 3, "hidden_dim": 4, "dropout": 0.25}
+    changes = {
+        "score": "location",
+        "mechanism": "local_m",
+        "input_feeding": False,
+        "reverse_source": False,
+        "half_width": 3,
+        "window": "real",
+        "renormalise": True,
+        "depth": 3,
+        "initial_range": 0.5,
+    }
+    config = luong.make_model(luong.Settings(**sizes, **changes), 20, 10).get_config()
+    assert config | sizes | changes == config
+    assert config["maximum_source_length"] == luong.Settings().maximum_tokens
+    changes = {"readout": "groundhog", "alignment_dim": 5, "maxout_dim": 6}
+    config = rnnsearch.make_model(rnnsearch.Settings(**sizes, **changes), 20, 10).get_config()
+    assert config | sizes | changes == config
+
+
+def write_parallel(folder: Path) -> None:
+    """Dates in the layout of Multi30k, from English to German as it were."""
+    for split, part in zip(SPLITS, ("train", "val", "test"), strict=True):
+        frame = translation_sample(part).head(40)
+        for language, side in (("en", "source"), ("de", "target")):
+            text = "\n".join(frame[side]) + "\n"
+            (folder / f"{split}.{language}").write_text(text, encoding="utf-8")
+
+
+def test_trains_on_files_in_the_layout_of_multi30k(tmp_path: Path) -> None:
+    """The whole way, one epoch; started again it trains no step; other settings are refused."""
+    write_parallel(tmp_path)
+    settings = rnnsearch.Settings(
+        data_dir=tmp_path,
+        run_dir=tmp_path / "run",
+        embedding_dim=4,
+        hidden_dim=5,
+        alignment_dim=4,
+        maxout_dim=3,
+        vocabulary_size=100,
+        epochs=1,
+        batch_size=8,
+        beam_width=2,
+    )
+    result = rnnsearch.main(settings)
+    assert result["step"] == 5
+    assert {"bleu", "bleu_lowercase", "exact_match", "perplexity"} <= result.keys()
+    assert result["perplexity"] < 150
+    assert [set(one) >= {"bleu", "step"} for one in result["history"]] == [True]
+    stored = json.loads((tmp_path / "run" / "settings.json").read_text())
+    assert (stored["data"], stored["dropout"]) == ("multi30k", 0.3)
+    card = read_card(tmp_path / "run" / "saved_model")
+    assert card.data.sha256.keys() == {f"{s}.{side}" for s in SPLITS for side in ("en", "de")}
+    assert card.limits["beam_width"] == 2
+    assert card.tokenizer["source"]["class"] == "SubwordCodec"
+    assert card.metrics == {name: result[name] for name in card.metrics}
+
+    again = rnnsearch.main(settings)
+    same = ("step", "history", "bleu", "perplexity", "restarts")
+    assert {name: again[name] for name in same} == {name: result[name] for name in same}
+    with pytest.raises(ValueError, match="hidden_dim: 5 in the folder, 6 now"):
+        rnnsearch.main(dataclasses.replace(settings, hidden_dim=6))
+
+
+@pytest.mark.parametrize(
+    ("recipe", "arguments", "message"),
+    [
+        (rnnsearch, ["--data", "multi30k", "--source", "nl"], "language: expected one of"),
+        (luong, ["--data", "multi30k", "--source", "de"], "target: expected another language"),
+        (seq2seq, ["--data", "sample", "--dropout", "1.5"], "dropout is 1.5, expected at least 0"),
+        (
+            rnnsearch,
+            ["--data", "sample", "--batch-size", "0"],
+            "batch_size must be positive",
+        ),
+        (luong, ["--data", "sample", "--epochs", "0"], "epochs must be at least 1, got 0"),
+    ],
+)
+def test_a_bad_setting_is_one_line(recipe, arguments, message, tmp_path, monkeypatch) -> None:
+    run_dir = ["--run-dir", str(tmp_path / "run"), "--data-dir", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", [recipe.__name__, *arguments, *run_dir])
+    with pytest.raises(SystemExit) as exit_:
+        start(recipe.main, recipe.Settings, recipe.__doc__)
+    assert str(exit_.value.code).startswith(f"error: {message}")
+    assert "\n" not in str(exit_.value.code)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "arguments"),
+    [
+        (luong, ["--score", "additive"]),
+        (rnnsearch, ["--readout", "eq5"]),
+        (seq2seq, ["--model", "bahdanau"]),
+        (seq2seq, ["--hidden-dim", "many"]),
+    ],
+)
+def test_a_value_that_is_no_choice_is_refused_by_the_command_line(
+    recipe, arguments, monkeypatch, capsys
+) -> None:
+    monkeypatch.setattr(sys, "argv", [recipe.__name__, *arguments])
+    with pytest.raises(SystemExit) as exit_:
+        start(recipe.main, recipe.Settings, recipe.__doc__)
+    assert exit_.value.code == 2
+    assert arguments[0] in capsys.readouterr().err
+
+
+def test_files_that_do_not_fit_together_are_one_line(tmp_path, monkeypatch) -> None:
+    write_parallel(tmp_path)
+    (tmp_path / "val.de").write_text("1986-03-05\n")
+    run_dir = ["--run-dir", str(tmp_path / "run"), "--data-dir", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", [seq2seq.__name__, *run_dir])
+    with pytest.raises(SystemExit) as exit_:
+        start(seq2seq.main, seq2seq.Settings, seq2seq.__doc__)
+    message = str(exit_.value.code)
+    assert message.startswith("error: ")
+    assert "val.de" in message
+    assert "40" in message
