@@ -88,7 +88,7 @@ def make_calls(
     tokens = tf.random.uniform((settings.batch_size, settings.steps), 4, VOCABULARY_SIZE, tf.int32)
     memory = model.encode({"source": ids})
 
-    @tf.function
+    @tf.function(autograph=False)
     def decode(memory: dict[str, tf.Tensor]) -> Any:
         def step(tokens: Any, state: Any) -> tuple[Any, Any]:
             logits, state, attention = model.step(tokens, state, memory)
@@ -96,7 +96,7 @@ def make_calls(
 
         return scan(step, tokens, model.initial_state(memory))[0]
 
-    @tf.function
+    @tf.function(autograph=False)
     def train(memory: dict[str, tf.Tensor]) -> Any:
         learned = [values for values in memory.values() if values.dtype.is_floating]
 

@@ -194,7 +194,7 @@ def decoding_speed(
 
     length = settings.maximum_length
 
-    @tf.function(input_signature=[tf.TensorSpec([None, None], tf.int32)])
+    @tf.function(input_signature=[tf.TensorSpec([None, None], tf.int32)], autograph=False)
     def translate(source: tf.Tensor) -> tf.Tensor:
         memory = model.encode({"source": source})
         if beam_width == 1:
