@@ -1,32 +1,64 @@
 """Cross entropy over large vocabularies."""
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 from keras import ops
 
 from zoo.ops.masking import Tensor
 
+SmoothingOver = Literal["others", "all"]
 
-def cross_entropy(logits: Tensor, ids: Tensor) -> Tensor:
+
+def cross_entropy(
+    logits: Tensor, ids: Tensor, smoothing: float = 0.0, smoothing_over: SmoothingOver = "others"
+) -> Tensor:
     """Negative log-likelihood ``-log softmax(logits)[id]`` of one id each.
 
     Over ten thousand ids the passes over the logits cost as much as the product that made them:
-    there are four here, and two more of the gradient, each a plain vectorised operation.
+    there are four here, and two more of the gradient, each a plain vectorised operation. Label
+    smoothing adds one to either.
 
     Args:
         logits: float (..., V).
         ids: int (...), in [0, V).
+        smoothing: probability epsilon that the id gives away (Szegedy et al. 2015, section 7): the
+            cross entropy with q, where q is 1 - epsilon for the id, is returned. It is at least
+            the entropy of q.
+        smoothing_over: what the rest of q is: ``"others"``, epsilon / (V - 1) for every other id;
+            ``"all"``, epsilon / V for all of them, the id too, which so has more than 1 - epsilon.
 
     Returns:
         (...), in the dtype of the logits.
+
+    Raises:
+        ValueError: if ``smoothing`` is not in [0, 1), ``smoothing_over`` is not one of its
+            choices, or there are no others.
     """
     shape, size = ops.shape(ids), logits.shape[-1]
-    losses = _row_losses(ops.reshape(logits, (-1, size)), ops.reshape(ids, (-1,)))
+    shares = _shares(size, smoothing, smoothing_over)
+    losses = _row_losses(ops.reshape(logits, (-1, size)), ops.reshape(ids, (-1,)), *shares)
     return ops.reshape(losses, shape)
 
 
-def _row_losses(logits: Tensor, ids: Tensor) -> Tensor:
-    """Losses (N,) of logits (N, V) and ids (N,)."""
+def _shares(size: int, smoothing: float, over: SmoothingOver) -> tuple[float, float]:
+    """What q gives to the id alone, and what it gives to each of all ids, the id too."""
+    if not 0 <= smoothing < 1:
+        raise ValueError(f"smoothing is {smoothing!r}, expected at least 0 and less than 1")
+    if over not in get_args(SmoothingOver):
+        options = list(get_args(SmoothingOver))
+        raise ValueError(f"smoothing_over is {over!r}, expected one of {options}")
+    if not smoothing:
+        return 1.0, 0.0
+    receivers = size - 1 if over == "others" else size
+    if receivers < 1:
+        raise ValueError(f"logits: {size} class came with smoothing, expected 2 classes at least")
+    each = smoothing / receivers
+    return 1.0 - each * size, each
+
+
+def _row_losses(logits: Tensor, ids: Tensor, own: float, each: float) -> Tensor:
+    """Losses (N,) of logits (N, V) and ids (N,), q being ``own * one_hot + each``."""
+    size = logits.shape[-1]
     columns = ops.cast(ids, "int32")[:, None]
     rows = ops.arange(ops.shape(ids)[0], dtype="int32")[:, None]
     places = ops.concatenate([rows, columns], axis=1)  # (N, 2)
@@ -42,11 +74,16 @@ def _row_losses(logits: Tensor, ids: Tensor) -> Tensor:
         total = ops.sum(exponentials, axis=1)
 
         def gradient(upstream: Tensor) -> Tensor:
-            """``upstream * (softmax - one_hot)``, without making the one-hot vectors."""
-            softmax = exponentials * (upstream / total)[:, None]
-            hits = picked(softmax) - upstream
-            return ops.scatter_update(softmax, places, hits)
+            """``upstream * (softmax - q)``, without making the one-hot vectors."""
+            values = exponentials * (upstream / total)[:, None]
+            if each:
+                values = values - each * upstream[:, None]
+            return ops.scatter_update(values, places, picked(values) - own * upstream)
 
-        return ops.log(total) + maximum[:, 0] - picked(logits), gradient
+        # q sums to one, so that the maximum may be taken from all logits.
+        expected = own * (picked(logits) - maximum[:, 0])
+        if each:
+            expected = expected + each * (ops.sum(logits, axis=1) - size * maximum[:, 0])
+        return ops.log(total) - expected, gradient
 
     return losses(logits)
