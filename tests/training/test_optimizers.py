@@ -44,6 +44,7 @@ OPTIONS = [
     {},
     {"global_clipnorm": 0.5},
     {"beta_1": 0.5, "beta_2": 0.9, "epsilon": 0.1},
+    {"beta_1": 0.9, "beta_2": 0.98, "epsilon": 1e-9},  # the Transformer's
     {"learning_rate": keras.optimizers.schedules.ExponentialDecay(0.1, 2, 0.5)},
     {"weight_decay": 0.1},
     {"use_ema": True, "ema_momentum": 0.5},
