@@ -1,0 +1,129 @@
+"""Attention within a band: each position attends to the r positions centred on it.
+
+Source: Vaswani et al. 2017 (arXiv 1706.03762), section 4 and table 1, "restricted self-attention".
+
+The sentence is cut into blocks of c queries. A block sees w = c + r - 1 keys: its own, and those
+within reach on either side. So there are products of (c, w) for each block and none of (T, T): time
+and memory grow as T (c + r), in the gradient too. Each row of a block sees r of the w keys, one
+key further than the row above; the rest is masked.
+
+Slices are taken with ``ops.slice``: the gradient of indexing takes many times as long.
+
+Shape letters: B batch, h heads, T positions, r window, k size of queries and keys, v of values,
+c queries of a block, N = ceil(T / c) blocks, w = c + r - 1 keys that a block sees.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from keras import ops
+
+from zoo.ops.masking import Tensor, masked_softmax
+from zoo.ops.windows import scatter_window
+
+SMALLEST_BLOCK, LARGEST_BLOCK = 16, 64
+"""c: below, products are too small to be fast; above, short sentences pay for empty blocks."""
+
+
+def banded_attention(
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    mask: Tensor,
+    window: int,
+    drop: Callable[[Tensor], Tensor] | None = None,
+    block_size: int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Dot-product attention of each position i to those with ``|i - j| <= (r - 1) / 2``.
+
+    Args:
+        queries: (B, h, T, k), scaled.
+        keys: (B, h, T, k).
+        values: (B, h, T, v).
+        mask: bool (B, T), the keys that are real.
+        window: r, odd.
+        drop: applied to the weights that mix the values; those returned are without it.
+        block_size: c, which changes the speed alone; None: near r.
+
+    Returns:
+        The mixed values (B, h, T, v), and the weights (B, h, T, r): slot s of row i is the weight
+        of position i - (r - 1) / 2 + s, exactly 0 where that is padding or outside the sentence.
+        Both are zeros in rows with no real key within reach.
+
+    Raises:
+        ValueError: if ``window`` is not odd and positive.
+    """
+    check_window(window)
+    length = ops.shape(queries)[2]
+    size = block_size or min(max(SMALLEST_BLOCK, window - 1), LARGEST_BLOCK)
+    scores = ops.einsum("bhnck,bhnwk->bhncw", _blocks(queries, size), _reach(keys, size, window))
+    real = ops.squeeze(_reach(mask[:, None, :, None], size, window), -1)  # (B, 1, N, w)
+    weights = masked_softmax(scores, real[:, :, :, None] & _band(size, window))
+    dropped = weights if drop is None else drop(weights)
+    mixed = ops.matmul(dropped, _reach(values, size, window))  # (B, h, N, c, v)
+    return _joined(mixed, length), _joined(_skewed(weights, window), length)
+
+
+def check_window(window: int) -> None:
+    """Raises ValueError unless as many positions can stand on either side of one in the middle."""
+    if not isinstance(window, int) or window < 1 or window % 2 == 0:
+        raise ValueError(f"window is {window!r}, expected an odd, positive integer")
+
+
+def scatter_band(weights: Tensor) -> Tensor:
+    """Lays weights of ``banded_attention`` (B, h, T, r) onto all pairs, at a cost of O(T^2).
+
+    Returns:
+        (B, h, T, T), 0 outside the band.
+    """
+    batch, heads, length, window = ops.shape(weights)
+    rows = ops.reshape(weights, (batch * heads, length, window))
+    starts = ops.arange(length, dtype="int32") - (window - 1) // 2
+    starts = ops.broadcast_to(starts, (batch * heads, length))
+    return ops.reshape(scatter_window(rows, starts, length), (batch, heads, length, length))
+
+
+def _blocks(values: Tensor, size: int) -> Tensor:
+    """Cuts (B, h, T, k) into blocks (B, h, N, c, k), the last filled with zeros."""
+    batch, heads, length, dim = ops.shape(values)
+    count = (length + size - 1) // size
+    padded = ops.pad(values, [[0, 0], [0, 0], [0, count * size - length], [0, 0]])
+    return ops.reshape(padded, (batch, heads, count, size, dim))
+
+
+def _reach(values: Tensor, size: int, window: int) -> Tensor:
+    """What the blocks see of (B, h, T, k): (B, h, N, w, k), zeros beyond the sentence."""
+    batch, heads, length, dim = ops.shape(values)
+    count, beside = (length + size - 1) // size, window - 1
+    further = (beside + size - 1) // size  # blocks that the last row of a block reaches into
+    after = (count + further) * size - length - beside // 2
+    padded = ops.pad(values, [[0, 0], [0, 0], [beside // 2, after], [0, 0]])
+    blocks = ops.reshape(padded, (batch, heads, count + further, size, dim))
+    lengths = [size] * further + [size + beside - further * size]
+    parts = [
+        ops.slice(blocks, (0, 0, j, 0, 0), (batch, heads, count, rows, dim))
+        for j, rows in enumerate(lengths)
+    ]
+    return ops.concatenate(parts, axis=3)  # (B, h, N, w, k)
+
+
+def _band(size: int, window: int) -> np.ndarray:
+    """Which of its keys the rows of a block see: bool (c, w)."""
+    slots = np.arange(size + window - 1) - np.arange(size)[:, None]
+    return (slots >= 0) & (slots < window)
+
+
+def _skewed(weights: Tensor, window: int) -> Tensor:
+    """The band of each block: (B, h, N, c, w) to (B, h, N, c, r)."""
+    batch, heads, count, size, width = ops.shape(weights)
+    flat = ops.reshape(weights, (batch, heads, count, size * width))
+    flat = ops.pad(flat, [[0, 0], [0, 0], [0, 0], [0, size]])
+    rows = ops.reshape(flat, (batch, heads, count, size, width + 1))  # row i begins at key i
+    return ops.slice(rows, (0, 0, 0, 0, 0), (batch, heads, count, size, window))
+
+
+def _joined(blocks: Tensor, length: Tensor) -> Tensor:
+    """Puts blocks (B, h, N, c, k) together again: (B, h, T, k)."""
+    batch, heads, count, size, dim = ops.shape(blocks)
+    whole = ops.reshape(blocks, (batch, heads, count * size, dim))
+    return ops.slice(whole, (0, 0, 0, 0), (batch, heads, length, dim))
