@@ -13,8 +13,16 @@ from tests.training.toy import (
     fit,
     weights,
 )
-from zoo.training.averaging import ExponentialMovingAverage
+from zoo.training.averaging import (
+    AverageOfLast,
+    ExponentialMovingAverage,
+    average_saved_weights,
+)
+from zoo.training.checkpoints import Checkpointer, Progress
 from zoo.training.distribution import make_strategy
+
+KINDS = {"moving": lambda: ExponentialMovingAverage(0.9), "last": lambda: AverageOfLast(2, 3)}
+every_kind = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
 
 
 class Record(keras.callbacks.Callback):
@@ -58,10 +66,48 @@ def test_averages_follow_the_recurrence_and_leave_the_training_alone(warm_up):
     assert_equal(weights(model), trained)
 
 
-def test_swapping_in_the_middle_leaves_the_training_alone():
+@pytest.mark.parametrize(
+    ("count", "every", "points"),
+    [
+        (1, 1, [22]),
+        (3, 4, [12, 16, 20]),
+        (4, 8, [8, 16]),  # there are no more
+        (9, None, [11, 22]),
+        (1, None, [22]),
+    ],
+)
+def test_the_last_points_are_averaged_and_the_training_left_alone(count, every, points):
+    plain, record = built_toy(), Record()
+    fit(plain, record, epochs=2)
+
+    model, average = built_toy(), AverageOfLast(count, every)
+    fit(model, average)
+    fit(model, average, initial_epoch=1, epochs=2)  # goes on with the points of the first
+    assert_equal(weights(plain), weights(model))
+    with average.averaged():
+        for index, weight in enumerate(model.trainable_variables):
+            values = [record.weights[point - 1][index].astype(np.float64) for point in points]
+            np.testing.assert_allclose(weight.numpy(), np.mean(values, 0), rtol=1e-6, atol=1e-7)
+    assert_equal(weights(plain), weights(model))
+
+
+def test_before_the_first_point_the_weights_are_their_own_average():
+    model, average = built_toy(), AverageOfLast(2, every=100)
+    fit(model, average)
+    trained = weights(model)
+    with average.averaged():
+        assert_equal(weights(model), trained)
+    average.take()
+    model.trainable_variables[0].assign_add(np.ones_like(trained[0]))
+    average.assign()
+    assert_equal(weights(model), trained)
+
+
+@every_kind
+def test_swapping_in_the_middle_leaves_the_training_alone(make):
     plain = built_toy()
     fit(plain, epochs=2)
-    model, average = built_toy(), ExponentialMovingAverage(0.9)
+    model, average = built_toy(), make()
 
     class Swap(keras.callbacks.Callback):
         def on_train_batch_end(self, batch, logs=None):
@@ -72,8 +118,9 @@ def test_swapping_in_the_middle_leaves_the_training_alone():
     assert_equal(weights(plain), weights(model))
 
 
-def test_an_error_inside_the_block_gives_the_trained_weights_back():
-    model, average = built_toy(), ExponentialMovingAverage(0.9)
+@every_kind
+def test_an_error_inside_the_block_gives_the_trained_weights_back(make):
+    model, average = built_toy(), make()
     fit(model, average)
     trained = weights(model)
     with pytest.raises(RuntimeError, match="evaluation"), average.averaged():
@@ -81,8 +128,9 @@ def test_an_error_inside_the_block_gives_the_trained_weights_back():
     assert_equal(weights(model), trained)
 
 
-def test_validation_inside_fit_sees_the_averages():
-    model, average = built_toy(), ExponentialMovingAverage(0.9, warm_up=False)
+@every_kind
+def test_validation_inside_fit_sees_the_averages(make):
+    model, average = built_toy(), make()
     history = fit(model, average, validation_data=Batches().training(1)).history
     trained = weights(model)
     after = model.evaluate(Batches().training(1), verbose=0)
@@ -126,6 +174,83 @@ def test_averages_are_float32_when_the_weights_are_not():
     with average.averaged():
         np.testing.assert_array_equal(kernel.numpy(), first.astype(np.float16))
     assert_equal(weights(model), trained)
+
+
+@pytest.mark.parametrize("replicas", [2, 3])
+def test_the_last_points_under_a_strategy(replicas, logical_cpus):
+    strategy = make_strategy("mirrored", logical_cpus[:replicas])
+    with strategy.scope():
+        model = compiled_toy(optimizer=keras.optimizers.SGD(0.5))
+        model(first_inputs())
+    record, average = Record(), AverageOfLast(2, every=5)
+    fit(model, record, average)
+    average.assign()
+    for index, weight in enumerate(model.trainable_variables):
+        value = (record.weights[4][index] + record.weights[9][index]) / 2
+        for copy in strategy.experimental_local_results(weight.value):
+            np.testing.assert_allclose(copy.numpy(), value, rtol=1e-5, atol=1e-6)
+
+
+def test_points_are_kept_in_float32_when_the_weights_are_not():
+    keras.utils.set_random_seed(3)
+    model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(3, dtype="float16")])
+    average = AverageOfLast(3)
+    average.build(model)
+    kernel = model.trainable_variables[0]
+    values = []
+    for _ in range(3):
+        kernel.assign(kernel + 1e-3)
+        average.take()
+        values.append(kernel.numpy().astype(np.float32))
+    assert average.variables[2].dtype == "float32"
+    average.assign()
+    np.testing.assert_array_equal(kernel.numpy(), np.mean(values, 0).astype(np.float16))
+
+
+def test_saved_weights_are_averaged(tmp_path):
+    """Checkpoints of a run and files of Keras, in any mixture."""
+    model, kept = built_toy(), []
+    model.fit(Batches().training(0).take(1), shuffle=False, verbose=0)
+    progress = Progress()
+    checkpointer = Checkpointer(model, progress, tmp_path, keep=9)
+    paths = []
+    for step in range(1, 4):
+        for weight in model.weights:
+            weight.assign_add(np.full(weight.shape, step * 0.5, np.float32))
+        progress.step = step
+        paths.append(checkpointer.save())
+        kept.append(weights(model))
+    model.save_weights(tmp_path / "last.weights.h5")
+    momentum = model.optimizer.variables[2].numpy()
+
+    other = built_toy()
+    average_saved_weights(other, paths[1:])
+    assert_equal(weights(other), [(a + b) / 2 for a, b in zip(*kept[1:], strict=True)])
+    average_saved_weights(other, [tmp_path / "last.weights.h5", *paths[:1]])
+    assert_equal(weights(other), [(a + b) / 2 for a, b in zip(kept[2], kept[0], strict=True)])
+    assert np.abs(momentum).max() > 0
+    assert not other.optimizer.built or np.all(other.optimizer.variables[2].numpy() == 0)
+
+
+def test_what_cannot_be_averaged_is_refused(tmp_path):
+    model = built_toy()
+    with pytest.raises(ValueError, match="paths: got none"):
+        average_saved_weights(model, [])
+    checkpointer = Checkpointer(model, Progress(), tmp_path)
+    path = checkpointer.save()
+    with pytest.raises(ValueError, match="does not fit this model"):
+        average_saved_weights(built_toy(hidden_dim=9), [path])
+    with pytest.raises(ValueError, match="does not fit this model: it holds 3 weights, not 6"):
+        average_saved_weights(built_toy(recurrent=True), [path])
+    (path / "progress.json").unlink()
+    with pytest.raises(ValueError, match="cannot be read"):
+        average_saved_weights(model, [path])
+
+
+@pytest.mark.parametrize(("arguments", "name"), [((0,), "count"), ((2, 0), "every")])
+def test_numbers_out_of_range_are_refused(arguments, name):
+    with pytest.raises(ValueError, match=f"{name} must be at least 1; got 0"):
+        AverageOfLast(*arguments)
 
 
 @pytest.mark.parametrize("decay", [-0.1, 1.0, float("nan")])

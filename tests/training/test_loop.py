@@ -173,6 +173,42 @@ def test_a_damaged_newest_checkpoint_costs_its_steps_only(straight, tmp_path, ca
     assert_as_straight(straight, tmp_path, model, report)
 
 
+@pytest.mark.parametrize("lives", [(7,), (5, 8)])
+def test_killed_and_resumed_with_an_average_of_the_last_weights(tmp_path, lives):
+    changes = {"ema_decay": None, "average_last": 2, "patience": None, "epochs": 2}
+    model, report = start(tmp_path / "straight", **changes)
+    for batches in lives:
+        with pytest.raises(Killed):
+            start(tmp_path / "killed", KillAt(batches), **changes)
+    resumed, resumed_report = start(tmp_path / "killed", **changes)
+    assert resumed_report["restarts"] == len(lives)
+    straight = tmp_path / "straight", weights(model), report
+    assert_as_straight(straight, tmp_path / "killed", resumed, resumed_report)
+
+
+def test_what_is_evaluated_is_the_mean_of_the_last_evaluations_weights(tmp_path):
+    seen, trained = [], []
+    model = compiled_toy()
+
+    record = keras.callbacks.LambdaCallback(
+        on_train_batch_end=lambda batch, logs: trained.append(weights(model))
+    )
+
+    def evaluate():
+        seen.append(weights(model))
+        return {"f1": len(seen)}
+
+    run = RunFolder(tmp_path, {})
+    changes = {"average_last": 2, "evaluate_every": 4, "epochs": 1, "callbacks": [record]}
+    report = train(model, Batches(), run=run, evaluate=evaluate, **changes)
+    run.close()
+    assert [record["step"] for record in report["history"]] == [4, 8, 11]
+    assert_equal(seen[0], trained[3])
+    for averages in (seen[1], seen[2], weights(model)):  # step 11 is no point of the four steps
+        for value, one, other in zip(averages, trained[3], trained[7], strict=True):
+            np.testing.assert_allclose(value, (one + other) / 2, rtol=1e-6, atol=1e-7)
+
+
 def test_a_complete_run_started_again_does_nothing(straight, tmp_path):
     folder, straight_weights, straight_report = straight
     before = {path: path.stat().st_mtime_ns for path in (folder / "checkpoints").rglob("*")}
@@ -292,6 +328,8 @@ def test_what_would_train_something_else_is_refused(tmp_path, logical_cpus):
     refused("epochs must be at least 1; got 0", compiled_toy(), epochs=0)
     refused("every must be", compiled_toy(), evaluate=dict, evaluate_every=0)
     refused("every must be", compiled_toy(), checkpoint_every=0)
+    refused("expected one of them", compiled_toy(), ema_decay=0.9, average_last=3)
+    refused("count must be at least 1; got -1", compiled_toy(), average_last=-1)
     refused("compiled", keras.Sequential([keras.layers.Dense(1)]))
     refused("use_ema", compiled_toy(optimizer=keras.optimizers.SGD(0.1, use_ema=True)))
     strategy = make_strategy("mirrored", logical_cpus)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 import keras
 import tensorflow as tf
 
-from zoo.training.averaging import ExponentialMovingAverage
+from zoo.training.averaging import WeightAverage
 from zoo.training.checkpoints import Checkpointer, Progress
 
 
@@ -58,7 +58,7 @@ class EvaluateAndKeepBest(keras.callbacks.Callback):
         every: int | None = None,
         patience: int | None = None,
         checkpointer: Checkpointer | None = None,
-        average: ExponentialMovingAverage | None = None,
+        average: WeightAverage | None = None,
         logger: logging.Logger | None = None,
     ) -> None:
         """Say what to evaluate and when.

@@ -246,14 +246,28 @@ def _damage(path: Path) -> str | None:
     return None
 
 
-def _read(path: Path, state: Mapping[str, Sequence[tf.Variable]]) -> None:
-    """Restore the variables of `state` from a checkpoint that is whole."""
+def read_weights(path: str | os.PathLike[str], model: keras.Model) -> None:
+    """Restore the weights of a built model, and nothing else, from a checkpoint of a run.
+
+    Raises:
+        ValueError: the checkpoint is damaged, or does not fit the model.
+    """
+    path = Path(path)
+    damage = _damage(path)
+    if damage is not None:
+        raise ValueError(f"the checkpoint {path} cannot be read: {damage}")
+    _read(path, {"weights": [weight.value for weight in model.weights]}, complete=False)
+
+
+def _read(path: Path, state: Mapping[str, Sequence[tf.Variable]], *, complete: bool = True) -> None:
+    """Restore the variables of `state` from a checkpoint that is whole, `complete`: all it has."""
     prefix = os.fspath(path / "state")
-    names = tf.train.load_checkpoint(prefix).get_variable_to_shape_map()
-    held = Counter(name.split("/")[0] for name in names if name != _OBJECT_GRAPH)
+    tensors = tf.train.load_checkpoint(prefix).get_variable_to_shape_map()
+    held = Counter(name.split("/")[0] for name in tensors if name != _OBJECT_GRAPH)
     # Metrics are built late: a process that resumes may have fewer than the one that saved.
     wanted = Counter({name: len(variables) for name, variables in state.items()})
-    differing = [name for name in held | wanted if held[name] != wanted[name] and name != "metrics"]
+    names = held | wanted if complete else wanted
+    differing = [name for name in names if held[name] != wanted[name] and name != "metrics"]
     if differing:
         listed = ", ".join(f"{held[name]} {name}, not {wanted[name]}" for name in differing)
         raise ValueError(f"checkpoint {path} does not fit this model: it holds {listed}")

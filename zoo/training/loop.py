@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import keras
 import tensorflow as tf
 
-from zoo.training.averaging import ExponentialMovingAverage
+from zoo.training.averaging import AverageOfLast, ExponentialMovingAverage, WeightAverage
 from zoo.training.callbacks import (
     CountSteps,
     EvaluateAndKeepBest,
@@ -51,6 +51,7 @@ def train(
     checkpoint_every: int = 500,
     evaluate_every: int | None = None,
     ema_decay: float | None = None,
+    average_last: int | None = None,
     strategy: tf.distribute.Strategy | None = None,
     maximum_minutes: float | None = None,
     log_every: int = 100,
@@ -59,7 +60,7 @@ def train(
     """Train a compiled model, or go on with it where the run folder says it was.
 
     In the end the model has the weights of the best evaluation; without an evaluation those of
-    the last step. With `ema_decay` these are moving averages.
+    the last step. With `ema_decay` or `average_last` these are averages.
 
     Args:
         model: compiled; created inside the scope of `strategy`.
@@ -74,6 +75,8 @@ def train(
         evaluate_every: steps between evaluations; None evaluates at the end of each epoch. The
             end of the training is evaluated in any case.
         ema_decay: keep moving averages of the weights with this decay (after a warm-up).
+        average_last: keep the mean of the weights of this many points in time: the last ones at
+            which an evaluation is due. 0: none.
         strategy: what the model must have been created under; None accepts any.
         maximum_minutes: stop when the training has taken so long, over all resumed runs.
         log_every: steps between log lines and between TensorBoard points.
@@ -90,12 +93,12 @@ def train(
     _check(model, epochs, strategy)
     _build(model, batches)
     progress = Progress()
-    average = _moving_average(model, ema_decay)
+    every = batches.steps_per_epoch if evaluate_every is None else evaluate_every
+    average = _average(model, ema_decay, average_last, every)
     extra = {"average": average.variables} if average else None
     checkpointer = Checkpointer(model, progress, run.checkpoints, extra=extra, logger=run.logger)
     limits = _Limits(progress, epochs * batches.steps_per_epoch, patience, maximum_minutes)
     _resume(checkpointer, limits)
-    every = batches.steps_per_epoch if evaluate_every is None else evaluate_every
     evaluator = _evaluator(evaluate, checkpointer, average, monitor, mode, every, patience)
     saving = SaveCheckpoints(checkpointer, checkpoint_every)
     scalars = TensorBoardScalars(
@@ -187,7 +190,7 @@ def _resume(checkpointer: Checkpointer, limits: _Limits) -> None:
 def _evaluator(
     evaluate: Callable[[], Mapping[str, float]] | None,
     checkpointer: Checkpointer,
-    average: ExponentialMovingAverage | None,
+    average: WeightAverage | None,
     monitor: str,
     mode: str,
     every: int,
@@ -211,17 +214,32 @@ def _evaluator(
     return evaluator
 
 
-def _moving_average(model: keras.Model, decay: float | None) -> ExponentialMovingAverage | None:
-    """Return averages of the model's weights, if a decay is given."""
-    if decay is None:
+def _average(
+    model: keras.Model, ema_decay: float | None, average_last: int | None, every: int
+) -> WeightAverage | None:
+    """Return the averages of the model's weights that are asked for, if any are.
+
+    Raises:
+        ValueError: both kinds are.
+    """
+    if ema_decay is not None and average_last:
+        raise ValueError(
+            f"ema_decay is {ema_decay} and average_last {average_last}; expected one of them: "
+            "average_last 0 is none"
+        )
+    average: WeightAverage
+    if ema_decay is not None:
+        average = ExponentialMovingAverage(ema_decay)
+    elif average_last:
+        average = AverageOfLast(average_last, every)
+    else:
         return None
-    average = ExponentialMovingAverage(decay)
     average.build(model)
     return average
 
 
 def _finish(
-    scalars: TensorBoardScalars, saving: SaveCheckpoints, average: ExponentialMovingAverage | None
+    scalars: TensorBoardScalars, saving: SaveCheckpoints, average: WeightAverage | None
 ) -> None:
     """Save the end of the training; then give the model the best weights, or the averages."""
     scalars.write_evaluations()
