@@ -34,7 +34,9 @@ MAY_IMPORT: dict[str, set[str]] = {
 _SHARED_BY_MODELS = {
     "zoo.models.base",
     "zoo.models.registry",
+    "zoo.models.gated_translator",
     "zoo.models.sequence_to_sequence",
+    "zoo.models.stacked_translator",
 }
 
 _PARTS_AND_OPS = {f"zoo.{part}" for part in MAY_IMPORT} | {"keras.ops"}

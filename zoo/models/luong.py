@@ -12,7 +12,8 @@ Where the paper is silent or several readings exist:
     the Gaussian's product is not renormalised, as in the released code, unless ``renormalise``;
     positions count from 0 in the order of the original source, also where it is read in reverse;
     biases: none, as in the released code; ``use_bias`` gives them to LSTMs and softmax;
-    dropout: on what every LSTM layer reads and not on recurrent connections (Zaremba et al. 2015).
+    dropout: on every connection but recurrent ones, as Zaremba et al. 2015 (arXiv 1409.2329) have
+        it: on what LSTM layers, attention and softmax read.
 Left out: the released code clips states to [-50, 50] and their gradients to [-1000, 1000].
 
 Shape letters: B sources, R rows (hypotheses), S source tokens, T target tokens, m embedding,
@@ -32,16 +33,10 @@ from keras import ops
 from zoo.attention.attend import attend
 from zoo.attention.local import LocalAttention, Window
 from zoo.attention.scores import make_score
-from zoo.layers.lstm import StackedLSTM
 from zoo.models.base import AttentionMap, check_choice, check_sizes
 from zoo.models.registry import register_model
-from zoo.models.sequence_to_sequence import (
-    LossNormaliser,
-    SequenceToSequenceModel,
-    group_rows,
-    ungroup_rows,
-    uniform_initializer,
-)
+from zoo.models.sequence_to_sequence import LossNormaliser, group_rows, ungroup_rows
+from zoo.models.stacked_translator import StackedTranslator
 from zoo.ops.masking import Tensor, mask_from_ids
 from zoo.ops.windows import scatter_window, sequence_lengths
 
@@ -51,7 +46,7 @@ _VOCABULARIES = {"source_vocabulary_size": 50_000, "target_vocabulary_size": 50_
 
 
 @register_model(task="translation")
-class LuongTranslator(SequenceToSequenceModel):
+class LuongTranslator(StackedTranslator):
     """Translates with stacked LSTMs, attending after the top layer of every step.
 
     Args:
@@ -144,27 +139,10 @@ class LuongTranslator(SequenceToSequenceModel):
         self._make_layers()
 
     def _make_layers(self) -> None:
-        initializer = uniform_initializer(self.initial_range)  # section 4.1
-        uniform = {"kernel_initializer": initializer, "dtype": self.dtype_policy}
-        stack = {
-            "units": self.hidden_dim,
-            "depth": self.depth,
-            "dropout": self.dropout,
-            "use_bias": self.use_bias,
-            "unit_forget_bias": False,
-            "recurrent_initializer": initializer,
-            **uniform,
-        }
-        self.source_embedding, self.target_embedding = self.make_embeddings(initializer)
-        self.encoder = StackedLSTM(name="encoder", **stack)
-        feed_dim = self.hidden_dim if self.input_feeding else 0
-        self.decoder = StackedLSTM(feed_dim=feed_dim, name="decoder", **stack)
-        self.attention = self._make_attention(uniform)
+        self.make_stacks(feed_dim=self.hidden_dim if self.input_feeding else 0)
+        self.attention = self._make_attention(self.uniform())
         self.combine = keras.layers.Dense(
-            self.hidden_dim, activation="tanh", use_bias=False, name="combine", **uniform
-        )
-        self.softmax = keras.layers.Dense(
-            self.target_vocabulary_size, use_bias=self.use_bias, name="softmax", **uniform
+            self.hidden_dim, activation="tanh", use_bias=False, name="combine", **self.uniform()
         )
 
     def _make_attention(self, uniform: dict[str, Any]) -> keras.layers.Layer:
@@ -192,13 +170,9 @@ class LuongTranslator(SequenceToSequenceModel):
     def build(self, *_: Any) -> None:
         """Creates every weight; sizes depend on the constructor's arguments alone."""
         sequence = (None, None, self.hidden_dim)
-        self.source_embedding.build()
-        self.target_embedding.build()
-        self.encoder.build((None, None, self.embedding_dim))
-        self.decoder.build((None, None, self.embedding_dim))
+        self.build_stacks()
         self.attention.build(sequence, sequence)
         self.combine.build((None, 2 * self.hidden_dim))
-        self.softmax.build((None, self.hidden_dim))
         self.built = True
 
     def encode(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Tensor]:
@@ -209,6 +183,7 @@ class LuongTranslator(SequenceToSequenceModel):
         annotations, final = self.encoder(
             words, mask, reverse=self.reverse_source, training=training
         )  # (B, S, n)
+        annotations = self.drop(annotations, training=training)
         return {
             "annotations": annotations,
             "keys": self.attention.prepare(annotations),  # e.g. W_a^T h_s (B, S, n)
@@ -225,10 +200,6 @@ class LuongTranslator(SequenceToSequenceModel):
             state["time"] = ops.zeros_like(memory["lengths"])[:, None]
         return state
 
-    def embed(self, tokens: Tensor, training: bool = False) -> dict[str, Tensor]:
-        """What y_{t-1} gives to the lowest layer (R, T, 4n), and dropout's factors."""
-        return self.decoder.project(self.target_embedding(tokens), training=training)
-
     def advance(
         self, inputs: dict[str, Tensor], state: dict[str, Tensor], memory: dict[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
@@ -242,10 +213,6 @@ class LuongTranslator(SequenceToSequenceModel):
         if self.mechanism == "local_m":
             new["time"] = state["time"] + 1
         return attentional, new, attention
-
-    def project(self, features: Tensor, training: bool = False) -> Tensor:
-        """Logits ``W_s h~_t`` (..., V)."""
-        return self.softmax(features)
 
     def expand(self, attention: dict[str, Tensor], memory: dict[str, Tensor]) -> dict[str, Tensor]:
         """Lays local windows (R, T, W) onto the source: (R, T, S)."""

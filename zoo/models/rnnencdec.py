@@ -12,7 +12,7 @@ sign (``zoo.layers.gated_unit``): the same function.
 Where the papers are silent or several readings exist:
     y_0: its embedding is the zero vector, as in the released code;
     biases: omitted in print; RNNencdec has those of RNNsearch, ChoTranslator none;
-    dropout: none in the papers; here on what is read of both sentences and before the softmax.
+    dropout: none in the papers; here on word vectors, on the context and before the softmax.
 
 Shape letters: B sources, R rows (hypotheses), S source tokens, T target tokens, m embedding,
 n hidden, l maxout units, V target vocabulary.
@@ -28,18 +28,12 @@ import keras
 from keras import ops
 
 from zoo.layers.gated_unit import GatedUnit, ResetAfterUnit
-from zoo.layers.readout import MaxoutReadout
 from zoo.models.base import AttentionMap, check_sizes
+from zoo.models.gated_translator import NORMAL, GatedTranslator
 from zoo.models.registry import register_model
-from zoo.models.sequence_to_sequence import (
-    START_ID,
-    LossNormaliser,
-    SequenceToSequenceModel,
-    repeat_rows,
-)
+from zoo.models.sequence_to_sequence import LossNormaliser, repeat_rows
 from zoo.ops.masking import Tensor, mask_from_ids
 
-_NORMAL = keras.initializers.RandomNormal(0.0, 0.01)  # appendix B.1
 _TINY = {
     "source_vocabulary_size": 17,
     "target_vocabulary_size": 13,
@@ -49,63 +43,42 @@ _TINY = {
 }
 
 
-class _GatedTranslator(SequenceToSequenceModel):
-    """What the two models share: embeddings, a forward encoder, a context that stays the same."""
+class _OneVectorTranslator(GatedTranslator):
+    """What the two models share: a forward encoder, and a context that stays the same."""
 
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {}
 
-    def _make_layers(self, decoder: Any, use_bias: bool, rank: int | None) -> None:
-        policy = self.dtype_policy
-        weights = {"use_bias": use_bias, "kernel_initializer": _NORMAL, "dtype": policy}
-        self.source_embedding, self.target_embedding = self.make_embeddings(_NORMAL)
-        self.encoder = GatedUnit(self.hidden_dim, name="encoder", **weights)
-        self.first_state = keras.layers.Dense(
-            self.hidden_dim, activation="tanh", name="first_state", **weights
+    def _make_layers(
+        self, unit: type[GatedUnit | ResetAfterUnit], use_bias: bool, rank: int | None = None
+    ) -> None:
+        self.encoder = GatedUnit(
+            self.hidden_dim,
+            use_bias=use_bias,
+            kernel_initializer=NORMAL,
+            name="encoder",
+            dtype=self.dtype_policy,
         )
-        self.decoder = decoder(
-            self.hidden_dim, context_dim=self.hidden_dim, name="decoder", **weights
-        )
-        self.read_out = MaxoutReadout(
-            self.maxout_dim,
-            self.target_vocabulary_size,
-            rank=rank,
-            dropout=self.dropout,
-            name="readout",
-            **weights,
-        )
-        self.drop = keras.layers.Dropout(self.dropout, name="dropout", dtype=policy)
+        self.make_decoder(unit, self.hidden_dim, use_bias, rank)
 
     def build(self, *_: Any) -> None:
         """Creates every weight; sizes depend on the constructor's arguments alone."""
-        m, n = self.embedding_dim, self.hidden_dim
-        self.source_embedding.build()
-        self.target_embedding.build()
-        self.encoder.build((None, None, m))
-        self.first_state.build((None, n))
-        self.decoder.build((None, None, m))
-        self.read_out.build(n, m, n)
-        self.drop.build((None, None, m))
+        self.encoder.build((None, None, self.embedding_dim))
+        self.build_decoder(self.hidden_dim)
         self.built = True
 
     def encode(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Tensor]:
         """The context c (B, n), and what it gives to every step's gates (B, 3n)."""
         source = inputs["source"]
         mask = mask_from_ids(source)
-        words = self.drop(self.source_embedding(source), training=training)  # (B, S, m)
-        context = self._summarise(self.encoder(words, mask)[1])
+        words = self.read(source, training)  # (B, S, m)
+        context = self._summarise(self.encoder(words, mask)[1])  # (B, n)
+        context = self.drop(context, training=training)
         gates = self.decoder.project_context(context)
         return {"context": context, "context_gates": gates, "mask": mask}
 
     def initial_state(self, memory: dict[str, Tensor]) -> dict[str, Tensor]:
         """``tanh(W c)`` (B, n)."""
         return {"hidden": self.first_state(memory["context"])}
-
-    def embed(self, tokens: Tensor, training: bool = False) -> dict[str, Tensor]:
-        """What y_{t-1} gives to the gates (R, T, 3n) and to the readout (R, T, 2l)."""
-        words = self.target_embedding(tokens)
-        words = words * ops.cast(tokens != START_ID, words.dtype)[:, :, None]  # y_0 is zero
-        words = self.drop(words, training=training)  # (R, T, m)
-        return {"gates": self.decoder.project(words), "readout": self.read_out.project_words(words)}
 
     def advance(
         self, inputs: dict[str, Tensor], state: dict[str, Tensor], memory: dict[str, Tensor]
@@ -119,10 +92,6 @@ class _GatedTranslator(SequenceToSequenceModel):
         shown = self._shown(before, hidden)
         return self.read_out.collect(shown, context, inputs["readout"]), {"hidden": hidden}, {}
 
-    def project(self, features: Tensor, training: bool = False) -> Tensor:
-        """Logits (..., V): maxout pairs, then the softmax's matrix."""
-        return self.read_out(features, training=training)
-
     def _summarise(self, last: Tensor) -> Tensor:
         """The context from the encoder's last state (B, n)."""
         return last
@@ -133,7 +102,7 @@ class _GatedTranslator(SequenceToSequenceModel):
 
 
 @register_model(task="translation")
-class RNNencdec(_GatedTranslator):
+class RNNencdec(_OneVectorTranslator):
     """RNNsearch without the search: every step reads the encoder's last state.
 
     Args:
@@ -177,14 +146,14 @@ class RNNencdec(_GatedTranslator):
         self.keep_arguments(locals())
         self.check_common_arguments()
         check_sizes(maxout_dim=maxout_dim)
-        self._make_layers(GatedUnit, use_bias, rank=None)
+        self._make_layers(GatedUnit, use_bias)
 
     def _shown(self, before: Tensor, after: Tensor) -> Tensor:
         return before  # as RNNsearch's appendix has it
 
 
 @register_model(task="translation")
-class ChoTranslator(_GatedTranslator):
+class ChoTranslator(_OneVectorTranslator):
     """The RNN encoder-decoder of Cho et al.: ``c = tanh(V h_N)``, ``h'_0 = tanh(V' c)``.
 
     Args:
@@ -228,7 +197,7 @@ class ChoTranslator(_GatedTranslator):
             hidden_dim,
             activation="tanh",
             use_bias=False,
-            kernel_initializer=_NORMAL,
+            kernel_initializer=NORMAL,
             name="summary",
             dtype=self.dtype_policy,
         )

@@ -2,7 +2,8 @@
 
 Dzmitry Bahdanau, Kyunghyun Cho, Yoshua Bengio: Neural Machine Translation by Jointly Learning to
 Align and Translate. ICLR 2015, arXiv 1409.0473. Covered: section 3 and appendix A.2 (the
-architecture), appendix B.1 (initialisation).
+architecture; what it shares with its baseline is in gated_translator.py), appendix B.1
+(initialisation).
 
 Where the paper is silent or several readings exist:
     biases: omitted in print "for readability"; here everywhere but in the alignment, starting at
@@ -11,7 +12,7 @@ Where the paper is silent or several readings exist:
         section 3.1 has it; ``"groundhog"`` as the released code: out of s_{i-1}, while the state
         update reads the word just written, s_i = f(s_{i-1}, y_i, c_i);
     y_0: its embedding is the zero vector, as in the released code;
-    dropout: none in the paper; here on what is read of both sentences and before the softmax.
+    dropout: none in the paper; here on word vectors, on annotations and before the softmax.
 
 Shape letters: B sources, R rows (hypotheses), S source tokens, T target tokens, m embedding,
 n hidden, a alignment units (the paper's n'), l maxout units, V target vocabulary.
@@ -29,25 +30,18 @@ from keras import ops
 from zoo.attention.attend import attend
 from zoo.attention.scores import AdditiveScore
 from zoo.layers.gated_unit import BidirectionalGatedUnit, GatedUnit
-from zoo.layers.readout import MaxoutReadout
 from zoo.models.base import check_choice, check_sizes
+from zoo.models.gated_translator import NORMAL, GatedTranslator
 from zoo.models.registry import register_model
-from zoo.models.sequence_to_sequence import (
-    START_ID,
-    LossNormaliser,
-    SequenceToSequenceModel,
-    group_rows,
-    ungroup_rows,
-)
+from zoo.models.sequence_to_sequence import LossNormaliser, group_rows, ungroup_rows
 from zoo.ops.masking import Tensor, mask_from_ids
 
 Readout = Literal["appendix", "eq4", "groundhog"]
-_NORMAL = keras.initializers.RandomNormal(0.0, 0.01)  # appendix B.1
-_ALIGNMENT_NORMAL = keras.initializers.RandomNormal(0.0, 0.001)
+_ALIGNMENT_NORMAL = keras.initializers.RandomNormal(0.0, 0.001)  # appendix B.1
 
 
 @register_model(task="translation")
-class RNNsearch(SequenceToSequenceModel):
+class RNNsearch(GatedTranslator):
     """Translates with a bidirectional encoder and an alignment of every target word.
 
     Args:
@@ -107,51 +101,37 @@ class RNNsearch(SequenceToSequenceModel):
         self._make_layers()
 
     def _make_layers(self) -> None:
-        policy = self.dtype_policy
-        gates = {"use_bias": self.use_bias, "kernel_initializer": _NORMAL, "dtype": policy}
-        self.source_embedding, self.target_embedding = self.make_embeddings(_NORMAL)
-        self.encoder = BidirectionalGatedUnit(self.hidden_dim, name="encoder", **gates)
-        self.first_state = keras.layers.Dense(
-            self.hidden_dim, activation="tanh", name="first_state", **gates
+        self.encoder = BidirectionalGatedUnit(
+            self.hidden_dim,
+            use_bias=self.use_bias,
+            kernel_initializer=NORMAL,
+            name="encoder",
+            dtype=self.dtype_policy,
         )
         self.score = AdditiveScore(
             self.alignment_dim,
             kernel_initializer=_ALIGNMENT_NORMAL,
             scale_initializer="zeros",
             name="alignment",
-            dtype=policy,
+            dtype=self.dtype_policy,
         )
-        self.decoder = GatedUnit(
-            self.hidden_dim, context_dim=2 * self.hidden_dim, name="decoder", **gates
-        )
-        self.read_out = MaxoutReadout(
-            self.maxout_dim,
-            self.target_vocabulary_size,
-            dropout=self.dropout,
-            name="readout",
-            **gates,
-        )
-        self.drop = keras.layers.Dropout(self.dropout, name="dropout", dtype=policy)
+        self.make_decoder(GatedUnit, 2 * self.hidden_dim, self.use_bias)
 
     def build(self, *_: Any) -> None:
         """Creates every weight; sizes depend on the constructor's arguments alone."""
-        m, n = self.embedding_dim, self.hidden_dim
-        self.source_embedding.build()
-        self.target_embedding.build()
-        self.encoder.build((None, None, m))
-        self.first_state.build((None, n))
+        n = self.hidden_dim
+        self.encoder.build((None, None, self.embedding_dim))
         self.score.build((None, None, n), (None, None, 2 * n))
-        self.decoder.build((None, None, m))
-        self.read_out.build(n, m, 2 * n)
-        self.drop.build((None, None, m))
+        self.build_decoder(2 * n)
         self.built = True
 
     def encode(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Tensor]:
         """Annotations of the source (appendix A.2.1), and what the alignment needs of them."""
         source = inputs["source"]
         mask = mask_from_ids(source)
-        words = self.drop(self.source_embedding(source), training=training)  # (B, S, m)
+        words = self.read(source, training)  # (B, S, m)
         annotations, _, backward = self.encoder(words, mask)  # (B, S, 2n), backward at word 1
+        annotations = self.drop(annotations, training=training)
         return {
             "annotations": annotations,
             "keys": self.score.prepare(annotations),  # U_a h_j (B, S, a)
@@ -167,13 +147,6 @@ class RNNsearch(SequenceToSequenceModel):
         context = ops.zeros((*ops.shape(hidden)[:1], 2 * self.hidden_dim), hidden.dtype)
         return {"hidden": hidden, "context": context, "started": ops.zeros_like(hidden[:, :1])}
 
-    def embed(self, tokens: Tensor, training: bool = False) -> dict[str, Tensor]:
-        """What y_{i-1} gives to the gates (R, T, 3n) and to the readout (R, T, 2l)."""
-        words = self.target_embedding(tokens)
-        words = words * ops.cast(tokens != START_ID, words.dtype)[:, :, None]  # y_0 is zero
-        words = self.drop(words, training=training)  # (R, T, m)
-        return {"gates": self.decoder.project(words), "readout": self.read_out.project_words(words)}
-
     def advance(
         self, inputs: dict[str, Tensor], state: dict[str, Tensor], memory: dict[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
@@ -188,10 +161,6 @@ class RNNsearch(SequenceToSequenceModel):
             shown = hidden if self.readout == "eq4" else before
         features = self.read_out.collect(shown, context, inputs["readout"])
         return features, state, {"alignment": alignment}
-
-    def project(self, features: Tensor, training: bool = False) -> Tensor:
-        """Logits (..., V): maxout pairs, then W_o."""
-        return self.read_out(features, training=training)
 
     def _advance_groundhog(
         self, inputs: dict[str, Tensor], state: dict[str, Tensor], memory: dict[str, Tensor]

@@ -7,7 +7,7 @@ It is also the base of Luong et al. 2015 (arXiv 1508.04025), table 1, "base + re
 Where the paper is silent or several readings exist:
     biases: none, which the published count of recurrent parameters implies; ``use_bias`` gives them
         to LSTMs and softmax;
-    dropout: none in the paper; here on what every LSTM layer reads (Zaremba et al. 2015).
+    dropout: none in the paper; here on what LSTM layers and the softmax read (Zaremba et al. 2015).
 
 Shape letters: B sources, R rows (hypotheses), S source tokens, T target tokens, m embedding,
 n hidden, L layers, V target vocabulary.
@@ -19,21 +19,15 @@ reversed; what this code reached on Multi30k stands in ``docs/translation.md``.
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import keras
-
-from zoo.layers.lstm import StackedLSTM
 from zoo.models.base import AttentionMap, check_sizes
 from zoo.models.registry import register_model
-from zoo.models.sequence_to_sequence import (
-    LossNormaliser,
-    SequenceToSequenceModel,
-    uniform_initializer,
-)
+from zoo.models.sequence_to_sequence import LossNormaliser
+from zoo.models.stacked_translator import StackedTranslator
 from zoo.ops.masking import Tensor, mask_from_ids
 
 
 @register_model(task="translation")
-class SutskeverTranslator(SequenceToSequenceModel):
+class SutskeverTranslator(StackedTranslator):
     """Translates out of the states that an encoder ends in.
 
     Args:
@@ -86,34 +80,11 @@ class SutskeverTranslator(SequenceToSequenceModel):
         self.keep_arguments(locals())
         self.check_common_arguments()
         check_sizes(depth=depth)
-        self._make_layers()
-
-    def _make_layers(self) -> None:
-        initializer = uniform_initializer(self.initial_range)  # section 3.4
-        uniform = {"kernel_initializer": initializer, "dtype": self.dtype_policy}
-        stack = {
-            "units": self.hidden_dim,
-            "depth": self.depth,
-            "dropout": self.dropout,
-            "use_bias": self.use_bias,
-            "unit_forget_bias": False,
-            "recurrent_initializer": initializer,
-            **uniform,
-        }
-        self.source_embedding, self.target_embedding = self.make_embeddings(initializer)
-        self.encoder = StackedLSTM(name="encoder", **stack)
-        self.decoder = StackedLSTM(name="decoder", **stack)
-        self.softmax = keras.layers.Dense(
-            self.target_vocabulary_size, use_bias=self.use_bias, name="softmax", **uniform
-        )
+        self.make_stacks()
 
     def build(self, *_: Any) -> None:
         """Creates every weight; sizes depend on the constructor's arguments alone."""
-        self.source_embedding.build()
-        self.target_embedding.build()
-        self.encoder.build((None, None, self.embedding_dim))
-        self.decoder.build((None, None, self.embedding_dim))
-        self.softmax.build((None, self.hidden_dim))
+        self.build_stacks()
         self.built = True
 
     def encode(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Tensor]:
@@ -128,17 +99,9 @@ class SutskeverTranslator(SequenceToSequenceModel):
         """The encoder's last states, layer by layer."""
         return {name: values for name, values in memory.items() if name != "mask"}
 
-    def embed(self, tokens: Tensor, training: bool = False) -> dict[str, Tensor]:
-        """What y_{t-1} gives to the lowest layer (R, T, 4n), and dropout's factors."""
-        return self.decoder.project(self.target_embedding(tokens), training=training)
-
     def advance(
         self, inputs: dict[str, Tensor], state: dict[str, Tensor], memory: dict[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
         """The top layer's new state (R, n), and no attention."""
         state = self.decoder.advance(inputs, state)
         return state[f"hidden_{self.depth - 1}"], state, {}
-
-    def project(self, features: Tensor, training: bool = False) -> Tensor:
-        """Logits ``W_s h_t + b_s`` (..., V)."""
-        return self.softmax(features)
