@@ -60,14 +60,26 @@ def test_settings_that_may_change_are_written_anew(tmp_path):
 def test_fresh_removes_what_the_run_wrote_and_nothing_else(tmp_path):
     run = opened(tmp_path, Settings())
     run.checkpoints.mkdir()
+    (run.vocabulary / "words.txt").write_text("of other settings")
     write_json(run.result, {"f1": 1.0})
     (tmp_path / "mine.txt").write_text("kept")
     fresh = opened(tmp_path, Settings(hidden_dim=200), fresh=True)
     assert not fresh.resumed
     assert not fresh.checkpoints.exists()
+    assert not list(fresh.vocabulary.iterdir())
     assert not fresh.result.exists()
     assert (tmp_path / "mine.txt").read_text() == "kept"
     assert read_json(fresh.settings)["hidden_dim"] == 200
+
+
+def test_a_finished_run_writes_its_result_with_the_time_it_took(tmp_path):
+    run = RunFolder(tmp_path, Settings())
+    result = run.finish({"f1": 1.0})
+    run.close()
+    assert read_json(run.result) == result
+    assert result["f1"] == 1.0
+    assert result["total_seconds"] >= 0
+    assert "0 s" in run.log.read_text()
 
 
 def test_checkpoints_without_settings_are_not_taken_over(tmp_path):

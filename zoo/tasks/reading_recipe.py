@@ -3,7 +3,6 @@
 A recipe adds the settings of its architecture and the function that builds the model.
 """
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,9 +84,7 @@ def run_reading(
         What ``result.json`` holds.
     """
     from zoo.tasks.reading_data import load_reading_data, resolve_data
-    from zoo.training.runs import write_json
 
-    began = time.monotonic()
     data_name = resolve_data(settings.data, settings.data_dir)
     settings = resolve(settings, recipe, data_name, SHARED_DEFAULTS, defaults)
     run = open_run(settings)
@@ -103,11 +100,7 @@ def run_reading(
     report, metrics = _train(settings, data, model, vocabulary, run)
     run.logger.info("exact match %.2f, F1 %.2f", metrics["exact_match"], metrics["f1"])
     _export(settings, data, model, vocabulary, metrics, report["seconds"], run)
-    result = {**metrics, **report, "data": data.record}
-    result["total_seconds"] = round(time.monotonic() - began, 1)
-    write_json(run.result, result)
-    run.logger.info("%s: %.0f s", run.path, result["total_seconds"])
-    return result
+    return run.finish({**metrics, **report, "data": data.record})
 
 
 def _make(
@@ -116,8 +109,9 @@ def _make(
     """Writes the vocabulary; returns the compiled model with its word vectors, and the words."""
     from zoo.text.vocabulary import Vocabulary, write_vocabulary
 
-    write_vocabulary(run.vocabulary, data.words)
-    vocabulary = Vocabulary(run.vocabulary)
+    path = run.vocabulary / "vocabulary.txt"
+    write_vocabulary(path, data.words)
+    vocabulary = Vocabulary(path)
     matrix = data.embedding_matrix(vocabulary.words)
     tuned = settings.train_vectors or matrix is None
     embeddings = {

@@ -104,7 +104,7 @@ def make_codecs(
 
     Args:
         data: the data set.
-        folder: of the run.
+        folder: where a run keeps its vocabularies.
         vocabulary_size: ids of the joint subwords, or at most so many words of either side.
     """
     if data.name == "multi30k":

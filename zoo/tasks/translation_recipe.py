@@ -3,7 +3,6 @@
 A recipe adds the settings of its architecture and the function that builds the model.
 """
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -101,24 +100,18 @@ def run_translation(
         What ``result.json`` holds.
     """
     from zoo.tasks.translation_data import load_translation_data, make_codecs, resolve_data
-    from zoo.training.runs import write_json
 
-    began = time.monotonic()
     languages = (settings.source, settings.target)
     data_name = resolve_data(settings.data, *languages, settings.data_dir)
     settings = resolve(settings, recipe, data_name, SHARED_DEFAULTS, defaults)
     run = open_run(settings)
     data = load_translation_data(data_name, *languages, settings.data_dir, run.logger)
-    codecs = make_codecs(data, run.path, settings.vocabulary_size)
+    codecs = make_codecs(data, run.vocabulary, settings.vocabulary_size)
     model, report = _train(settings, make_model, data, codecs, run)
     metrics, signature = _test(settings, data, model, codecs)
     run.logger.info("test: %s", ", ".join(f"{name} {value:.2f}" for name, value in metrics.items()))
     _export(settings, data, model, codecs, metrics, report["seconds"], run)
-    result = {**metrics, "signature": signature, **report, "data": data.record}
-    result["total_seconds"] = round(time.monotonic() - began, 1)
-    write_json(run.result, result)
-    run.logger.info("%s: %.0f s", run.path, result["total_seconds"])
-    return result
+    return run.finish({**metrics, "signature": signature, **report, "data": data.record})
 
 
 def _train(

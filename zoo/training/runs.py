@@ -1,7 +1,7 @@
 """Run folders: everything one training writes, in one place, and the settings it was made with.
 
 A run folder holds `settings.json`, `train.log`, `tensorboard/`, `checkpoints/`, `result.json`,
-`vocabulary.txt`, `saved_model/` and `attention.png`. Reopening it with other settings is refused,
+`vocabulary/`, `saved_model/` and `attention.png`. Reopening it with other settings is refused,
 because the checkpoints in it belong to the settings that are written there.
 """
 
@@ -11,6 +11,7 @@ import logging
 import os
 import shutil
 import sys
+import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -69,9 +70,10 @@ class RunFolder:
         self.tensorboard = self.path / "tensorboard"
         self.checkpoints = self.path / "checkpoints"
         self.result = self.path / "result.json"
-        self.vocabulary = self.path / "vocabulary.txt"
+        self.vocabulary = self.path / "vocabulary"
         self.saved_model = self.path / "saved_model"
         self.picture = self.path / "attention.png"
+        self._opened = time.monotonic()
         self.path.mkdir(parents=True, exist_ok=True)
         if fresh:
             self._remove_contents()
@@ -82,7 +84,16 @@ class RunFolder:
         elif self.checkpoints.exists():
             raise ValueError(f"{self.path} holds checkpoints but no {self.settings.name}")
         write_json(self.settings, wanted)
+        self.vocabulary.mkdir(exist_ok=True)
         self.logger = _make_logger(self.log)
+
+    def finish(self, result: Mapping[str, Any]) -> dict[str, Any]:
+        """Write `result.json`: the result and, as `total_seconds`, how long the folder was open."""
+        seconds = round(time.monotonic() - self._opened, 1)
+        complete = {**result, "total_seconds": seconds}
+        write_json(self.result, complete)
+        self.logger.info("%s: %.0f s", self.path, seconds)
+        return complete
 
     def close(self) -> None:
         """Close the log file. The folder stays usable, but nothing is logged any more."""
@@ -92,9 +103,9 @@ class RunFolder:
 
     def _remove_contents(self) -> None:
         """Remove what a run writes, and nothing else. The settings go last: see `__init__`."""
-        for folder in (self.checkpoints, self.tensorboard, self.saved_model):
+        for folder in (self.checkpoints, self.tensorboard, self.vocabulary, self.saved_model):
             shutil.rmtree(folder, ignore_errors=True)
-        for file in (self.log, self.result, self.vocabulary, self.picture, self.settings):
+        for file in (self.log, self.result, self.picture, self.settings):
             file.unlink(missing_ok=True)
 
     def _check_settings(self, wanted: dict[str, Any], may_change: Collection[str]) -> None:
