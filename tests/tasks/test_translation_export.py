@@ -46,6 +46,7 @@ def test_the_card_tells_the_search_and_both_codecs(words):
     assert card.config == model.get_config()
     assert card.metrics == {"bleu": 12.5}
     assert card.limits["beam_width"] == 2
+    assert card.limits["length_penalty"] == 0.6
     codec = {"class": "WordCodec", "case_fold": False, "language": None}
     assert card.tokenizer == {"source": codec, "target": codec}
 

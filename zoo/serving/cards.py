@@ -61,8 +61,8 @@ class ModelCard:
     """Of the export, ISO 8601."""
     versions: dict[str, str]
     """Library -> version at the export."""
-    limits: dict[str, int] = dataclasses.field(default_factory=dict)
-    """What the servable cuts, such as `maximum_context_tokens`."""
+    limits: dict[str, int | float] = dataclasses.field(default_factory=dict)
+    """What the servable cuts, such as `maximum_context_tokens`, and how it searches."""
     tokenizer: dict[str, Any] = dataclasses.field(default_factory=dict)
     """How strings became tokens, as the tokenizer's `get_config` gives it."""
     sha256: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -181,7 +181,8 @@ def _checked(hint: Any, value: Any, path: Path, key: str) -> Any:
     """Returns a value that has the type its field declares."""
     if dataclasses.is_dataclass(hint):
         return _from_json(typing.cast(type, hint), value, path, f"{key}.")
-    expected = typing.get_origin(hint) or hint
+    union = isinstance(hint, types.UnionType)
+    expected = hint if union else typing.get_origin(hint) or hint
     if expected is float and type(value) is int:
         value = float(value)
     # `True` is an int to isinstance, but not a seed.
@@ -194,7 +195,7 @@ def _checked(hint: Any, value: Any, path: Path, key: str) -> Any:
 
 
 def _type_name(hint: Any) -> str:
-    names = {str: "a string", int: "a whole number", float: "a number"}
+    names = {str: "a string", int: "a whole number", float: "a number", int | float: "a number"}
     return names.get(hint, "an object") if not isinstance(hint, types.GenericAlias) else "an object"
 
 

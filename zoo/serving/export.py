@@ -45,7 +45,7 @@ def describe(
     seed: int,
     wall_time_seconds: float,
     hardware: str = "",
-    limits: Mapping[str, int] | None = None,
+    limits: Mapping[str, int | float] | None = None,
     tokenizer: Mapping[str, Any] | None = None,
 ) -> ModelCard:
     """Writes the card of a built model, except for the checksums, which the export adds.
@@ -58,7 +58,7 @@ def describe(
         seed: The seed of the training run.
         wall_time_seconds: How long the training took.
         hardware: Where it took so long; by default what this machine says of itself.
-        limits: What the servable cuts, such as `maximum_context_tokens`.
+        limits: What the servable cuts, such as `maximum_context_tokens`, and how it searches.
         tokenizer: What the tokenizer's `get_config` gives.
 
     Returns:
@@ -77,7 +77,7 @@ def describe(
         total_parameters=_count(model.weights),
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         versions=_versions(),
-        limits={name: int(value) for name, value in (limits or {}).items()},
+        limits=dict(limits or {}),
         tokenizer=dict(tokenizer or {}),
     )
 

@@ -56,17 +56,24 @@ class TranslationEndpoint:
         length_penalty: float = 1.0,
         maximum_source_tokens: int = 200,
     ) -> None:
-        self.limits = {
-            "beam_width": beam_width,
-            "maximum_source_tokens": maximum_source_tokens,
-        }
-        for (name, limit), least in zip(self.limits.items(), (1, 2), strict=True):
-            if limit < least:
-                raise ValueError(f"{name} must be at least {least}, got {limit}")
+        self.beam_width = beam_width
+        self.length_penalty = length_penalty
+        self.maximum_source_tokens = maximum_source_tokens
+        for name, least in (("beam_width", 1), ("maximum_source_tokens", 2)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
         self.model = model
         self.source_codec = source_codec
         self.target_codec = target_codec
-        self.length_penalty = length_penalty
+
+    @property
+    def limits(self) -> dict[str, int | float]:
+        """The numbers that it was made with, for the model card."""
+        return {
+            "beam_width": self.beam_width,
+            "length_penalty": self.length_penalty,
+            "maximum_source_tokens": self.maximum_source_tokens,
+        }
 
     @property
     def assets(self) -> list[tf.Module]:
@@ -102,7 +109,7 @@ class TranslationEndpoint:
             `source_length`, `target_length` (batch,) int32, `</s>` counted;
             `attention_alignment` (batch, T, S), padded with 0, where the model has one.
         """
-        outputs = self._translate(text, self.limits["beam_width"], self.length_penalty, 1)
+        outputs = self._translate(text, self.beam_width, self.length_penalty, 1)
         several = ("translation", "score", "target_tokens", "target_length", "attention_alignment")
         return {name: value[:, 0] if name in several else value for name, value in outputs.items()}
 
@@ -150,7 +157,7 @@ class TranslationEndpoint:
 
     def _read(self, text: tf.Tensor) -> _Source:
         """Tokens and ids of (batch,) strings, cut to the limit."""
-        limit = self.limits["maximum_source_tokens"] - 1
+        limit = self.maximum_source_tokens - 1
         codec = self.source_codec
         ids, tokens = codec.encode(text)[:, :limit], codec.tokens(text)[:, :limit]
         real = ids.row_lengths() > 0
