@@ -16,9 +16,10 @@ from zoo.decoding.greedy import greedy
 from zoo.decoding.protocol import Hypotheses, Tensors
 from zoo.metrics.translation import bleu, exact_match, perplexity
 from zoo.models.sequence_to_sequence import SequenceToSequenceModel
+from zoo.ops.cross_entropy import cross_entropy
 from zoo.text.batching import BucketedBatches, TokenBatches
 from zoo.text.codecs import TextCodec
-from zoo.text.vocabulary import END, START
+from zoo.text.vocabulary import END, PADDING, START
 
 _CHUNK = 4096  # strings encoded at a time
 
@@ -192,8 +193,10 @@ class TranslationEvaluator:
         return self._codec.decode(hypotheses.tokens[:, 0])
 
     def _losses(self, inputs: Tensors, targets: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        losses, _ = self._model.example_losses(targets, self._model(inputs, training=False))
-        return tf.reduce_sum(losses), tf.math.count_nonzero(targets, dtype=tf.float32)
+        """Without label smoothing, whatever the model is trained with."""
+        logits = tf.cast(self._model(inputs, training=False)["logits"], tf.float32)
+        real = tf.cast(targets != PADDING, tf.float32)
+        return tf.reduce_sum(real * cross_entropy(logits, targets)), tf.reduce_sum(real)
 
 
 def search(
