@@ -20,6 +20,7 @@ class ToyModel:
     """Untrained, and sure of itself, so that hypotheses differ clearly in their scores."""
 
     ATTENTION: ClassVar = {"alignment": ("target", "source")}
+    shared_state: ClassVar = ()
 
     def __init__(self, vocabulary_size=7, dim=5, seed=0, dtype="float32", end_bonus=0.0):
         generator = np.random.default_rng(seed)
@@ -101,6 +102,7 @@ class ScriptedModel:
     """Gives the logits that a table holds for the last token: (V, V), one row a token."""
 
     ATTENTION: ClassVar = {}
+    shared_state: ClassVar = ()
 
     def __init__(self, table, dtype="float32"):
         self.table = tf.constant(table, dtype)

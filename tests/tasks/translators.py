@@ -33,6 +33,7 @@ class WordByWord:
     """Writes the dictionary's word for each word of the source, and aligns the two."""
 
     ATTENTION: ClassVar = {"alignment": ("target", "source")}
+    shared_state: ClassVar = ()
 
     def __init__(self):
         self.traces = 0

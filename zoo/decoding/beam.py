@@ -40,7 +40,7 @@ class _Beam(NamedTuple):
 
     step: tf.Tensor  # (): number of tokens that are out
     tokens: tf.Tensor  # (rows,): the last of them; B rows before the first step, then B K
-    state: Tensors  # (rows, ...)
+    state: Tensors  # (rows, ...), or (B, ...) what the rows of a sentence share
     alive: tf.Tensor  # (B, K): log-probabilities; -inf where a slot holds no open hypothesis
     received: tf.Tensor  # (B, K, S): the attention of all steps summed; (B, K, 0) if not needed
     running: tf.Tensor  # (B,): sentences whose search goes on
@@ -163,7 +163,7 @@ def _advance(search: _Search, beam: _Beam) -> _Beam:
         search.width,
     )
     alignment = alignment_rows(attention, batch * width)
-    state, alignment = _reorder(search, new.parents, width, (dict(state), alignment))
+    state, alignment = _reorder(search, new.parents, width, dict(state), alignment)
     alignment = tf.reshape(alignment, (batch, search.width, tf.shape(alignment)[1]))
     received = beam.received
     if search.ranking.uses_coverage:
@@ -186,14 +186,22 @@ def _advance(search: _Search, beam: _Beam) -> _Beam:
     return following._replace(running=beam.running & _can_improve(search, following))
 
 
-def _reorder(search: _Search, parents: tf.Tensor, width: tf.Tensor, values: tuple) -> tuple:
-    """Gives every new hypothesis (B, K) its parent's row of the values (B width, ...)."""
+def _reorder(
+    search: _Search, parents: tf.Tensor, width: tf.Tensor, state: Tensors, alignment: tf.Tensor
+) -> tuple[Tensors, tf.Tensor]:
+    """Gives every new hypothesis (B, K) its parent's rows (B width, ...).
+
+    What the hypotheses of a sentence share in the state stays where it is.
+    """
     if isinstance(search.width, int) and search.width == 1:
-        return values
+        return state, alignment
     first = tf.range(tf.shape(parents)[0])[:, None] * width
     rows = tf.reshape(first + parents, [-1])  # (B K,)
-    reordered: tuple = tf.nest.map_structure(lambda value: tf.gather(value, rows), values)
-    return reordered
+    shared = search.model.shared_state
+    state = {
+        name: value if name in shared else tf.gather(value, rows) for name, value in state.items()
+    }
+    return state, tf.gather(alignment, rows)
 
 
 def _ended(

@@ -1,6 +1,6 @@
 """What every search asks of a model, and what it gives back."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import tensorflow as tf
@@ -19,12 +19,17 @@ class StepModel(Protocol):
 
     ``state`` is a flat dict with a leading axis of rows. Row ``b * beam + k`` belongs to sentence
     b, so that ``rows // B`` is the number of rows of each; it is 1 in the first step. Rows are
-    reordered between steps. An axis that is empty at first may grow.
+    reordered between steps. What ``shared_state`` names has a leading axis B instead and is left as
+    it is: a cache that all rows of a sentence write to. An axis that is empty at first may grow.
     """
 
     @property
     def ATTENTION(self) -> Mapping[str, Any]:  # noqa: N802
         """Names of the attention maps; only ``"alignment"``, (target, source), is looked at."""
+
+    @property
+    def shared_state(self) -> Collection[str]:
+        """Names of what the rows of a sentence share in the state."""
 
     def initial_state(self, memory: Tensors) -> Tensors:
         """The state before the first token: memory to tensors (B, ...)."""

@@ -28,6 +28,9 @@ class AttentionMap(NamedTuple):
     """Whether one more column follows, of a trained vector that stands for "nothing here"."""
     normalised: bool = True
     """Whether each row sums to one; else to one at most."""
+    stacked: tuple[str, ...] = ()
+    """Names of the constructor's arguments that say how many such maps there are, for example of
+    layers and of heads: axes between the batch and the rows."""
 
 
 class BaseModel(keras.Model):

@@ -10,7 +10,7 @@ from zoo.models.base import BaseModel
 
 Task = Literal["reading", "translation", "cloze", "language_model", "classification"]
 
-MODULES = ("dcn", "dcn_plus", "rnnsearch", "luong", "seq2seq", "rnnencdec")
+MODULES = ("dcn", "dcn_plus", "rnnsearch", "luong", "seq2seq", "rnnencdec", "transformer")
 """Files of ``zoo/models`` that register models."""
 
 

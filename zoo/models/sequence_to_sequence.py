@@ -26,7 +26,7 @@ from keras import ops
 from zoo.layers.embedding import WordEmbedding
 from zoo.layers.recurrence import scan
 from zoo.models.base import AttentionMap, BaseModel, check_choice, check_rate, check_sizes
-from zoo.ops.cross_entropy import cross_entropy
+from zoo.ops.cross_entropy import SmoothingOver, cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
 
 LossNormaliser = Literal["sentences", "tokens"]
@@ -45,6 +45,8 @@ class SequenceToSequenceModel(BaseModel):
     }
     PREDICTION = "logits"
     loss_normaliser: LossNormaliser
+    label_smoothing: float = 0.0
+    smoothing_over: SmoothingOver = "others"
 
     def check_common_arguments(self) -> None:
         """Checks the arguments that all these models take.
@@ -89,6 +91,14 @@ class SequenceToSequenceModel(BaseModel):
     @abstractmethod
     def initial_state(self, memory: dict[str, Tensor]) -> dict[str, Tensor]:
         """The state before the first token, a flat dict (B, ...)."""
+
+    @property
+    def shared_state(self) -> frozenset[str]:
+        """Names of what the rows of a source have together in the state: (B, ...).
+
+        A search neither repeats nor reorders it; of all else each row has its own, (R, ...).
+        """
+        return frozenset()
 
     @abstractmethod
     def embed(self, tokens: Tensor, training: bool = False) -> dict[str, Tensor]:
@@ -169,10 +179,10 @@ class SequenceToSequenceModel(BaseModel):
         } | self.details(attention)
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
-        """Negative log-likelihood of the target ids (B, T), 0 where padded."""
+        """Cross entropy of the target ids (B, T), 0 where padded, with smoothed labels."""
         real = ops.cast(mask_from_ids(targets), "float32")
         logits = ops.cast(outputs["logits"], _loss_dtype(outputs["logits"]))
-        losses = cross_entropy(logits, targets)
+        losses = cross_entropy(logits, targets, self.label_smoothing, self.smoothing_over)
         losses = ops.sum(losses * ops.cast(real, losses.dtype), axis=-1)
         if self.loss_normaliser == "tokens":
             return losses, ops.sum(real, axis=-1)

@@ -1,0 +1,300 @@
+"""Multi-head attention (Vaswani et al. 2017, arXiv 1706.03762, section 3.2).
+
+``MultiHead(Q, K, V) = [head_1; ...; head_h] W^O``,
+``head_i = softmax(Q W_i^Q (K W_i^K)^T / sqrt(k)) V W_i^V``. No projection has a bias unless asked
+for. The weights of all heads are returned, always: nobody who does not look at them pays for it.
+
+A kernel holds head after head, and of each head what is made of the same vectors side by side, so
+that one product and one transposition give all of them.
+
+Shape letters: B batch, T positions, Q queries, S keys, R rows of a search (R / B hypotheses of each
+sentence), C columns of a cache, d model, h heads, k size of a head's queries and keys, v of its
+values.
+"""
+
+import math
+from typing import Any
+
+import keras
+from keras import ops
+
+from zoo.attention.score import MaskFree
+from zoo.layers.initializers import fresh
+from zoo.ops.linear import project
+from zoo.ops.masking import Tensor, masked_softmax
+
+
+class MultiHeadAttention(MaskFree):
+    """What attention of a sequence to itself and to another one have in common.
+
+    Args:
+        model_dim: size d of what comes in and goes out.
+        num_heads: heads h.
+        key_dim: size k of a head's queries and keys; None: d / h.
+        value_dim: size v of a head's values; None: d / h.
+        use_bias: whether projections have biases, which start at zero; the paper's have none.
+        dropout: rate of dropout on the weights; the paper has none.
+        kernel_initializer: of each of W^Q, W^K, W^V and W^O.
+
+    Raises:
+        ValueError: if a size is not positive, or is None where h does not divide d.
+    """
+
+    def __init__(
+        self,
+        model_dim: int,
+        num_heads: int,
+        key_dim: int | None = None,
+        value_dim: int | None = None,
+        use_bias: bool = False,
+        dropout: float = 0.0,
+        kernel_initializer: Any = "glorot_uniform",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.model_dim = model_dim
+        self.num_heads = num_heads
+        self.key_dim = _head_dim("key_dim", key_dim, model_dim, num_heads)
+        self.value_dim = _head_dim("value_dim", value_dim, model_dim, num_heads)
+        self.use_bias = use_bias
+        self.dropout = dropout
+        self.kernel_initializer = keras.initializers.get(kernel_initializer)
+        self.drop = keras.layers.Dropout(dropout, name="dropout", dtype=self.dtype_policy)
+
+    def add_input_projection(self, name: str, *head_dims: int) -> tuple[Any, Any]:
+        """Creates the kernel (d, h * sum of head_dims), each matrix drawn by itself, and a bias."""
+        d, h = self.model_dim, self.num_heads
+
+        def initial(shape: tuple[int, ...], dtype: Any = None) -> Tensor:
+            blocks = [
+                ops.reshape(
+                    fresh(self.kernel_initializer, number)((d, h * size), dtype), (d, h, size)
+                )
+                for number, size in enumerate(head_dims)
+            ]
+            return ops.reshape(ops.concatenate(blocks, axis=-1), shape)
+
+        return self._add_projection(name, (d, h * sum(head_dims)), initial)
+
+    def add_output_projection(self) -> None:
+        """Creates W^O (h v, d)."""
+        shape = (self.num_heads * self.value_dim, self.model_dim)
+        initial = fresh(self.kernel_initializer)
+        self.output_projection = self._add_projection("output", shape, initial)
+
+    def split_heads(self, values: Tensor, batch: Tensor | int, *sizes: int) -> list[Tensor]:
+        """Projected vectors, (B, T, h n) or their rows (B T, h n), by head: (B, h, T, size) each.
+
+        Args:
+            values: of a kernel that ``add_input_projection`` made.
+            batch: B.
+            *sizes: of what lies side by side in a head; n is their sum.
+        """
+        shape = (batch, _length(values, batch), self.num_heads, sum(sizes))
+        by_head = ops.transpose(ops.reshape(values, shape), (0, 2, 1, 3))  # (B, h, T, n)
+        if len(sizes) == 1:
+            return [by_head]
+        cuts = [sum(sizes[:number]) for number in range(1, len(sizes))]
+        parts: list[Tensor] = ops.split(by_head, cuts, axis=-1)
+        return parts
+
+    def attend(
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, training: bool = False
+    ) -> tuple[Tensor, Tensor]:
+        """Attends in every head and projects with W^O.
+
+        Args:
+            queries: (B, h, Q, k).
+            keys: (B, h, S, k).
+            values: (B, h, S, v).
+            mask: bool, broadcast to (B, h, Q, S).
+            training: whether dropout is on.
+
+        Returns:
+            (B, Q, d), and the weights (B, h, Q, S): exactly 0 where masked.
+        """
+        queries = queries * (1.0 / math.sqrt(self.key_dim))  # cheaper than to scale the scores
+        scores = ops.matmul(queries, ops.transpose(keys, (0, 1, 3, 2)))  # (B, h, Q, S)
+        weights = masked_softmax(scores, mask)
+        heads = ops.matmul(self.drop(weights, training=training), values)  # (B, h, Q, v)
+        return self.join_heads(heads), weights
+
+    def join_heads(self, heads: Tensor) -> Tensor:
+        """``[head_1; ...; head_h] W^O``: (B, h, Q, v) to (B, Q, d)."""
+        batch, _, length, _ = ops.shape(heads)
+        shape = (batch, length, self.num_heads * self.value_dim)
+        joined = ops.reshape(ops.transpose(heads, (0, 2, 1, 3)), shape)
+        return project(joined, *self.output_projection)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return super().get_config() | {
+            "model_dim": self.model_dim,
+            "num_heads": self.num_heads,
+            "key_dim": self.key_dim,
+            "value_dim": self.value_dim,
+            "use_bias": self.use_bias,
+            "dropout": self.dropout,
+            "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
+        }
+
+    def _add_projection(self, name: str, shape: tuple[int, int], initial: Any) -> tuple[Any, Any]:
+        kernel = self.add_weight(shape=shape, initializer=initial, name=f"{name}_kernel")
+        if not self.use_bias:
+            return kernel, None
+        return kernel, self.add_weight(shape=shape[1:], initializer="zeros", name=f"{name}_bias")
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class SelfAttention(MultiHeadAttention):
+    """Multi-head attention of a sequence to itself: one product makes queries, keys and values."""
+
+    def build(self, *_: Any) -> None:
+        """Creates input_kernel (d, h (2k + v)), of each head W^Q, W^K, W^V, and output_kernel."""
+        self.input_projection = self.add_input_projection(
+            "input", self.key_dim, self.key_dim, self.value_dim
+        )
+        self.add_output_projection()
+        self.built = True
+
+    def call(
+        self,
+        inputs: Tensor,
+        mask: Tensor | None = None,
+        causal: bool = False,
+        training: bool = False,
+    ) -> tuple[Tensor, Tensor]:
+        """Attends over whole sequences.
+
+        Args:
+            inputs: (B, T, d).
+            mask: bool (B, T), True at real positions, or (B, T, T), where it depends on the query;
+                None: all are real.
+            causal: whether a position sees only itself and those before it.
+            training: whether dropout is on.
+
+        Returns:
+            (B, T, d), and the weights (B, h, T, T).
+        """
+        batch, length, _ = ops.shape(inputs)
+        seen = ops.ones((1, 1, 1, 1), "bool") if mask is None else _by_head(mask)
+        if causal:
+            positions = ops.arange(length)
+            seen = seen & (positions[None, :] <= positions[:, None])
+        queries, keys, values = self.project_inputs(inputs, batch)
+        return self.attend(queries, keys, values, seen, training)
+
+    def project_inputs(self, inputs: Tensor, batch: Tensor | int) -> list[Tensor]:
+        """Queries, keys (B, h, T, k) and values (B, h, T, v) of (B, T, d), or of rows (B T, d)."""
+        projected = project(inputs, *self.input_projection)
+        return self.split_heads(projected, batch, self.key_dim, self.key_dim, self.value_dim)
+
+    def empty_cache(self, batch: Tensor | int) -> tuple[Tensor, Tensor]:
+        """Keys and values before the first position, for ``advance``."""
+        return (
+            ops.zeros((batch, self.num_heads, 0, self.key_dim), self.compute_dtype),
+            ops.zeros((batch, self.num_heads, 0, self.value_dim), self.compute_dtype),
+        )
+
+    def advance(
+        self, inputs: Tensor, cache: tuple[Tensor, Tensor], seen: Tensor
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """One position more of every row.
+
+        The rows of a sentence have one cache, to which each of them adds a column. A search that
+        reorders its rows leaves the cache where it is and reorders ``seen``: that is far less, and
+        a product with the columns of all rows takes less time than one a row with its own.
+
+        Args:
+            inputs: (R, d), the rows of a sentence side by side.
+            cache: keys (B, h, C, k) and values (B, h, C, v) of the columns before.
+            seen: bool (R, C + R / B): the columns that each row has come by, the last R / B being
+                those that the rows of the sentence now add.
+
+        Returns:
+            (R, d), and the cache with R / B columns more.
+        """
+        batch = ops.shape(cache[0])[0]
+        queries, keys, values = self.project_inputs(inputs, batch)  # (B, h, R / B, ...)
+        keys = ops.concatenate([cache[0], keys], axis=2)
+        values = ops.concatenate([cache[1], values], axis=2)
+        beam, columns = ops.shape(queries)[2], ops.shape(keys)[2]
+        mask = ops.reshape(seen, (batch, 1, beam, columns))
+        outputs, _ = self.attend(queries, keys, values, mask)
+        return ops.reshape(outputs, (-1, self.model_dim)), (keys, values)
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class CrossAttention(MultiHeadAttention):
+    """Multi-head attention to another sequence, whose keys and values are computed once."""
+
+    def build(self, *_: Any) -> None:
+        """Creates query_kernel (d, h k), memory_kernel (d, h (k + v)) and output_kernel (h v, d).
+
+        Of each head the second holds W^K and W^V.
+        """
+        self.query_projection = self.add_input_projection("query", self.key_dim)
+        self.memory_projection = self.add_input_projection("memory", self.key_dim, self.value_dim)
+        self.add_output_projection()
+        self.built = True
+
+    def prepare(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys (B, h, S, k) and values (B, h, S, v) of what is attended to, (B, S, d)."""
+        projected = project(memory, *self.memory_projection)
+        keys, values = self.split_heads(
+            projected, ops.shape(memory)[0], self.key_dim, self.value_dim
+        )
+        return keys, values
+
+    def call(
+        self,
+        inputs: Tensor,
+        prepared: tuple[Tensor, Tensor],
+        mask: Tensor,
+        training: bool = False,
+    ) -> tuple[Tensor, Tensor]:
+        """Attends.
+
+        Args:
+            inputs: (B, Q, d), or (R, d), the rows of a sentence side by side, as its queries.
+            prepared: keys and values, of ``prepare``.
+            mask: bool (B, S), True at real positions.
+            training: whether dropout is on.
+
+        Returns:
+            (B, Q, d) or (R, d), and the weights (B, h, Q, S), where Q may be R / B.
+        """
+        projected = project(inputs, *self.query_projection)
+        (queries,) = self.split_heads(projected, ops.shape(mask)[0], self.key_dim)
+        outputs, weights = self.attend(queries, *prepared, _by_head(mask), training)
+        if len(inputs.shape) == 2:
+            outputs = ops.reshape(outputs, (-1, self.model_dim))
+        return outputs, weights
+
+
+def _by_head(mask: Tensor) -> Tensor:
+    """A mask (B, S) or (B, Q, S) for the scores (B, h, Q, S)."""
+    mask = ops.cast(mask, "bool")
+    return mask[:, None, None, :] if len(mask.shape) == 2 else mask[:, None]
+
+
+def _length(values: Tensor, batch: Tensor | int) -> Tensor | int:
+    """Positions T of (B, T, n) or of its rows (B T, n); an empty batch has none to divide by."""
+    if len(values.shape) == 3:
+        return ops.shape(values)[1]
+    return ops.shape(values)[0] // ops.maximum(batch, 1)
+
+
+def _head_dim(name: str, size: int | None, model_dim: int, num_heads: int) -> int:
+    """The size of a head, by default its share of the model."""
+    for which, number in (("model_dim", model_dim), ("num_heads", num_heads), (name, size)):
+        if number is not None and number < 1:
+            raise ValueError(f"{which} is {number!r}, expected a positive integer")
+    if size is not None:
+        return size
+    if model_dim % num_heads:
+        raise ValueError(
+            f"{name} is None, expected a size: num_heads, {num_heads}, does not divide"
+            f" model_dim, {model_dim}"
+        )
+    return model_dim // num_heads
