@@ -89,6 +89,7 @@ def test_settings_given_as_none_depend_on_the_data(recipe) -> None:
         assert {name: getattr(resolved, name) for name in shared} == shared
         left = {f.name for f in dataclasses.fields(resolved) if getattr(resolved, f.name) is None}
         optional = {"data_dir", "patience", "evaluate_every", "maximum_minutes", "batch_tokens"}
+        optional |= {"warmup_steps", "average_last"}
         assert left <= optional
     explicit = recipe.Settings(run_dir=Path("here"), epochs=1)
     resolved = resolve(explicit, "some_recipe", "sample", SHARED_DEFAULTS, recipe.DEFAULTS)

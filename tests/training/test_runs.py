@@ -49,6 +49,16 @@ def test_a_setting_that_only_one_side_has_is_a_difference(tmp_path):
         RunFolder(tmp_path, {"dropout": 0.1, "pool_size": 4})
 
 
+def test_a_folder_older_than_a_setting_stands_for_its_value_then(tmp_path):
+    opened(tmp_path, {"dropout": 0.1})
+    with pytest.raises(ValueError, match="pool_size: 2 in the folder, 4 now"):
+        RunFolder(tmp_path, {"dropout": 0.1, "pool_size": 4}, added={"pool_size": 2})
+    opened(tmp_path, {"dropout": 0.1, "pool_size": 2}, added={"pool_size": 2})
+    assert read_json(tmp_path / "settings.json")["pool_size"] == 2
+    with pytest.raises(ValueError, match="pool_size: 2 in the folder, 4 now"):
+        RunFolder(tmp_path, {"dropout": 0.1, "pool_size": 4}, added={"pool_size": 4})
+
+
 def test_settings_that_may_change_are_written_anew(tmp_path):
     opened(tmp_path, Settings())
     opened(tmp_path, Settings(epochs=9))

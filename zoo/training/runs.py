@@ -50,6 +50,7 @@ class RunFolder:
         settings: Any,
         *,
         may_change: Collection[str] = MAY_CHANGE,
+        added: Mapping[str, Any] | None = None,
         fresh: bool = False,
     ) -> None:
         """Create the folder, or reopen it.
@@ -58,6 +59,7 @@ class RunFolder:
             path: the folder; its parents are created too.
             settings: the resolved settings, a mapping or a dataclass.
             may_change: names of settings that may differ from those of the folder.
+            added: settings that older folders lack, with the values that these stand for.
             fresh: remove what an earlier run left in the folder, whatever its settings.
 
         Raises:
@@ -80,7 +82,7 @@ class RunFolder:
         wanted = plain(settings)
         self.resumed = self.settings.exists()
         if self.resumed:
-            self._check_settings(wanted, may_change)
+            self._check_settings(wanted, may_change, added or {})
         elif self.checkpoints.exists():
             raise ValueError(f"{self.path} holds checkpoints but no {self.settings.name}")
         write_json(self.settings, wanted)
@@ -108,9 +110,11 @@ class RunFolder:
         for file in (self.log, self.result, self.picture, self.settings):
             file.unlink(missing_ok=True)
 
-    def _check_settings(self, wanted: dict[str, Any], may_change: Collection[str]) -> None:
+    def _check_settings(
+        self, wanted: dict[str, Any], may_change: Collection[str], added: Mapping[str, Any]
+    ) -> None:
         """Raise ValueError, with the difference, if a setting differs that may not."""
-        held = read_json(self.settings)
+        held = {**added, **read_json(self.settings)}
         names = [name for name in {**held, **wanted} if name not in may_change]
         absent = "(not set)"
         differences = [

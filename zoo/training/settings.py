@@ -15,6 +15,14 @@ MAY_CHANGE = frozenset(
     {"data_dir", "run_dir", "checkpoint_every", "maximum_minutes", "patience", "fresh"}
 )
 """Settings that a resumed run may change: no step depends on them."""
+ADDED: dict[str, Any] = {
+    "schedule": "cosine",
+    "warmup_steps": None,
+    "beta_2": 0.999,
+    "epsilon": 1e-7,
+    "average_last": None,
+}
+"""Settings that folders of the first recipes lack, and what those were trained with."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +38,22 @@ class TrainingSettings:
     batch_size: int | None = None
     """Examples of a step, over all devices."""
     learning_rate: float | None = None
-    """Adam's at the beginning; it falls along a cosine to a twentieth."""
-    clip_norm: float = 5.0
-    """Largest norm of the whole gradient."""
+    """Adam's, the highest of the training."""
+    warmup_steps: int | None = None
+    """Steps in which the learning rate rises from zero; None: none."""
+    schedule: Literal["cosine", "inverse_square_root"] = "cosine"
+    """How the learning rate falls after that: along a cosine to a twentieth in the last step, or
+    with the inverse square root of the step (Vaswani et al. 2017)."""
+    beta_2: float = 0.999
+    """Decay of Adam's mean of squared gradients."""
+    epsilon: float = 1e-7
+    """What Adam adds to their root."""
+    clip_norm: float | None = 5.0
+    """Largest norm of the whole gradient; None: any."""
     ema_decay: float | None = None
     """Decay of the moving average of the weights that is evaluated and shipped."""
+    average_last: int | None = None
+    """Instead of it, average the weights at the last so many evaluations; 0: do not."""
     patience: int | None = None
     """Evaluations without gain before the training stops; None: all epochs are trained."""
     evaluate_every: int | None = None
@@ -79,7 +98,13 @@ def open_run(settings: Any) -> "RunFolder":
 
     from zoo.training.runs import RunFolder
 
-    run = RunFolder(settings.run_dir, asdict(settings), may_change=MAY_CHANGE, fresh=settings.fresh)
+    run = RunFolder(
+        settings.run_dir,
+        asdict(settings),
+        may_change=MAY_CHANGE,
+        added=ADDED,
+        fresh=settings.fresh,
+    )
     keras.utils.set_random_seed(settings.seed)
     return run
 
@@ -87,25 +112,52 @@ def open_run(settings: Any) -> "RunFolder":
 def build_and_compile(
     settings: Any, make_model: Callable[[], "keras.Model"], steps_per_epoch: int
 ) -> "keras.Model":
-    """Makes a model under the strategy, builds it, and compiles it with Adam and a cosine.
+    """Makes a model under the strategy, builds it, and compiles it with Adam.
 
     Raises:
-        ValueError: if there is no epoch to train.
+        ValueError: if there is no epoch to train, or the learning rate is no curve.
     """
-    import keras
-
     from zoo.training.distribution import make_strategy
     from zoo.training.optimizers import OnePassAdam
 
     if settings.epochs < 1:
         raise ValueError(f"epochs must be at least 1, got {settings.epochs}")
-    steps = settings.epochs * steps_per_epoch
+    rate = learning_rate(settings, settings.epochs * steps_per_epoch)
     with make_strategy(settings.strategy).scope():
         model = make_model()
         model.build()
-        rate = keras.optimizers.schedules.CosineDecay(settings.learning_rate, steps, alpha=0.05)
-        model.compile(OnePassAdam(rate, global_clipnorm=settings.clip_norm))
+        optimizer = OnePassAdam(
+            rate,
+            beta_2=settings.beta_2,
+            epsilon=settings.epsilon,
+            global_clipnorm=settings.clip_norm,
+        )
+        model.compile(optimizer)
     return model
+
+
+def learning_rate(settings: Any, steps: int) -> "keras.optimizers.schedules.LearningRateSchedule":
+    """Returns the rates of so many steps, as the settings say.
+
+    Raises:
+        ValueError: if the warm-up does not fit the schedule, or the rate is not positive.
+    """
+    from keras.optimizers.schedules import CosineDecay
+
+    from zoo.training.schedules import InverseSquareRootDecay
+
+    peak, warmup = settings.learning_rate, settings.warmup_steps
+    if settings.schedule == "inverse_square_root":
+        if warmup is None:
+            raise ValueError("warmup_steps is None, expected a number with inverse_square_root")
+        return InverseSquareRootDecay(peak, warmup)
+    if not warmup:
+        return CosineDecay(peak, steps, alpha=0.05)
+    if not 0 < warmup < steps:
+        raise ValueError(
+            f"warmup_steps is {warmup}, expected less than the {steps} of the training"
+        )
+    return CosineDecay(0.0, steps - warmup, alpha=0.05, warmup_target=peak, warmup_steps=warmup)
 
 
 def train(
@@ -130,6 +182,7 @@ def train(
         checkpoint_every=settings.checkpoint_every,
         evaluate_every=settings.evaluate_every,
         ema_decay=settings.ema_decay,
+        average_last=settings.average_last,
         strategy=model.distribute_strategy,
         maximum_minutes=settings.maximum_minutes,
     )

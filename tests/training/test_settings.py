@@ -1,0 +1,120 @@
+"""What the settings that all recipes share become: rates, optimizer, averages, run folders."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.training.toy import Batches, built_toy, first_inputs, scores
+from zoo.training.optimizers import OnePassAdam
+from zoo.training.schedules import InverseSquareRootDecay
+from zoo.training.settings import (
+    ADDED,
+    TrainingSettings,
+    build_and_compile,
+    learning_rate,
+    open_run,
+    resolve,
+    train,
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings(TrainingSettings):
+    data: str = "toy"
+    epochs: int | None = 1
+    learning_rate: float | None = 0.1
+    strategy: str = "none"
+
+
+def make_toy():
+    """A built model, not compiled."""
+    model = built_toy()
+    model.build = lambda: model(first_inputs())
+    return model
+
+
+def rates(steps, count=None, **changes):
+    schedule = learning_rate(Settings(**changes), steps)
+    return [float(schedule(step)) for step in range(count or steps)]
+
+
+def test_without_more_the_rate_falls_along_a_cosine_to_a_twentieth():
+    found = rates(200, 201)
+    cosine = (1 + np.cos(np.pi * np.arange(201) / 200)) / 2
+    np.testing.assert_allclose(found, 0.1 * (0.05 + 0.95 * cosine), rtol=1e-5)
+    assert rates(200, 201, warmup_steps=0) == found
+
+
+def test_a_warm_up_comes_before_the_cosine():
+    found = rates(200, 201, warmup_steps=50)
+    np.testing.assert_allclose(found[:51], 0.1 * np.arange(51) / 50, rtol=1e-5)
+    cosine = (1 + np.cos(np.pi * np.arange(151) / 150)) / 2
+    np.testing.assert_allclose(found[50:], 0.1 * (0.05 + 0.95 * cosine), rtol=1e-5)
+
+
+def test_the_schedule_of_the_transformer():
+    chosen = {"schedule": "inverse_square_root", "warmup_steps": 50}
+    expected = InverseSquareRootDecay(0.1, 50)
+    assert rates(200, **chosen) == [float(expected(step)) for step in range(200)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"schedule": "inverse_square_root"}, "warmup_steps is None, expected a number"),
+        ({"schedule": "inverse_square_root", "warmup_steps": 0}, "warmup_steps must be positive"),
+        ({"warmup_steps": 10}, "warmup_steps is 10, expected less than the 10 of the training"),
+        ({"warmup_steps": -1}, "warmup_steps is -1, expected less"),
+    ],
+)
+def test_a_warm_up_that_does_not_fit_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        learning_rate(Settings(**changes), 10)
+
+
+def test_the_optimizer_has_the_constants_of_the_settings():
+    for changes, expected in (
+        ({}, (0.999, 1e-7, 5.0)),
+        ({"beta_2": 0.98, "epsilon": 1e-9, "clip_norm": None}, (0.98, 1e-9, None)),
+    ):
+        optimizer = build_and_compile(Settings(**changes), make_toy, 11).optimizer
+        assert type(optimizer) is OnePassAdam
+        assert optimizer.beta_1 == 0.9
+        found = (optimizer.beta_2, optimizer.epsilon, optimizer.global_clipnorm)
+        assert found == expected
+
+
+def test_a_default_may_be_none_and_what_is_given_wins():
+    shared = {"toy": {"ema_decay": 0.9, "warmup_steps": 7}}
+    own = {"toy": {"ema_decay": None, "average_last": 3}, "other": {"warmup_steps": 9}}
+    found = resolve(Settings(), "recipe", "toy", shared, own)
+    assert (found.ema_decay, found.average_last, found.warmup_steps) == (None, 3, 7)
+    found = resolve(Settings(ema_decay=0.5, average_last=0), "recipe", "toy", shared, own)
+    assert (found.ema_decay, found.average_last) == (0.5, 0)
+
+
+def test_averages_of_the_last_evaluations_are_trained(tmp_path):
+    settings = Settings(run_dir=tmp_path, average_last=2, evaluate_every=4)
+    model, run = built_toy(), open_run(settings)
+    report = train(settings, model, Batches(), run, scores(model), monitor="f1")
+    run.close()
+    assert [record["step"] for record in report["history"]] == [4, 8, 11]
+    checkpoint = max((tmp_path / "checkpoints").glob("0*"))
+    index = (checkpoint / "state.index").read_bytes()
+    assert b"average" in index
+
+
+def test_folders_of_the_first_recipes_are_gone_on_with(tmp_path: Path):
+    settings = Settings(run_dir=tmp_path)
+    assert {name: getattr(settings, name) for name in ADDED} == ADDED
+    open_run(settings).close()
+    path = tmp_path / "settings.json"
+    held = json.loads(path.read_text())
+    path.write_text(json.dumps({name: held[name] for name in held if name not in ADDED}))
+    open_run(settings).close()
+    assert json.loads(path.read_text()) == held
+    with pytest.raises(ValueError, match=r"beta_2: 0\.999 in the folder, 0\.98 now"):
+        open_run(dataclasses.replace(settings, beta_2=0.98))
