@@ -68,6 +68,7 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
         use_bias=True,
         initial_range=settings.initial_range,
         dropout=settings.dropout,
+        label_smoothing=settings.label_smoothing,
         loss_normaliser="tokens",
     )
 

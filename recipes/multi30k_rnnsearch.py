@@ -48,6 +48,7 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
         maxout_dim=settings.maxout_dim,
         readout=settings.readout,
         dropout=settings.dropout,
+        label_smoothing=settings.label_smoothing,
         loss_normaliser="tokens",
     )
 

@@ -51,6 +51,7 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
         "embedding_dim": settings.embedding_dim,
         "hidden_dim": settings.hidden_dim,
         "dropout": settings.dropout,
+        "label_smoothing": settings.label_smoothing,
         "loss_normaliser": "tokens",
     }
     if settings.model == "sutskever":

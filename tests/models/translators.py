@@ -27,6 +27,7 @@ WRONG_EVERYWHERE = [
     ("loss_normaliser", "words", r"one of \['sentences', 'tokens'\]"),
     ("dropout", 1.0, "at least 0 and less than 1"),
     ("dropout", -0.1, "at least 0 and less than 1"),
+    ("label_smoothing", 1.0, "at least 0 and less than 1"),
 ]
 
 

@@ -39,12 +39,14 @@ OPTIONS = {
     "renormalise": (False, True),
     "reverse_source": (True, False),
     "use_bias": (False, True),
+    "label_smoothing": (0.0, 0.1),
 }
 INTERACTING = (
     ("score", "mechanism", "reverse_source"),
     ("mechanism", "input_feeding", "use_bias"),
     ("mechanism", "window", "renormalise"),
     ("score", "window", "renormalise"),
+    ("label_smoothing",),
 )
 """Options of no common group cannot make a difference to each other: windows are those of local
 attention, which does not know what fed or initialised the state that it attends with."""
@@ -270,5 +272,5 @@ def predict(
 def example_loss(
     weights: Weights, outputs: dict[str, np.ndarray], targets: np.ndarray, config: dict
 ) -> float:
-    """Negative log-likelihood of one example's target ids."""
-    return sequence_loss(outputs["logits"], targets)
+    """Cross entropy of one example's target ids, with smoothed labels."""
+    return sequence_loss(outputs["logits"], targets, config["label_smoothing"])

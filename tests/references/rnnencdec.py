@@ -13,7 +13,7 @@ from tests.references.translation import (
     sequence_loss,
 )
 
-OPTIONS: dict[str, tuple] = {}
+OPTIONS = {"label_smoothing": (0.0, 0.1)}
 
 
 def named_weights(values: Weights) -> dict[str, np.ndarray]:
@@ -57,5 +57,5 @@ def predict(
 def example_loss(
     weights: Weights, outputs: dict[str, np.ndarray], targets: np.ndarray, config: dict
 ) -> float:
-    """Negative log-likelihood of one example's target ids."""
-    return sequence_loss(outputs["logits"], targets)
+    """Cross entropy of one example's target ids, with smoothed labels."""
+    return sequence_loss(outputs["logits"], targets, config["label_smoothing"])

@@ -36,7 +36,11 @@ from tests.references.translation import (
     sequence_loss,
 )
 
-OPTIONS = {"readout": ("appendix", "eq4", "groundhog"), "use_bias": (True, False)}
+OPTIONS = {
+    "readout": ("appendix", "eq4", "groundhog"),
+    "use_bias": (True, False),
+    "label_smoothing": (0.0, 0.1),
+}
 
 
 def encode(weights: Weights, source: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -204,5 +208,5 @@ def predict(
 def example_loss(
     weights: Weights, outputs: dict[str, np.ndarray], targets: np.ndarray, config: dict
 ) -> float:
-    """Negative log-likelihood of one example's target ids."""
-    return sequence_loss(outputs["logits"], targets)
+    """Cross entropy of one example's target ids, with smoothed labels."""
+    return sequence_loss(outputs["logits"], targets, config["label_smoothing"])

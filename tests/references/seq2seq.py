@@ -33,7 +33,11 @@ from tests.references.translation import (
     sequence_loss,
 )
 
-OPTIONS = {"reverse_source": (True, False), "use_bias": (False, True)}
+OPTIONS = {
+    "reverse_source": (True, False),
+    "use_bias": (False, True),
+    "label_smoothing": (0.0, 0.1),
+}
 
 
 def sutskever(
@@ -146,5 +150,5 @@ def predict(
 def example_loss(
     weights: Weights, outputs: dict[str, np.ndarray], targets: np.ndarray, config: dict
 ) -> float:
-    """Negative log-likelihood of one example's target ids."""
-    return sequence_loss(outputs["logits"], targets)
+    """Cross entropy of one example's target ids, with smoothed labels."""
+    return sequence_loss(outputs["logits"], targets, config["label_smoothing"])

@@ -106,9 +106,15 @@ def maxout_pairs(values: np.ndarray) -> np.ndarray:
     return values.reshape(-1, 2).max(axis=1)
 
 
-def sequence_loss(logits: np.ndarray, target_out: np.ndarray) -> float:
-    """Negative log-likelihood of one sentence, summed over its words: (T, V), (T,) ids."""
-    return float(-log_softmax(logits)[np.arange(len(target_out)), target_out].sum())
+def sequence_loss(logits: np.ndarray, target_out: np.ndarray, smoothing: float = 0.0) -> float:
+    """Cross entropy of one sentence, summed over its words: (T, V), (T,) ids.
+
+    The right word has the probability 1 - smoothing, each of the others smoothing / (V - 1).
+    """
+    words, size = logits.shape
+    wanted = np.full((words, size), smoothing / (size - 1))
+    wanted[np.arange(words), target_out] = 1.0 - smoothing
+    return float(-(wanted * log_softmax(logits)).sum())
 
 
 def lstm_weights_by_layer(values: Weights, path: str, name: str) -> dict[str, np.ndarray]:

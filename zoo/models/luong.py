@@ -67,11 +67,13 @@ class LuongTranslator(StackedTranslator):
         initial_range: every weight begins between minus and plus this number; smaller layers than
             the paper's want a wider one.
         dropout: rate of dropout in training.
+        label_smoothing: probability that the right id gives away to the others in the loss; the
+            paper has none.
         loss_normaliser: the loss is the mean over ``"sentences"`` or over ``"tokens"``.
 
     Raises:
         ValueError: if an option is none of its choices, a size or the range is not positive, or
-            ``dropout`` is not a rate.
+            ``dropout`` or ``label_smoothing`` is not a rate.
     """
 
     # Under local-p's Gaussian the weights sum to one at most.
@@ -125,6 +127,7 @@ class LuongTranslator(StackedTranslator):
         use_bias: bool = False,
         initial_range: float = 0.1,
         dropout: float = 0.0,
+        label_smoothing: float = 0.0,
         loss_normaliser: LossNormaliser = "sentences",
         **kwargs: Any,
     ) -> None:

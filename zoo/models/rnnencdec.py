@@ -113,10 +113,13 @@ class RNNencdec(_OneVectorTranslator):
         maxout_dim: maxout units l of the readout, each the maximum of a pair.
         use_bias: whether there are biases.
         dropout: rate of dropout in training.
+        label_smoothing: probability that the right id gives away to the others in the loss; the
+            paper has none.
         loss_normaliser: the loss is the mean over ``"sentences"`` or over ``"tokens"``.
 
     Raises:
-        ValueError: if a size is not positive or ``dropout`` is not a rate.
+        ValueError: if a size is not positive, or ``dropout`` or ``label_smoothing`` is not
+            a rate.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -139,6 +142,7 @@ class RNNencdec(_OneVectorTranslator):
         maxout_dim: int = 500,
         use_bias: bool = True,
         dropout: float = 0.0,
+        label_smoothing: float = 0.0,
         loss_normaliser: LossNormaliser = "sentences",
         **kwargs: Any,
     ) -> None:
@@ -164,10 +168,13 @@ class ChoTranslator(_OneVectorTranslator):
         maxout_dim: maxout units l of the readout, each the maximum of a pair.
         rank: rank of the softmax's matrix, a product of two.
         dropout: rate of dropout in training.
+        label_smoothing: probability that the right id gives away to the others in the loss; the
+            paper has none.
         loss_normaliser: the loss is the mean over ``"sentences"`` or over ``"tokens"``.
 
     Raises:
-        ValueError: if a size is not positive or ``dropout`` is not a rate.
+        ValueError: if a size is not positive, or ``dropout`` or ``label_smoothing`` is not
+            a rate.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -185,6 +192,7 @@ class ChoTranslator(_OneVectorTranslator):
         maxout_dim: int = 500,
         rank: int = 100,
         dropout: float = 0.0,
+        label_smoothing: float = 0.0,
         loss_normaliser: LossNormaliser = "sentences",
         **kwargs: Any,
     ) -> None:

@@ -54,11 +54,13 @@ class RNNsearch(GatedTranslator):
         readout: ``"appendix"``, ``"eq4"`` or ``"groundhog"``.
         use_bias: whether there are biases outside of the alignment.
         dropout: rate of dropout in training.
+        label_smoothing: probability that the right id gives away to the others in the loss; the
+            paper has none.
         loss_normaliser: the loss is the mean over ``"sentences"`` or over ``"tokens"``.
 
     Raises:
-        ValueError: if an option is none of its choices, a size is not positive, or ``dropout`` is
-            not a rate.
+        ValueError: if an option is none of its choices, a size is not positive, or ``dropout`` or
+            ``label_smoothing`` is not a rate.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -90,6 +92,7 @@ class RNNsearch(GatedTranslator):
         readout: Readout = "appendix",
         use_bias: bool = True,
         dropout: float = 0.0,
+        label_smoothing: float = 0.0,
         loss_normaliser: LossNormaliser = "sentences",
         **kwargs: Any,
     ) -> None:

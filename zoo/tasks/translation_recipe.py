@@ -23,6 +23,7 @@ SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
         "embedding_dim": 64,
         "hidden_dim": 64,
         "dropout": 0.0,
+        "label_smoothing": 0.0,
         "epochs": 12,
         "batch_size": 64,
         "learning_rate": 5e-3,
@@ -34,6 +35,7 @@ SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
         "embedding_dim": 256,
         "hidden_dim": 256,
         "dropout": 0.3,
+        "label_smoothing": 0.1,
         "epochs": 20,
         "batch_size": 64,
         "learning_rate": 1e-3,
@@ -65,6 +67,8 @@ class TranslationSettings(TrainingSettings):
     """Hidden size of every recurrent layer."""
     dropout: float | None = None
     """Rate of dropout."""
+    label_smoothing: float | None = None
+    """Probability that the right word gives away to all others in the loss."""
     batch_tokens: int | None = None
     """Tokens of a step, padding counted, on the longer side; None: batch_size pairs."""
     maximum_tokens: int = 80
