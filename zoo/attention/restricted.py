@@ -1,0 +1,89 @@
+"""Restricted self-attention (Vaswani et al. 2017, arXiv 1706.03762, section 4 and table 1).
+
+Each position attends to the r positions centred on it, so that a layer costs O(r n d) instead of
+O(n^2 d), and what is far away is reached after O(n / r) layers. The paper says no more of it: that
+projections, heads and scaling are those of its other attention is taken for granted here, and so
+is that near the ends of a sentence there are fewer positions to attend to.
+
+Shape letters: B batch, T positions, d model, h heads, r window, k size of a head's queries and
+keys, v of its values.
+"""
+
+import math
+from typing import Any
+
+import keras
+from keras import ops
+
+from zoo.attention.multi_head import MultiHeadAttention
+from zoo.ops.banded import banded_attention, check_window
+from zoo.ops.linear import project
+from zoo.ops.masking import Tensor
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class RestrictedSelfAttention(MultiHeadAttention):
+    """Multi-head self-attention of position i to those with ``|i - j| <= (r - 1) / 2``.
+
+    The weights are those of ``SelfAttention``, in the same order: one can take over the other's.
+    With r of 2T - 1 or more both are the same function; with r = 1 each head returns its V_i.
+
+    Args:
+        model_dim: size d of what comes in and goes out.
+        num_heads: heads h.
+        window: r, odd.
+        **kwargs: as of ``MultiHeadAttention``: ``key_dim``, ``value_dim``, ``use_bias``,
+            ``dropout``, ``kernel_initializer``.
+
+    Raises:
+        ValueError: if ``window`` is not odd and positive, or sizes do not fit.
+    """
+
+    def __init__(self, model_dim: int, num_heads: int, window: int = 31, **kwargs: Any) -> None:
+        super().__init__(model_dim, num_heads, **kwargs)
+        check_window(window)
+        self.window = window
+
+    def build(self, *_: Any) -> None:
+        """Creates input_kernel (d, h (2k + v)), of each head W^Q, W^K, W^V, and output_kernel."""
+        self.input_projection = self.add_input_projection("input", *self._sizes())
+        self.add_output_projection()
+        self.built = True
+
+    def call(
+        self, inputs: Tensor, mask: Tensor | None = None, training: bool = False
+    ) -> tuple[Tensor, Tensor]:
+        """Attends over whole sequences, in time and memory O(r T).
+
+        Args:
+            inputs: (B, T, d).
+            mask: bool (B, T), True at real positions; None: all are real.
+            training: whether dropout is on.
+
+        Returns:
+            (B, T, d), and the weights (B, h, T, r): slot s of row i is the weight of position
+            i - (r - 1) / 2 + s, exactly 0 where that is padding or outside the sentence.
+            ``scatter_band`` of ``zoo.ops.banded`` lays them onto (B, h, T, T). Rows that reach no
+            real position have weights of 0, and the bias of W^O, if any, for an output.
+        """
+        batch, length, _ = ops.shape(inputs)
+        seen = ops.ones((batch, length), "bool") if mask is None else ops.cast(mask, "bool")
+        projected = project(inputs, *self.input_projection)
+        queries, keys, values = self.split_heads(projected, batch, *self._sizes())
+        heads, weights = banded_attention(
+            queries * (1.0 / math.sqrt(self.key_dim)),
+            keys,
+            values,
+            seen,
+            self.window,
+            drop=lambda weights: self.drop(weights, training=training),
+        )
+        return self.join_heads(heads), weights
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return super().get_config() | {"window": self.window}
+
+    def _sizes(self) -> tuple[int, int, int]:
+        """Of what lies side by side in a head's share of the kernel."""
+        return self.key_dim, self.key_dim, self.value_dim
