@@ -44,7 +44,8 @@ def reference_of(entry: ModelEntry) -> ModuleType:
 def put_garbage_into_padding(model: BaseModel) -> None:
     """Gives the padding id huge vectors, so that a model that looks at padding shows it."""
     tables = padding_tables(model)
-    assert tables, "no embedding table found"
+    shared = [w for w in model.weights if "shared_embedding" in w.path]
+    assert tables or shared, "no embedding table found"
     for table in tables:
         values = table.value.numpy().copy()
         values[0] = GARBAGE * np.where(np.arange(values.shape[1]) % 2, -1.0, 1.0)
@@ -52,8 +53,12 @@ def put_garbage_into_padding(model: BaseModel) -> None:
 
 
 def padding_tables(model: BaseModel) -> list[Any]:
-    """The weights whose rows are looked up by ids, row 0 by padding."""
-    return [w for w in model.weights if "embedding" in w.path and len(w.shape) == 2]
+    """The weights whose rows are looked up by ids, row 0 by padding.
+
+    A table that is the softmax's matrix as well is none of them: there, padding is a class.
+    """
+    tables = [w for w in model.weights if "embedding" in w.path and len(w.shape) == 2]
+    return [w for w in tables if "shared_embedding" not in w.path]
 
 
 def flatten(outputs: Mapping[str, Any], prefix: str = "") -> dict[str, np.ndarray]:

@@ -188,14 +188,18 @@ class Reading:
 class Translation:
     """Pairs of sentences; the target is written token by token."""
 
-    sizes = {"source_vocabulary_size": 17, "target_vocabulary_size": 13}  # noqa: RUF012
+    # Alike, so that a model may have one table for both.
+    sizes = {"source_vocabulary_size": 17, "target_vocabulary_size": 17}  # noqa: RUF012
     sides = {"source": 7, "target": 5}  # noqa: RUF012
     may_be_empty = ()
     trained: dict[str, bool] = {}  # noqa: RUF012
 
     words = {  # noqa: RUF012
         "source": (".", ",", "!", "a", "two", "dog", "dogs", "run", "in", "the", "snow", "is", "?"),
-        "target": (".", ",", "ein", "zwei", "Hund", "Hunde", "rennen", "im", "Schnee"),
+        "target": (
+            *(".", ",", "!", "?", "ein", "zwei", "Hund", "Hunde"),
+            *("rennen", "im", "Schnee", "der", "ist"),
+        ),
     }
     """Of the vocabularies that the model is exported with."""
     strings = {"text": ["Two dogs run in the snow.", "", "a dog", "\U0001f415 Łódź"]}  # noqa: RUF012
@@ -261,8 +265,13 @@ class Translation:
 
 def attention_axes(model: BaseModel) -> dict[str, Axes]:
     """The axes of the attention maps, from what the model's class says of them."""
+    config = model.get_config()
     return {
-        f"attention/{name}": (Side(sides.queries), Side(sides.keys, sides.sentinel))
+        f"attention/{name}": (
+            *(config[argument] for argument in sides.stacked),
+            Side(sides.queries),
+            Side(sides.keys, sides.sentinel),
+        )
         for name, sides in model.ATTENTION.items()
     }
 

@@ -68,7 +68,7 @@ def test_k2_attention_is_a_distribution_over_the_real_keys(entry):
     maps = [name for name in outputs if name.startswith("attention/")]
     assert maps == [f"attention/{name}" for name in entry.cls.ATTENTION]
     for name in maps:
-        queries, keys = axes[name]
+        *_, queries, keys = axes[name]
         assert isinstance(queries, Side)
         assert isinstance(keys, Side)
         assert outputs[name].min() >= 0.0
@@ -76,12 +76,13 @@ def test_k2_attention_is_a_distribution_over_the_real_keys(entry):
             real_queries = queries.real(example.lengths, batch.padded)
             real_keys = keys.real(example.lengths, batch.padded)
             sums = real_queries * float(real_keys.any())  # without a key there is no weight
+            sums = np.broadcast_to(sums, weights.shape[:-1])
             if entry.cls.ATTENTION[name.removeprefix("attention/")].normalised:
-                np.testing.assert_allclose(weights.sum(axis=1), sums, atol=1e-5, err_msg=name)
-            assert (weights.sum(axis=1) <= sums + 1e-5).all(), name
-            assert ((weights.sum(axis=1) > 0.0) == (sums > 0.0)).all(), name
-            assert not weights[:, ~real_keys].any(), name
-            assert not weights[~real_queries].any(), name
+                np.testing.assert_allclose(weights.sum(axis=-1), sums, atol=1e-5, err_msg=name)
+            assert (weights.sum(axis=-1) <= sums + 1e-5).all(), name
+            assert ((weights.sum(axis=-1) > 0.0) == (sums > 0.0)).all(), name
+            assert not weights[..., ~real_keys].any(), name
+            assert not weights[..., ~real_queries, :].any(), name
 
 
 @every_model
