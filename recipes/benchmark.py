@@ -4,12 +4,15 @@
     python -m recipes.benchmark serving saved_models/squad_dcn
     python -m recipes.benchmark translation --threads 1
     python -m recipes.benchmark attention --threads 1
+    python -m recipes.benchmark complexity --threads 1
 
 Training: batches cut from length-sorted pools, as the recipes do, of generated ids whose lengths
 follow SQuAD's contexts (log-normal, median 122 words, cut at 400). Serving: a question on a
 context of 300 words, alone and in a batch; the median is printed. Translation: training, decoding
 and memory of every translation model. Attention: a decoding step of global and of local attention
-by the length of the source. Close other programs first.
+by the length of the source. Complexity: time and memory of self-attention, restricted
+self-attention, a recurrent and a convolutional layer by length, and a picture of them
+(docs/complexity.md). Close other programs first.
 """
 
 import statistics
@@ -22,6 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from zoo.tasks.attention_benchmark import AttentionSpeed
+from zoo.tasks.complexity_benchmark import LayerComplexity
 from zoo.tasks.translation_benchmark import TranslationSpeed
 from zoo.training.command import start
 
@@ -69,11 +73,16 @@ Command = (
     | Annotated[Serving, tyro.conf.subcommand("serving")]
     | Annotated[TranslationSpeed, tyro.conf.subcommand("translation")]
     | Annotated[AttentionSpeed, tyro.conf.subcommand("attention")]
+    | Annotated[LayerComplexity, tyro.conf.subcommand("complexity")]
 )
 
 
-def main(command: Training | Serving | TranslationSpeed | AttentionSpeed) -> dict[str, Any]:
+def main(
+    command: Training | Serving | TranslationSpeed | AttentionSpeed | LayerComplexity,
+) -> dict[str, Any]:
     """Measures, prints and returns the figures."""
+    if isinstance(command, LayerComplexity):
+        return complexity(command)
     if isinstance(command, TranslationSpeed | AttentionSpeed):
         print_table(table := command.measure())
         return table
@@ -88,6 +97,21 @@ def print_table(table: dict[str, dict[str, float]]) -> None:
     import pandas as pd
 
     print(pd.DataFrame(table).T.to_string(float_format=lambda value: f"{value:.4g}"))
+
+
+def complexity(command: LayerComplexity) -> dict[str, Any]:
+    """Prints a table for each use and quantity, and writes all of them and the picture."""
+    from zoo.plots import save_figure
+    from zoo.tasks.complexity_benchmark import draw, markdown
+    from zoo.training.runs import write_json
+
+    figures = command.measure(progress=lambda line: print(line, flush=True))
+    for name, lines in figures.items():
+        print(f"\n{markdown(command, name, lines)}")
+    command.run_dir.mkdir(parents=True, exist_ok=True)
+    write_json(command.run_dir / "result.json", {"settings": command, "figures": figures})
+    print("", save_figure(draw(command, figures), command.run_dir / "complexity.png"), sep="\n")
+    return figures
 
 
 def training(command: Training) -> dict[str, float]:
