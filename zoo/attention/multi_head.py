@@ -82,21 +82,31 @@ class MultiHeadAttention(MaskFree):
         initial = fresh(self.kernel_initializer)
         self.output_projection = self._add_projection("output", shape, initial)
 
-    def split_heads(self, values: Tensor, batch: Tensor | int, *sizes: int) -> list[Tensor]:
-        """Projected vectors, (B, T, h n) or their rows (B T, h n), by head: (B, h, T, size) each.
+    def split_heads(
+        self, values: Tensor, batch: Tensor | int, length: Tensor | int, *sizes: int
+    ) -> list[Tensor]:
+        """Projected vectors by head.
 
         Args:
-            values: of a kernel that ``add_input_projection`` made.
+            values: (B, T, h n) or (B T, h n), of a kernel that ``add_input_projection`` made.
             batch: B.
+            length: T.
             *sizes: of what lies side by side in a head; n is their sum.
+
+        Returns:
+            (B, h, T, size), one for each size.
         """
-        shape = (batch, _length(values, batch), self.num_heads, sum(sizes))
-        by_head = ops.transpose(ops.reshape(values, shape), (0, 2, 1, 3))  # (B, h, T, n)
+        split = ops.reshape(values, (batch, length, self.num_heads, sum(sizes)))
+        by_head = ops.transpose(split, (0, 2, 1, 3))  # (B, h, T, n)
         if len(sizes) == 1:
             return [by_head]
         cuts = [sum(sizes[:number]) for number in range(1, len(sizes))]
         parts: list[Tensor] = ops.split(by_head, cuts, axis=-1)
         return parts
+
+    def scale(self, values: Tensor) -> Tensor:
+        """Queries, or keys, divided by sqrt(k): cheaper than to divide the scores."""
+        return values * (1.0 / math.sqrt(self.key_dim))
 
     def attend(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, training: bool = False
@@ -104,27 +114,22 @@ class MultiHeadAttention(MaskFree):
         """Attends in every head and projects with W^O.
 
         Args:
-            queries: (B, h, Q, k).
+            queries: (B, h, Q, k); either these or the keys are scaled.
             keys: (B, h, S, k).
             values: (B, h, S, v).
             mask: bool, broadcast to (B, h, Q, S).
             training: whether dropout is on.
 
         Returns:
-            (B, Q, d), and the weights (B, h, Q, S): exactly 0 where masked.
+            Rows (B Q, d), and the weights (B, h, Q, S): exactly 0 where masked.
         """
-        queries = queries * (1.0 / math.sqrt(self.key_dim))  # cheaper than to scale the scores
         scores = ops.matmul(queries, ops.transpose(keys, (0, 1, 3, 2)))  # (B, h, Q, S)
         weights = masked_softmax(scores, mask)
         heads = ops.matmul(self.drop(weights, training=training), values)  # (B, h, Q, v)
-        return self.join_heads(heads), weights
-
-    def join_heads(self, heads: Tensor) -> Tensor:
-        """``[head_1; ...; head_h] W^O``: (B, h, Q, v) to (B, Q, d)."""
-        batch, _, length, _ = ops.shape(heads)
-        shape = (batch, length, self.num_heads * self.value_dim)
-        joined = ops.reshape(ops.transpose(heads, (0, 2, 1, 3)), shape)
-        return project(joined, *self.output_projection)
+        joined = ops.reshape(
+            ops.transpose(heads, (0, 2, 1, 3)), (-1, self.num_heads * self.value_dim)
+        )  # [head_1; ...; head_h] (B Q, h v)
+        return project(joined, *self.output_projection), weights
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
@@ -181,13 +186,18 @@ class SelfAttention(MultiHeadAttention):
         if causal:
             positions = ops.arange(length)
             seen = seen & (positions[None, :] <= positions[:, None])
-        queries, keys, values = self.project_inputs(inputs, batch)
-        return self.attend(queries, keys, values, seen, training)
+        queries, keys, values = self.project_inputs(inputs, batch, length)
+        outputs, weights = self.attend(queries, keys, values, seen, training)
+        return ops.reshape(outputs, (batch, length, self.model_dim)), weights
 
-    def project_inputs(self, inputs: Tensor, batch: Tensor | int) -> list[Tensor]:
-        """Queries, keys (B, h, T, k) and values (B, h, T, v) of (B, T, d), or of rows (B T, d)."""
+    def project_inputs(
+        self, inputs: Tensor, batch: Tensor | int, length: Tensor | int
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Scaled queries, keys (B, h, T, k) and values (B, h, T, v) of (B, T, d) or (B T, d)."""
         projected = project(inputs, *self.input_projection)
-        return self.split_heads(projected, batch, self.key_dim, self.key_dim, self.value_dim)
+        sizes = (self.key_dim, self.key_dim, self.value_dim)
+        queries, keys, values = self.split_heads(projected, batch, length, *sizes)
+        return self.scale(queries), keys, values
 
     def empty_cache(self, batch: Tensor | int) -> tuple[Tensor, Tensor]:
         """Keys and values before the first position, for ``advance``."""
@@ -208,20 +218,18 @@ class SelfAttention(MultiHeadAttention):
         Args:
             inputs: (R, d), the rows of a sentence side by side.
             cache: keys (B, h, C, k) and values (B, h, C, v) of the columns before.
-            seen: bool (R, C + R / B): the columns that each row has come by, the last R / B being
-                those that the rows of the sentence now add.
+            seen: bool (B, R / B, C + R / B): the columns that each row has come by, the last R / B
+                being those that the rows of the sentence now add.
 
         Returns:
             (R, d), and the cache with R / B columns more.
         """
-        batch = ops.shape(cache[0])[0]
-        queries, keys, values = self.project_inputs(inputs, batch)  # (B, h, R / B, ...)
+        batch, beam, _ = ops.shape(seen)
+        queries, keys, values = self.project_inputs(inputs, batch, beam)
         keys = ops.concatenate([cache[0], keys], axis=2)
         values = ops.concatenate([cache[1], values], axis=2)
-        beam, columns = ops.shape(queries)[2], ops.shape(keys)[2]
-        mask = ops.reshape(seen, (batch, 1, beam, columns))
-        outputs, _ = self.attend(queries, keys, values, mask)
-        return ops.reshape(outputs, (-1, self.model_dim)), (keys, values)
+        outputs, _ = self.attend(queries, keys, values, seen[:, None])
+        return outputs, (keys, values)
 
 
 @keras.saving.register_keras_serializable(package="zoo")
@@ -239,12 +247,11 @@ class CrossAttention(MultiHeadAttention):
         self.built = True
 
     def prepare(self, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """Keys (B, h, S, k) and values (B, h, S, v) of what is attended to, (B, S, d)."""
+        """Scaled keys (B, h, S, k) and values (B, h, S, v) of what is attended to, (B, S, d)."""
+        batch, length, _ = ops.shape(memory)
         projected = project(memory, *self.memory_projection)
-        keys, values = self.split_heads(
-            projected, ops.shape(memory)[0], self.key_dim, self.value_dim
-        )
-        return keys, values
+        keys, values = self.split_heads(projected, batch, length, self.key_dim, self.value_dim)
+        return self.scale(keys), values
 
     def call(
         self,
@@ -256,33 +263,37 @@ class CrossAttention(MultiHeadAttention):
         """Attends.
 
         Args:
-            inputs: (B, Q, d), or (R, d), the rows of a sentence side by side, as its queries.
+            inputs: (B, Q, d).
             prepared: keys and values, of ``prepare``.
             mask: bool (B, S), True at real positions.
             training: whether dropout is on.
 
         Returns:
-            (B, Q, d) or (R, d), and the weights (B, h, Q, S), where Q may be R / B.
+            (B, Q, d), and the weights (B, h, Q, S).
         """
+        batch, length, _ = ops.shape(inputs)
+        outputs, weights = self.attend_rows(inputs, batch, length, prepared, mask, training)
+        return ops.reshape(outputs, (batch, length, self.model_dim)), weights
+
+    def attend_rows(
+        self,
+        inputs: Tensor,
+        batch: Tensor | int,
+        length: Tensor | int,
+        prepared: tuple[Tensor, Tensor],
+        mask: Tensor,
+        training: bool = False,
+    ) -> tuple[Tensor, Tensor]:
+        """As ``call``, for Q = ``length`` queries, (B, Q, d) or (B Q, d), giving rows (B Q, d)."""
         projected = project(inputs, *self.query_projection)
-        (queries,) = self.split_heads(projected, ops.shape(mask)[0], self.key_dim)
-        outputs, weights = self.attend(queries, *prepared, _by_head(mask), training)
-        if len(inputs.shape) == 2:
-            outputs = ops.reshape(outputs, (-1, self.model_dim))
-        return outputs, weights
+        (queries,) = self.split_heads(projected, batch, length, self.key_dim)
+        return self.attend(queries, *prepared, _by_head(mask), training)
 
 
 def _by_head(mask: Tensor) -> Tensor:
     """A mask (B, S) or (B, Q, S) for the scores (B, h, Q, S)."""
     mask = ops.cast(mask, "bool")
     return mask[:, None, None, :] if len(mask.shape) == 2 else mask[:, None]
-
-
-def _length(values: Tensor, batch: Tensor | int) -> Tensor | int:
-    """Positions T of (B, T, n) or of its rows (B T, n); an empty batch has none to divide by."""
-    if len(values.shape) == 3:
-        return ops.shape(values)[1]
-    return ops.shape(values)[0] // ops.maximum(batch, 1)
 
 
 def _head_dim(name: str, size: int | None, model_dim: int, num_heads: int) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import keras
+from keras import ops
 
 from zoo.attention.multi_head import CrossAttention, SelfAttention
 from zoo.attention.score import MaskFree
@@ -185,7 +186,7 @@ class EncoderBlock(_Block):
             values: (R, d), the rows of a sentence side by side.
             cache: keys and values (B, h, C, ...) of the columns before, at first
                 ``self_attention.empty_cache(B)``.
-            seen: bool (R, C + R / B).
+            seen: bool (B, R / B, C + R / B).
 
         Returns:
             (R, d), and the cache with R / B columns more.
@@ -257,7 +258,7 @@ class DecoderBlock(_Block):
         Args:
             values: (R, d), the rows of a sentence side by side.
             cache: as in ``EncoderBlock.advance``.
-            seen: bool (R, C + R / B), likewise.
+            seen: bool (B, R / B, C + R / B), likewise.
             source: keys and values (B, h, S, ...); they are not repeated for each row.
             source_mask: bool (B, S).
 
@@ -269,8 +270,10 @@ class DecoderBlock(_Block):
         def attend(values: Tensor) -> tuple[Tensor, KeysAndValues]:
             return self.self_attention.advance(values, cache, seen)
 
-        def cross(values: Tensor) -> Any:
-            return self.cross_attention(values, source, source_mask)
+        batch, beam, _ = ops.shape(seen)
+
+        def cross(values: Tensor) -> tuple[Tensor, Tensor]:
+            return self.cross_attention.attend_rows(values, batch, beam, source, source_mask)
 
         values, cache = self.add_sublayer(self.self_norm, attend, values)
         values, alignment = self.add_sublayer(self.cross_norm, cross, values)

@@ -8,7 +8,8 @@ With ``norm="pre"`` a stack ends in a LayerNorm, with ``"post"``, the paper's, i
     values, weights = encoder(words + positions, mask)
 
 One position more at a time, with a cache of keys and values: ``advance``. The rows of a sentence,
-the hypotheses of a search, have one cache together. What each of them sees of it is ``seen``.
+the hypotheses of a search, have one cache together. What each of them sees of it is ``seen``, bool
+(B, R / B, C + R / B), to which ``own_columns`` gives the end.
 
 Shape letters: B batch, T positions, S positions of the source, R rows (R / B of each sentence),
 C columns of the cache, d model, h heads, N layers.
@@ -173,13 +174,16 @@ class DecoderStack(_Stack[DecoderBlock]):
         return self.finish(values), _as_cache(pairs), maps
 
 
-def own_columns(rows: Tensor | int, batch: Tensor | int) -> Tensor:
+def own_columns(rows: Tensor | int, beam: Tensor | int) -> Tensor:
     """What each row sees of the columns that the rows of its sentence add: its own one.
 
+    Args:
+        rows: R.
+        beam: R / B, the rows of a sentence.
+
     Returns:
-        bool (R, R / B), to be appended to ``seen``.
+        bool (R, R / B), to be appended to what the rows saw before.
     """
-    beam = rows // ops.maximum(batch, 1)
     places = ops.arange(rows) % ops.maximum(beam, 1)
     return places[:, None] == ops.arange(beam)[None, :]
 

@@ -227,11 +227,15 @@ class Transformer(SequenceToSequenceModel):
         """Reads one token more of every row; all rows are at the same position."""
         words, position = inputs["words"], state["position"]
         rows, batch = ops.shape(words)[0], ops.shape(position)[0]
+        beam = rows // ops.maximum(batch, 1)  # R / B
         values = words + self.target_positions(position[:1])  # (R, d)
-        seen = ops.concatenate([state["seen"], own_columns(rows, batch)], axis=1)
-        features, cache, maps = self.decoder.advance(values, state, seen, memory, memory["mask"])
+        seen = ops.concatenate([state["seen"], own_columns(rows, beam)], axis=1)
+        by_source = ops.reshape(seen, (batch, beam, ops.shape(seen)[1]))
+        features, cache, maps = self.decoder.advance(
+            values, state, by_source, memory, memory["mask"]
+        )
         alignment = ops.mean(maps[self._aligned], axis=1)  # (B, R / B, S)
-        alignment = ops.reshape(alignment, (rows, ops.shape(alignment)[2]))
+        alignment = ops.reshape(alignment, (rows, ops.shape(memory["mask"])[1]))
         new = {"position": position + 1, "seen": seen} | cache
         return features, new, {"alignment": alignment}
 

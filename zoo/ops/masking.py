@@ -51,9 +51,9 @@ def masked_softmax(scores: Tensor, mask: Tensor, axis: int = -1) -> Tensor:
         Weights in the dtype of ``scores``: exactly 0 where masked; all zeros, with a zero gradient,
         where a whole row is masked.
     """
-    exponentials, total = _masked_exponentials(mask_scores(scores, mask), mask, axis)
-    # A row without a real position has the total 0: any safe denominator gives its zeros.
-    weights = exponentials / ops.where(total > 0, total, ops.ones_like(total))
+    # Without a real position all scores are equal, and so would be the weights.
+    masked = mask_scores(scores, mask)
+    weights = _softmax(masked, axis) * ops.cast(mask, masked.dtype)
     return ops.cast(weights, scores.dtype)
 
 
@@ -85,11 +85,11 @@ def last_position(mask: Tensor) -> Tensor:
     return ops.maximum(length - 1, 0)
 
 
-def _masked_exponentials(masked: Tensor, mask: Tensor, axis: int) -> tuple[Tensor, Tensor]:
-    """exp(score - maximum) with zeros where masked, and their sum along ``axis``."""
-    maximum = ops.stop_gradient(ops.max(masked, axis=axis, keepdims=True))
-    exponentials = ops.exp(masked - maximum) * ops.cast(mask, masked.dtype)
-    return exponentials, ops.sum(exponentials, axis=axis, keepdims=True)
+def _softmax(scores: Tensor, axis: int) -> Tensor:
+    """One operation; Keras warns where there is but one position, as at the first step."""
+    if scores.shape[axis] == 1:
+        return ops.exp(scores - scores)
+    return ops.softmax(scores, axis=axis)
 
 
 def _at_least_float32(scores: Tensor) -> Tensor:
