@@ -88,6 +88,21 @@ def test_the_example_of_the_readme_attends():
     assert_is_attention(weights)
 
 
+def test_the_example_of_restricted_self_attention_attends_near_by():
+    names = run(examples(ROOT / "docs" / "complexity.md")["Restricted self-attention"])
+    model = keras.Model([names["inputs"], names["mask"]], [names["outputs"], names["band"]])
+    values = np.random.default_rng(5).normal(size=(2, 40, 64))
+    mask = np.arange(40) < np.array([[40], [3]])
+    outputs, band = model.predict([values, mask], verbose=0)
+    assert outputs.shape == values.shape
+    weights = np.array(names["scatter_band"](band))
+    assert weights.shape == (2, 4, 40, 40)
+    positions = np.arange(40)
+    near = np.abs(positions - positions[:, None]) <= 15
+    seen = np.broadcast_to((near & mask[:, None])[:, None], weights.shape)
+    np.testing.assert_array_equal(weights > 0, seen)
+
+
 def test_the_loop_attends_and_feeds_its_inputs(sections):
     cls = run(sections["A step at a time, in place of `AttentionWrapper`"])["FeedingDecoder"]
     generator, decoder = np.random.default_rng(1), cls(units=6)
