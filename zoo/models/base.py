@@ -123,11 +123,21 @@ class BaseModel(keras.Model):
         """Number of replicas that take one step together."""
         return tf.distribute.get_strategy().num_replicas_in_sync
 
+    def forward(self, inputs: Any, targets: Any) -> dict[str, Any]:
+        """What a step of the training takes loss and metrics from: the outputs, unless overridden.
+
+        Args:
+            inputs: as ``fit`` got them.
+            targets: likewise.
+        """
+        outputs: dict[str, Any] = self(inputs, training=True)
+        return outputs
+
     def train_step(self, data: Any) -> dict[str, Tensor]:
         """One step: forward, loss, gradients summed over replicas, clipped, applied."""
         x, y, sample_weight = keras.utils.unpack_x_y_sample_weight(data)
         with tf.GradientTape() as tape:
-            outputs = self(x, training=True)
+            outputs = self.forward(x, y)
             total, count = self._loss_sum_and_count(y, outputs, sample_weight)
             loss = self._share_of_loss(total, count)
             scaled = self.optimizer.scale_loss(loss)
@@ -157,10 +167,12 @@ class BaseModel(keras.Model):
         Raises:
             ValueError: if a metric is named for an output that has no target.
         """
+        if self._compile_metrics is None:
+            return super().compute_metrics(x, y, y_pred, sample_weight)
         if not isinstance(y, Mapping) and self.PREDICTION is not None:
             y = {self.PREDICTION: y}
         if isinstance(y, Mapping):
-            named = getattr(self._compile_metrics, "_user_metrics", None)
+            named = self._compile_metrics._user_metrics
             if isinstance(named, Mapping) and (unknown := set(named) - set(y)):
                 raise ValueError(f"metrics name {sorted(unknown)}, expected some of {sorted(y)}")
             y_pred = {name: y_pred[name] for name in y}

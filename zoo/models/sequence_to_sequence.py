@@ -60,6 +60,7 @@ class SequenceToSequenceModel(BaseModel):
         check_sizes(embedding_dim=self.embedding_dim, hidden_dim=self.hidden_dim)
         check_choice("loss_normaliser", self.loss_normaliser, get_args(LossNormaliser))
         check_rate("dropout", self.dropout)
+        check_rate("label_smoothing", self.label_smoothing)
 
     def make_embeddings(self, initializer: Any) -> tuple[WordEmbedding, WordEmbedding]:
         """The tables of source and target words (V, m)."""
@@ -151,17 +152,38 @@ class SequenceToSequenceModel(BaseModel):
         maps = {name: values[:, 0] for name, values in self.expand(maps, memory).items()}
         return self.project(features), state, maps
 
-    def call(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Any]:
+    def call(
+        self, inputs: dict[str, Tensor], training: bool = False, targets: Tensor | None = None
+    ) -> dict[str, Any]:
         """Predicts every target token from those before it.
 
         Args:
             inputs: ``source`` int32 (B, S), ``target`` int32 (B, T), beginning with ``<s>``; 0
                 where padded.
             training: whether dropout is on.
+            targets: int32 (B, T), what is to be predicted, 0 where padded. With them there are
+                ``losses`` (B, T) instead of logits, which so need not be made for padding.
 
         Returns:
-            ``logits`` (B, T, V); ``attention``: ``alignment`` (B, T, S), rows of padded targets
-            zero; and whatever ``details`` adds.
+            ``logits`` (B, T, V), and what ``read_pairs`` adds.
+        """
+        features, outputs = self.read_pairs(inputs, training)
+        if targets is None:
+            return {"logits": self.project(features, training=training)} | outputs
+        return {"losses": self._losses_of_real(features, targets, training)} | outputs
+
+    def read_pairs(
+        self, inputs: dict[str, Tensor], training: bool = False
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """Runs over whole targets, up to what ``project`` needs.
+
+        Args:
+            inputs: as in ``call``.
+            training: whether dropout is on.
+
+        Returns:
+            Features (B, T, f). ``attention``: ``alignment`` (B, T, S), rows of padded targets zero;
+            and whatever ``details`` adds.
         """
         memory = self.encode(inputs, training=training)
         embedded = self.embed(inputs["target"], training=training)
@@ -173,36 +195,42 @@ class SequenceToSequenceModel(BaseModel):
         (features, attention), _ = scan(one_step, embedded, self.initial_state(memory))
         maps = self.expand(attention, memory)
         real = mask_from_ids(inputs["target"])
-        return {
-            "logits": self.project(features, training=training),
-            "attention": {name: mask_rows(weights, real) for name, weights in maps.items()},
-        } | self.details(attention)
+        masked = {name: mask_rows(weights, real) for name, weights in maps.items()}
+        return features, {"attention": masked} | self.details(attention)
+
+    def forward(self, inputs: Any, targets: Any) -> dict[str, Any]:
+        """Losses alone, where no metric asks for logits; XLA needs shapes known beforehand."""
+        if self.jit_compile or self._compile_metrics is not None:
+            return super().forward(inputs, targets)
+        outputs: dict[str, Any] = self(inputs, training=True, targets=targets)
+        return outputs
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
         """Cross entropy of the target ids (B, T), 0 where padded, with smoothed labels."""
         real = ops.cast(mask_from_ids(targets), "float32")
-        logits = ops.cast(outputs["logits"], _loss_dtype(outputs["logits"]))
-        losses = cross_entropy(logits, targets, self.label_smoothing, self.smoothing_over)
+        losses = outputs.get("losses")
+        if losses is None:
+            losses = self._token_losses(outputs["logits"], targets)
         losses = ops.sum(losses * ops.cast(real, losses.dtype), axis=-1)
         if self.loss_normaliser == "tokens":
             return losses, ops.sum(real, axis=-1)
         return losses, ops.ones_like(losses)
 
+    def _losses_of_real(self, features: Tensor, targets: Tensor, training: bool) -> Tensor:
+        """Losses (B, T), zero where padded, from features (B, T, f)."""
+        ids = ops.reshape(targets, (-1,))
+        (places,) = ops.nonzero(ids)  # (N,)
+        rows = ops.take(ops.reshape(features, (-1, features.shape[-1])), places, axis=0)  # (N, f)
+        logits = self.project(rows, training=training)
+        losses = self._token_losses(logits, ops.take(ids, places))
+        spread = ops.scatter(places[:, None], losses, ops.shape(ids))
+        return ops.reshape(spread, ops.shape(targets))
 
-def _loss_dtype(logits: Tensor) -> str:
-    dtype: str = keras.backend.standardize_dtype(logits.dtype)
-    return dtype if dtype == "float64" else "float32"
-
-
-def uniform_initializer(initial_range: float) -> keras.initializers.Initializer:
-    """Numbers between minus and plus ``initial_range``, all equally likely.
-
-    Raises:
-        ValueError: if that is not positive.
-    """
-    if not initial_range > 0:
-        raise ValueError(f"initial_range is {initial_range!r}, expected a positive number")
-    return keras.initializers.RandomUniform(-initial_range, initial_range)
+    def _token_losses(self, logits: Tensor, ids: Tensor) -> Tensor:
+        """Losses (...) of logits (..., V), at least in single precision."""
+        dtype: str = keras.backend.standardize_dtype(logits.dtype)
+        logits = ops.cast(logits, dtype if dtype == "float64" else "float32")
+        return cross_entropy(logits, ids, self.label_smoothing, self.smoothing_over)
 
 
 def group_rows(values: Tensor, batch: Tensor | int) -> Tensor:

@@ -245,37 +245,32 @@ class Transformer(SequenceToSequenceModel):
             return project(features, self.softmax.kernel)
         return project(features, ops.transpose(self.target_embedding.table))
 
-    def call(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Any]:
-        """Predicts every target token from those before it, all at once.
+    def read_pairs(
+        self, inputs: dict[str, Tensor], training: bool = False
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """Reads whole targets, all positions at once.
 
         Args:
-            inputs: ``source`` int32 (B, S), ``target`` int32 (B, T), beginning with ``<s>``; 0
-                where padded.
+            inputs: as in ``call``.
             training: whether dropout is on.
 
         Returns:
-            ``logits`` (B, T, V); ``attention``, rows of padding zero: ``encoder`` (B, N, h, S, S),
+            Features (B, T, d). ``attention``, rows of padding zero: ``encoder`` (B, N, h, S, S),
             ``decoder`` (B, N, h, T, T), ``cross`` (B, N, h, T, S), ``alignment`` (B, T, S).
         """
-        features, attention = self.read_pairs(inputs, training)
-        return {"logits": self.project(features), "attention": attention}
-
-    def read_pairs(
-        self, inputs: dict[str, Tensor], training: bool = False
-    ) -> tuple[Tensor, dict[str, Tensor]]:
-        """As ``call``, up to the features (B, T, d) that ``project`` takes, and the attention."""
         values, mask, encoder = self._read(inputs["source"], training)
         memory, target = self.decoder.prepare(values), inputs["target"]
         real = mask_from_ids(target)
         words = self._add_positions(self.embed(target)["words"], self.target_positions, training)
         features, decoder, cross = self.decoder(words, memory, mask, real, training=training)
         alignment = ops.mean(cross[:, self._aligned], axis=1)  # (B, T, S)
-        return features, {
+        maps = {
             "encoder": _mask_queries(encoder, mask),
             "decoder": _mask_queries(decoder, real),
             "cross": _mask_queries(cross, real),
             "alignment": mask_rows(alignment, real),
         }
+        return features, {"attention": maps}
 
     def _read(self, source: Tensor, training: bool) -> tuple[Tensor, Tensor, Tensor]:
         """The encoder: (B, S, d), the mask (B, S), and the weights (B, N, h, S, S)."""
