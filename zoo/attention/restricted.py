@@ -9,7 +9,6 @@ Shape letters: B batch, T positions, d model, h heads, r window, k size of a hea
 keys, v of its values.
 """
 
-import math
 from typing import Any
 
 import keras
@@ -68,9 +67,10 @@ class RestrictedSelfAttention(MultiHeadAttention):
         """
         batch, length, _ = ops.shape(inputs)
         seen = ops.ones((batch, length), "bool") if mask is None else ops.cast(mask, "bool")
-        queries, keys, values = self._project_inputs(inputs)
+        projected = project(inputs, *self.input_projection)
+        queries, keys, values = self.split_heads(projected, batch, length, *self._sizes())
         heads, weights = banded_attention(
-            queries * (1.0 / math.sqrt(self.key_dim)),
+            self.scale(queries),
             keys,
             values,
             seen,
@@ -80,15 +80,6 @@ class RestrictedSelfAttention(MultiHeadAttention):
         shape = (batch, length, self.num_heads * self.value_dim)
         joined = ops.reshape(ops.transpose(heads, (0, 2, 1, 3)), shape)
         return project(joined, *self.output_projection), weights
-
-    def _project_inputs(self, inputs: Tensor) -> list[Tensor]:
-        """Queries, keys (B, h, T, k) and values (B, h, T, v) of (B, T, d)."""
-        batch, length, _ = ops.shape(inputs)
-        projected = project(inputs, *self.input_projection)
-        split = ops.reshape(projected, (batch, length, self.num_heads, sum(self._sizes())))
-        cuts = [self.key_dim, 2 * self.key_dim]
-        sides: list[Tensor] = ops.split(ops.transpose(split, (0, 2, 1, 3)), cuts, axis=-1)
-        return sides
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
