@@ -12,12 +12,12 @@ settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.translation_recipe import TranslationSettings, run_translation
+from zoo.tasks.translation_recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
 from zoo.training.command import start
 
 
 @dataclass(frozen=True)
-class Settings(TranslationSettings):
+class Settings(RecurrentSettings):
     """Settings of the run. Those given as None depend on the data; the run folder records them."""
 
     score: Literal["dot", "general", "concat", "concat_identity", "location"] = "general"
@@ -41,8 +41,8 @@ class Settings(TranslationSettings):
 
 
 DEFAULTS: dict[str, dict[str, Any]] = {
-    "sample": {"initial_range": 0.2, "learning_rate": 1e-2},
-    "multi30k": {"initial_range": 0.1},
+    "sample": RECURRENT_SIZES["sample"] | {"initial_range": 0.2, "learning_rate": 1e-2},
+    "multi30k": RECURRENT_SIZES["multi30k"] | {"initial_range": 0.1},
 }
 """What the settings given as None become. Small layers do not learn from the paper's 0.1."""
 

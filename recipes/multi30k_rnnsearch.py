@@ -12,12 +12,12 @@ settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.translation_recipe import TranslationSettings, run_translation
+from zoo.tasks.translation_recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
 from zoo.training.command import start
 
 
 @dataclass(frozen=True)
-class Settings(TranslationSettings):
+class Settings(RecurrentSettings):
     """Settings of the run. Those given as None depend on the data; the run folder records them."""
 
     readout: Literal["appendix", "eq4", "groundhog"] = "appendix"
@@ -29,8 +29,8 @@ class Settings(TranslationSettings):
 
 
 DEFAULTS: dict[str, dict[str, Any]] = {
-    "sample": {"alignment_dim": 64, "maxout_dim": 64},
-    "multi30k": {"alignment_dim": 256, "maxout_dim": 256},
+    "sample": RECURRENT_SIZES["sample"] | {"alignment_dim": 64, "maxout_dim": 64},
+    "multi30k": RECURRENT_SIZES["multi30k"] | {"alignment_dim": 256, "maxout_dim": 256},
 }
 """What the settings given as None become."""
 

@@ -13,12 +13,12 @@ and in what time: ``docs/translation.md``.
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.translation_recipe import TranslationSettings, run_translation
+from zoo.tasks.translation_recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
 from zoo.training.command import start
 
 
 @dataclass(frozen=True)
-class Settings(TranslationSettings):
+class Settings(RecurrentSettings):
     """Settings of the run. Those given as None depend on the data; the run folder records them."""
 
     model: Literal["sutskever", "rnnencdec", "cho"] = "sutskever"
@@ -34,8 +34,8 @@ class Settings(TranslationSettings):
 
 
 DEFAULTS: dict[str, dict[str, Any]] = {
-    "sample": {"maxout_dim": 64, "initial_range": 0.25},
-    "multi30k": {"maxout_dim": 256, "initial_range": 0.08},
+    "sample": RECURRENT_SIZES["sample"] | {"maxout_dim": 64, "initial_range": 0.25},
+    "multi30k": RECURRENT_SIZES["multi30k"] | {"maxout_dim": 256, "initial_range": 0.08},
 }
 """What the settings given as None become. Small layers do not learn from the paper's 0.08."""
 

@@ -2,10 +2,14 @@
 
     python -m recipes.multi30k_transformer                   # Multi30k if it lies here, or a sample
     python -m recipes.multi30k_transformer --data sample     # generated, needs no data
+    python -m recipes.multi30k_transformer --data multi30k --norm pre --positions learned
 
 The same command, started again after an interruption, goes on where it was. The run folder holds
 settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
 ``attention.png``. What it reaches, and in what time: ``docs/translation.md``.
+
+Schedule, Adam's constants, label smoothing, the absence of clipping and the average of the last
+weights are the paper's; sizes, dropout and learning rate are for a small data set.
 """
 
 from dataclasses import dataclass
@@ -19,8 +23,16 @@ from zoo.training.command import start
 class Settings(TranslationSettings):
     """Settings of the run. Those given as None depend on the data; the run folder records them."""
 
+    model_dim: int | None = None
+    """Size of every vector between the layers."""
+    feed_forward_dim: int | None = None
+    """Hidden size of the feed-forward networks."""
     num_heads: int = 4
     """Heads of every attention."""
+    key_dim: int | None = None
+    """Size of a head's queries and keys; None: model_dim over num_heads."""
+    value_dim: int | None = None
+    """Size of a head's values; None: likewise."""
     depth: int | None = None
     """Layers of the encoder, and of the decoder."""
     norm: Literal["post", "pre"] = "post"
@@ -29,24 +41,44 @@ class Settings(TranslationSettings):
     """Vectors that say where a word stands."""
     shared_embeddings: bool | None = None
     """Whether one table serves both languages and the softmax."""
-    label_smoothing: float = 0.1
-    """Probability that the right word gives away to all others in the loss."""
+    attention_dropout: float = 0.0
+    """Rate of dropout on the weights of attention."""
+    activation_dropout: float = 0.0
+    """Rate of dropout inside the feed-forward networks."""
+    smoothing_over: Literal["others", "all"] = "others"
+    """Which words share what label smoothing takes from the right one."""
+    schedule: Literal["cosine", "inverse_square_root"] = "inverse_square_root"
+    """How the learning rate falls after the warm-up: along a cosine to a twentieth in the last
+    step, or, as in the paper, with the inverse square root of the step."""
+    beta_2: float = 0.98
+    """Decay of Adam's mean of squared gradients."""
+    epsilon: float = 1e-9
+    """What Adam adds to their root."""
+    clip_norm: float | None = None
+    """Largest norm of the whole gradient; None: any."""
 
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {
-        "embedding_dim": 64,
-        "hidden_dim": 128,
+        "model_dim": 64,
+        "feed_forward_dim": 128,
         "depth": 2,
-        "learning_rate": 2e-3,
-        "shared_embeddings": False,
+        "shared_embeddings": False,  # sources and targets have vocabularies of their own
+        "learning_rate": 3e-3,
+        "warmup_steps": 200,
     },
     "multi30k": {
-        "embedding_dim": 128,
-        "hidden_dim": 256,
-        "depth": 4,
         "vocabulary_size": 10_000,
+        "model_dim": 128,
+        "feed_forward_dim": 256,
+        "depth": 4,
         "shared_embeddings": True,
+        "batch_tokens": 4_096,
+        "epochs": 100,
+        "learning_rate": 5e-3,
+        "warmup_steps": 2_000,
+        "ema_decay": None,
+        "average_last": 10,
     },
 }
 """What the settings given as None become."""
@@ -59,15 +91,20 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
     return Transformer(
         source_vocabulary_size=source_size,
         target_vocabulary_size=target_size,
-        model_dim=settings.embedding_dim,
-        feed_forward_dim=settings.hidden_dim,
+        model_dim=settings.model_dim,
+        feed_forward_dim=settings.feed_forward_dim,
         num_heads=settings.num_heads,
         depth=settings.depth,
-        norm=settings.norm,
-        positions=settings.positions,
+        key_dim=settings.key_dim,
+        value_dim=settings.value_dim,
         shared_embeddings=settings.shared_embeddings,
+        positions=settings.positions,
+        norm=settings.norm,
         dropout=settings.dropout,
+        attention_dropout=settings.attention_dropout,
+        activation_dropout=settings.activation_dropout,
         label_smoothing=settings.label_smoothing,
+        smoothing_over=settings.smoothing_over,
         loss_normaliser="tokens",
     )
 

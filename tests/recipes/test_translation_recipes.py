@@ -14,18 +14,20 @@ import tensorflow as tf
 import recipes.multi30k_luong as luong
 import recipes.multi30k_rnnsearch as rnnsearch
 import recipes.multi30k_seq2seq as seq2seq
+import recipes.multi30k_transformer as transformer
 from zoo.data.translation_sample import translation_sample
 from zoo.models.luong import Mechanism, ScoreName, Window
 from zoo.models.rnnsearch import Readout
+from zoo.models.transformer import Norm, Positions, SmoothingOver
 from zoo.serving.cards import read_card
 from zoo.serving.load import load_servable
 from zoo.tasks.translation_data import SPLITS
 from zoo.tasks.translation_recipe import SHARED_DEFAULTS
 from zoo.training.command import start
-from zoo.training.settings import resolve
+from zoo.training.settings import learning_rate, resolve
 
 ROOT = Path(__file__).parents[2]
-RECIPES = [rnnsearch, luong, seq2seq]
+RECIPES = [rnnsearch, luong, seq2seq, transformer]
 every_recipe = pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.__name__)
 
 
@@ -67,29 +69,32 @@ def test_the_defaults_learn_the_sample_and_export_a_translator(tmp_path: Path) -
     ("recipe", "changes", "least"),
     [
         (luong, {"epochs": 6}, 90),
+        (transformer, {"epochs": 6}, 90),
         (seq2seq, {"epochs": 10}, 80),
     ],
-    ids=["luong", "seq2seq"],
+    ids=["luong", "transformer", "seq2seq"],
 )
 def test_a_short_training_learns_most_of_the_sample(recipe, changes, least, tmp_path) -> None:
     result = recipe.main(recipe.Settings(data="sample", run_dir=tmp_path, **changes))
     assert result["exact_match"] >= least, result
-    assert (tmp_path / "attention.png").exists() == (recipe is luong)
+    assert (tmp_path / "attention.png").exists() == (recipe is not seq2seq)
     check_answers(tmp_path / "saved_model", least - 10)
 
 
 @every_recipe
 def test_settings_given_as_none_depend_on_the_data(recipe) -> None:
     for data in ("sample", "multi30k"):
-        settings = recipe.Settings(hidden_dim=7, seed=5)
+        settings = recipe.Settings(dropout=0.7, seed=5)
         resolved = resolve(settings, "some_recipe", data, SHARED_DEFAULTS, recipe.DEFAULTS)
         assert resolved.run_dir == Path(f"runs/some_recipe_{data}")
-        assert (resolved.data, resolved.hidden_dim, resolved.seed) == (data, 7, 5)
-        shared = SHARED_DEFAULTS[data] | recipe.DEFAULTS.get(data, {}) | {"hidden_dim": 7}
+        assert (resolved.data, resolved.dropout, resolved.seed) == (data, 0.7, 5)
+        shared = SHARED_DEFAULTS[data] | recipe.DEFAULTS.get(data, {}) | {"dropout": 0.7}
         assert {name: getattr(resolved, name) for name in shared} == shared
         left = {f.name for f in dataclasses.fields(resolved) if getattr(resolved, f.name) is None}
         optional = {"data_dir", "patience", "evaluate_every", "maximum_minutes", "batch_tokens"}
         optional |= {"warmup_steps", "average_last"}
+        if recipe is transformer:
+            optional |= {"key_dim", "value_dim", "clip_norm", "ema_decay"}
         assert left <= optional
     explicit = recipe.Settings(run_dir=Path("here"), epochs=1)
     resolved = resolve(explicit, "some_recipe", "sample", SHARED_DEFAULTS, recipe.DEFAULTS)
@@ -103,6 +108,9 @@ def test_settings_given_as_none_depend_on_the_data(recipe) -> None:
         (luong, "score", ScoreName),
         (luong, "mechanism", Mechanism),
         (luong, "window", Window),
+        (transformer, "norm", Norm),
+        (transformer, "positions", Positions),
+        (transformer, "smoothing_over", SmoothingOver),
     ],
 )
 def test_every_choice_of_the_model_is_a_flag(recipe, field, choices) -> None:
@@ -113,7 +121,8 @@ def test_every_choice_of_the_model_is_a_flag(recipe, field, choices) -> None:
 @pytest.mark.parametrize("model", ["sutskever", "rnnencdec", "cho"])
 def test_the_recipe_without_attention_builds_each_of_its_models(model) -> None:
     sizes = {"hidden_dim": 4, "embedding_dim": 3, "maxout_dim": 2}
-    settings = seq2seq.Settings(model=model, dropout=0.0, initial_range=0.5, **sizes)
+    rates = {"dropout": 0.0, "label_smoothing": 0.0}
+    settings = seq2seq.Settings(model=model, initial_range=0.5, **rates, **sizes)
     built = seq2seq.make_model(settings, 20, 10)
     built.build()
     assert built.loss_normaliser == "tokens"
@@ -122,7 +131,7 @@ def test_the_recipe_without_attention_builds_each_of_its_models(model) -> None:
 
 
 def test_flags_reach_the_models() -> None:
-    sizes = {"embedding_dim": 3, "hidden_dim": 4, "dropout": 0.25}
+    sizes = {"embedding_dim": 3, "hidden_dim": 4, "dropout": 0.25, "label_smoothing": 0.125}
     changes = {
         "score": "location",
         "mechanism": "local_m",
@@ -140,6 +149,35 @@ def test_flags_reach_the_models() -> None:
     changes = {"readout": "groundhog", "alignment_dim": 5, "maxout_dim": 6}
     config = rnnsearch.make_model(rnnsearch.Settings(**sizes, **changes), 20, 10).get_config()
     assert config | sizes | changes == config
+    changes = {
+        "model_dim": 6,
+        "feed_forward_dim": 7,
+        "num_heads": 3,
+        "key_dim": 4,
+        "value_dim": 5,
+        "depth": 1,
+        "norm": "pre",
+        "positions": "learned",
+        "shared_embeddings": True,
+        "dropout": 0.2,
+        "attention_dropout": 0.3,
+        "activation_dropout": 0.4,
+        "label_smoothing": 0.1,
+        "smoothing_over": "all",
+    }
+    config = transformer.make_model(transformer.Settings(**changes), 20, 20).get_config()
+    assert config | changes == config
+
+
+def test_the_transformer_is_trained_as_in_the_paper() -> None:
+    settings = resolve(
+        transformer.Settings(), "r", "multi30k", SHARED_DEFAULTS, transformer.DEFAULTS
+    )
+    rates = learning_rate(settings, 10_000)
+    assert float(rates(1_999)) == pytest.approx(settings.learning_rate)
+    assert float(rates(7_999)) == pytest.approx(settings.learning_rate / 2)
+    assert (settings.beta_2, settings.epsilon, settings.clip_norm) == (0.98, 1e-9, None)
+    assert (settings.label_smoothing, settings.ema_decay, settings.average_last) == (0.1, None, 10)
 
 
 def write_parallel(folder: Path) -> None:
@@ -186,6 +224,32 @@ def test_trains_on_files_in_the_layout_of_multi30k(tmp_path: Path) -> None:
         rnnsearch.main(dataclasses.replace(settings, hidden_dim=6))
 
 
+def test_a_transformer_with_one_vocabulary_is_trained_by_tokens_and_averaged(tmp_path) -> None:
+    write_parallel(tmp_path)
+    settings = transformer.Settings(
+        data_dir=tmp_path,
+        run_dir=tmp_path / "run",
+        model_dim=8,
+        feed_forward_dim=8,
+        num_heads=2,
+        depth=1,
+        vocabulary_size=100,
+        epochs=2,
+        batch_tokens=200,
+        warmup_steps=3,
+        beam_width=2,
+    )
+    result = transformer.main(settings)
+    steps = [record["step"] for record in result["history"]]
+    assert steps == [result["step"] // 2, result["step"]]
+    assert steps[0] > 1
+    assert result["perplexity"] < 150
+    stored = json.loads((tmp_path / "run" / "settings.json").read_text())
+    assert (stored["batch_tokens"], stored["average_last"], stored["ema_decay"]) == (200, 10, None)
+    assert read_card(tmp_path / "run" / "saved_model").config["norm"] == "post"
+    assert (tmp_path / "run" / "attention.png").exists()
+
+
 @pytest.mark.parametrize(
     ("recipe", "arguments", "message"),
     [
@@ -198,6 +262,12 @@ def test_trains_on_files_in_the_layout_of_multi30k(tmp_path: Path) -> None:
             "batch_size must be positive",
         ),
         (luong, ["--data", "sample", "--epochs", "0"], "epochs must be at least 1, got 0"),
+        (transformer, ["--data", "sample", "--num-heads", "3"], "key_dim is None, expected a size"),
+        (
+            transformer,
+            ["--data", "sample", "--average-last", "3"],
+            "ema_decay is 0.99 and average_last 3",
+        ),
     ],
 )
 def test_a_bad_setting_is_one_line(recipe, arguments, message, tmp_path, monkeypatch) -> None:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {
         "vocabulary_size": 2_000,
-        "embedding_dim": 64,
-        "hidden_dim": 64,
         "dropout": 0.0,
         "label_smoothing": 0.0,
         "epochs": 12,
@@ -32,8 +30,6 @@ SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
     },
     "multi30k": {
         "vocabulary_size": 8_000,
-        "embedding_dim": 256,
-        "hidden_dim": 256,
         "dropout": 0.3,
         "label_smoothing": 0.1,
         "epochs": 20,
@@ -44,6 +40,11 @@ SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
     },
 }
 """What the shared settings given as None become."""
+RECURRENT_SIZES: dict[str, dict[str, Any]] = {
+    "sample": {"embedding_dim": 64, "hidden_dim": 64},
+    "multi30k": {"embedding_dim": 256, "hidden_dim": 256},
+}
+"""What those of `RecurrentSettings` become."""
 
 SENTENCE = "A young woman in a red coat is feeding two ducks beside a frozen lake."
 """Written for the picture."""
@@ -61,10 +62,6 @@ class TranslationSettings(TrainingSettings):
     """Language to translate to."""
     vocabulary_size: int | None = None
     """Joint subwords of both languages (of the sample: words of each)."""
-    embedding_dim: int | None = None
-    """Size of a word vector."""
-    hidden_dim: int | None = None
-    """Hidden size of every recurrent layer."""
     dropout: float | None = None
     """Rate of dropout."""
     label_smoothing: float | None = None
@@ -73,12 +70,22 @@ class TranslationSettings(TrainingSettings):
     """Tokens of a step, padding counted, on the longer side; None: batch_size pairs."""
     maximum_tokens: int = 80
     """Training pairs with more tokens on a side are dropped and counted."""
-    clip_norm: float = 1.0
-    """Largest norm of the whole gradient."""
+    clip_norm: float | None = 1.0
+    """Largest norm of the whole gradient; None: any."""
     beam_width: int | None = None
     """Of the search on the test part and of the shipped model."""
     length_penalty: float = 1.0
     """GNMT's exponent, of the same."""
+
+
+@dataclass(frozen=True)
+class RecurrentSettings(TranslationSettings):
+    """Settings of the recipes whose models read and write word by word."""
+
+    embedding_dim: int | None = None
+    """Size of a word vector."""
+    hidden_dim: int | None = None
+    """Hidden size of every recurrent layer."""
 
 
 MakeModel = Callable[[Any, int, int], Any]
