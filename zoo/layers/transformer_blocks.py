@@ -172,7 +172,7 @@ class EncoderBlock(_Block):
         """
 
         def attend(values: Tensor) -> Any:
-            return self.self_attention(values, mask, causal=causal, training=training)
+            return self.self_attention(values, mask=mask, causal=causal, training=training)
 
         values, weights = self.add_sublayer(self.self_norm, attend, values, training)
         return self.add_feed_forward(values, training), weights
@@ -236,7 +236,7 @@ class DecoderBlock(_Block):
         """
 
         def attend(values: Tensor) -> Any:
-            return self.self_attention(values, mask, causal=True, training=training)
+            return self.self_attention(values, mask=mask, causal=True, training=training)
 
         def cross(values: Tensor) -> Any:
             return self.cross_attention(values, source, source_mask, training=training)

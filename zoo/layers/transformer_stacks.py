@@ -105,7 +105,7 @@ class EncoderStack(_Stack[EncoderBlock]):
         """
         maps = []
         for block in self.blocks:
-            values, weights = block(values, mask, causal=causal, training=training)
+            values, weights = block(values, mask=mask, causal=causal, training=training)
             maps.append(weights)
         return self.finish(values), ops.stack(maps, axis=1)
 
@@ -149,7 +149,7 @@ class DecoderStack(_Stack[DecoderBlock]):
         maps, source_maps = [], []
         for number, block in enumerate(self.blocks):
             values, weights, source_weights = block(
-                values, _pair(source, number), source_mask, mask, training=training
+                values, _pair(source, number), source_mask, mask=mask, training=training
             )
             maps.append(weights)
             source_maps.append(source_weights)
