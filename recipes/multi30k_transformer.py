@@ -64,6 +64,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "feed_forward_dim": 128,
         "depth": 2,
         "shared_embeddings": False,  # sources and targets have vocabularies of their own
+        "epochs": 8,
         "learning_rate": 3e-3,
         "warmup_steps": 200,
     },

@@ -69,7 +69,7 @@ def test_the_defaults_learn_the_sample_and_export_a_translator(tmp_path: Path) -
     ("recipe", "changes", "least"),
     [
         (luong, {"epochs": 6}, 90),
-        (transformer, {"epochs": 6}, 90),
+        (transformer, {"epochs": 4}, 95),
         (seq2seq, {"epochs": 10}, 80),
     ],
     ids=["luong", "transformer", "seq2seq"],

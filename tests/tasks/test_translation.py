@@ -138,13 +138,6 @@ def test_perplexity_is_per_token_of_the_reference_with_its_end(make_evaluator, b
     assert evaluate.perplexity() == pytest.approx(expected, rel=1e-5)
 
 
-def test_perplexity_knows_nothing_of_the_loss_that_is_trained(make_evaluator):
-    """Which may be one with smoothed labels."""
-    model = WordByWord()
-    model.example_losses = None
-    assert make_evaluator(model).perplexity() == make_evaluator().perplexity()
-
-
 def test_case_counts_but_in_one_score(codecs):
     frame = pd.DataFrame({"source": ["two dogs run ."] * 2, "target": ["Zwei Hunde rennen."] * 2})
     evaluate = TranslationEvaluator(

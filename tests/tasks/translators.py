@@ -30,7 +30,10 @@ def make_codecs(folder):
 
 
 class WordByWord:
-    """Writes the dictionary's word for each word of the source, and aligns the two."""
+    """Writes the dictionary's word for each word of the source, and aligns the two.
+
+    It has no loss of its own: what is measured is a matter of its logits.
+    """
 
     ATTENTION: ClassVar = {"alignment": ("target", "source")}
     shared_state: ClassVar = ()
@@ -66,11 +69,6 @@ class WordByWord:
         assert not training
         words = tf.gather(self.table, inputs["source"])[:, : tf.shape(inputs["target"])[1]]
         return {"logits": self.logits(words)}
-
-    def example_losses(self, targets, outputs):
-        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(targets, outputs["logits"])
-        losses *= tf.cast(targets != 0, tf.float32)
-        return tf.reduce_sum(losses, axis=1), tf.ones_like(losses[:, 0])
 
 
 class Endless(WordByWord):
