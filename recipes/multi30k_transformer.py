@@ -5,8 +5,8 @@
     python -m recipes.multi30k_transformer --data multi30k --norm pre --positions learned
 
 The same command, started again after an interruption, goes on where it was. The run folder holds
-settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
-``attention.png``. What it reaches, and in what time: ``docs/translation.md``.
+settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel, ``attention.png``
+and ``attention_heads.png``. What it reaches, and in what time: ``docs/translation.md``.
 
 Schedule, Adam's constants, label smoothing, the absence of clipping and the average of the last
 weights are the paper's; sizes, dropout and learning rate are for a small data set.

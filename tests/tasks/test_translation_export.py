@@ -10,7 +10,7 @@ from tests.tasks.translators import make_codecs
 from zoo.serving.cards import DataRecord, read_card
 from zoo.serving.load import load, load_servable
 from zoo.tasks.translation_endpoint import TranslationEndpoint
-from zoo.tasks.translation_export import draw_translation, export_translator
+from zoo.tasks.translation_export import draw_heads, draw_translation, export_translator
 from zoo.text.subwords import SubwordCodec, train_subwords
 
 TEXT = "two dogs run ."
@@ -97,3 +97,17 @@ def test_without_attention_there_is_no_picture(tmp_path):
     export(tmp_path / "model", model, codecs, beam_width=1, length_penalty=1.0)
     draw_translation(tmp_path / "model", TEXT, tmp_path / "picture.png")
     assert not (tmp_path / "picture.png").exists()
+
+
+def test_all_heads_of_a_transformer_are_drawn(tmp_path):
+    codecs = make_codecs(tmp_path)
+    model = make_model("Transformer", codecs)
+    assert draw_heads(model, codecs, TEXT, tmp_path / "heads.png", beam_width=2)
+    height, width, _ = plt.imread(tmp_path / "heads.png").shape
+    assert width > 1.5 * height  # three grids of two layers and two heads, side by side
+
+
+def test_without_heads_nothing_is_drawn(words, tmp_path):
+    _, model, codecs = words
+    assert not draw_heads(model, codecs, TEXT, tmp_path / "heads.png")
+    assert not list(tmp_path.iterdir())

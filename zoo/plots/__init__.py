@@ -7,6 +7,16 @@ display is needed. Tokens of any script can be drawn: what no installed font has
 from zoo.plots.attention import SENTINEL, alignment, reading
 from zoo.plots.figures import save_figure
 from zoo.plots.growth import growth_by_size
+from zoo.plots.heads import Heads, attention_heads
 from zoo.plots.scores import scores_by_length
 
-__all__ = ["SENTINEL", "alignment", "growth_by_size", "reading", "save_figure", "scores_by_length"]
+__all__ = [
+    "SENTINEL",
+    "Heads",
+    "alignment",
+    "attention_heads",
+    "growth_by_size",
+    "reading",
+    "save_figure",
+    "scores_by_length",
+]

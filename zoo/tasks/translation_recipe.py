@@ -184,8 +184,8 @@ def _export(
     seconds: float,
     run: "RunFolder",
 ) -> None:
-    """The SavedModel with its card, and the picture of an alignment."""
-    from zoo.tasks.translation_export import draw_translation, export_translator
+    """The SavedModel with its card, and pictures of an alignment and of all heads."""
+    from zoo.tasks.translation_export import draw_heads, draw_translation, export_translator
 
     export_translator(
         run.saved_model,
@@ -201,4 +201,5 @@ def _export(
     english = data.name == "multi30k" and settings.source == "en"
     text = SENTENCE if english else data.test["source"].iloc[0]
     translation = draw_translation(run.saved_model, text, run.picture)
+    draw_heads(model, codecs, text, run.path / "attention_heads.png")
     run.logger.info("%s -> %s", text, translation)
