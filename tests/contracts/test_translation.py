@@ -130,6 +130,9 @@ def test_k13_steps_equal_teacher_forcing_whatever_the_beam(entry, options, beam)
 @over_variants(every_option=False)
 def test_k13_a_beam_of_one_is_the_greedy_search(entry, options):
     model = make(entry, scale=1.0, **options)
+    for weight in model.weights:  # constants, which the same word might follow for ever
+        if weight.path.endswith(("bias", "beta")):
+            weight.assign(np.zeros(weight.shape))
     source, _ = sources_and_targets(1)
     memory = model.encode({"source": source})
     limit = {"maximum_length": 6}
