@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from zoo.models.rnnencdec import ChoTranslator, RNNencdec
     from zoo.models.rnnsearch import RNNsearch
     from zoo.models.seq2seq import SutskeverTranslator
+    from zoo.models.transformer import Transformer
     from zoo.serving.load import list_models, load, load_servable
 
 __version__ = "0.1.0"  # the one place: setup.cfg reads it from here
@@ -53,6 +54,7 @@ __all__ = [
     "RNNencdec",
     "RNNsearch",
     "SutskeverTranslator",
+    "Transformer",
     "__version__",
     "attention",
     "data",
@@ -80,6 +82,7 @@ _HOMES = {
     "RNNencdec": "zoo.models.rnnencdec",
     "RNNsearch": "zoo.models.rnnsearch",
     "SutskeverTranslator": "zoo.models.seq2seq",
+    "Transformer": "zoo.models.transformer",
     "list_models": "zoo.serving.load",
     "load": "zoo.serving.load",
     "load_servable": "zoo.serving.load",
