@@ -9,6 +9,7 @@ from zoo.models.registry import MODULES, models
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = {"__init__", "base", "registry", "sequence_to_sequence"}
+SHARED |= {"gated_translator", "stacked_translator"}
 
 WITHOUT_ATTENTION = {"SutskeverTranslator", "RNNencdec", "ChoTranslator"}
 """The baselines that attention is measured against."""
