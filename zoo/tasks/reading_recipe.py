@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {
         "vector_norm": 0.0,
-        "epochs": 2,
+        "epochs": 3,
         "batch_size": 32,
         "learning_rate": 2e-3,
         "ema_decay": 0.99,

@@ -22,7 +22,7 @@ SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
         "vocabulary_size": 2_000,
         "dropout": 0.0,
         "label_smoothing": 0.0,
-        "epochs": 12,
+        "epochs": 16,
         "batch_size": 64,
         "learning_rate": 5e-3,
         "ema_decay": 0.99,
