@@ -31,14 +31,18 @@ def variants(entry: ModelEntry, *, every_option: bool):
     stateful = [name for name in options if name in STATEFUL]
     for values in itertools.product(*(options[name] for name in stateful)):
         yield dict(zip(stateful, values, strict=True))
-    for name in options.keys() - stateful if every_option else ():
+    for name in (o for o in options if o not in STATEFUL) if every_option else ():
         yield from ({name: value} for value in options[name][1:])
 
 
 def over_variants(*, every_option: bool):
     """Runs a test once for each model and variant."""
     cases = [
-        pytest.param(entry, options, id="-".join([entry.name, *map(str, options.values())]))
+        pytest.param(
+            entry,
+            options,
+            id="-".join([entry.name, *(f"{name}={value}" for name, value in options.items())]),
+        )
         for entry in TRANSLATORS
         for options in variants(entry, every_option=every_option)
     ]
