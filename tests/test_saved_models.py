@@ -33,3 +33,14 @@ def test_the_shipped_reader_answers_a_question():
     start, end = int(result["start"][0]), int(result["end"][0])
     assert context[start:end] == "Ida Moreau"
     assert 0 < float(result["score"][0]) <= 1
+
+
+def test_the_shipped_translator_translates_and_shows_what_it_looked_at():
+    serve = load_servable("multi30k_rnnsearch_en_de").signatures["serving_default"]
+    result = serve(text=tf.constant(["A man in a red shirt is sleeping.", ""]))
+    assert result["translation"].numpy()[0].decode() == "Ein Mann in einem roten Hemd schläft."
+    assert result["translation"].numpy()[1] == b""
+    source = [token.decode() for token in result["source_tokens"].numpy()[0]]
+    target = [token.decode() for token in result["target_tokens"].numpy()[0]]
+    looked_at = result["attention_alignment"].numpy()[0].argmax(axis=-1)
+    assert source[looked_at[target.index("▁roten")]] == "▁red"

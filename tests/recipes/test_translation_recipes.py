@@ -202,6 +202,7 @@ def test_trains_on_files_in_the_layout_of_multi30k(tmp_path: Path) -> None:
         vocabulary_size=100,
         epochs=1,
         batch_size=8,
+        warmup_steps=1,
         beam_width=2,
     )
     result = rnnsearch.main(settings)
