@@ -20,7 +20,7 @@ from zoo.training.command import start
 class Settings(RecurrentSettings):
     """Settings of the run. Those given as None depend on the data; the run folder records them."""
 
-    score: Literal["dot", "general", "concat", "concat_identity", "location"] = "general"
+    score: Literal["dot", "general", "concat", "concat_identity", "location"] = "dot"
     """The score function."""
     mechanism: Literal["global", "local_m", "local_p"] = "global"
     """What of the source is attended to."""
@@ -41,8 +41,8 @@ class Settings(RecurrentSettings):
 
 
 DEFAULTS: dict[str, dict[str, Any]] = {
-    "sample": RECURRENT_SIZES["sample"] | {"initial_range": 0.2, "learning_rate": 1e-2},
-    "multi30k": RECURRENT_SIZES["multi30k"] | {"initial_range": 0.1},
+    "sample": RECURRENT_SIZES["sample"] | {"initial_range": 0.2},
+    "multi30k": RECURRENT_SIZES["multi30k"] | {"initial_range": 0.1, "learning_rate": 3e-3},
 }
 """What the settings given as None become. Small layers do not learn from the paper's 0.1."""
 

@@ -88,6 +88,18 @@ def test_the_example_of_the_readme_attends():
     assert_is_attention(weights)
 
 
+def test_the_readmes_questions_to_shipped_models_are_answered(capsys):
+    names = run(examples(ROOT / "README.md")["Ask a shipped model"])
+    assert names["answer"]["answer"].numpy()[0].decode() == "Ida Moreau"
+    printed = capsys.readouterr().out
+    assert "Ein Mann in einem roten Hemd schläft." in printed
+
+
+def test_the_example_of_training_a_shipped_model_trains_it():
+    names = run(examples(ROOT / "README.md")["Train on your own data"])
+    assert names["model"].optimizer.iterations == 1
+
+
 def test_the_example_of_restricted_self_attention_attends_near_by():
     names = run(examples(ROOT / "docs" / "complexity.md")["Restricted self-attention"])
     model = keras.Model([names["inputs"], names["mask"]], [names["outputs"], names["band"]])

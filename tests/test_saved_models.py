@@ -35,12 +35,23 @@ def test_the_shipped_reader_answers_a_question():
     assert 0 < float(result["score"][0]) <= 1
 
 
-def test_the_shipped_translator_translates_and_shows_what_it_looked_at():
-    serve = load_servable("multi30k_rnnsearch_en_de").signatures["serving_default"]
+@pytest.mark.parametrize("name", ["multi30k_rnnsearch_en_de", "multi30k_luong_en_de"])
+def test_a_shipped_translator_translates_and_shows_what_it_looked_at(name):
+    serve = load_servable(name).signatures["serving_default"]
     result = serve(text=tf.constant(["A man in a red shirt is sleeping.", ""]))
     assert result["translation"].numpy()[0].decode() == "Ein Mann in einem roten Hemd schläft."
     assert result["translation"].numpy()[1] == b""
     source = [token.decode() for token in result["source_tokens"].numpy()[0]]
     target = [token.decode() for token in result["target_tokens"].numpy()[0]]
     looked_at = result["attention_alignment"].numpy()[0].argmax(axis=-1)
-    assert source[looked_at[target.index("▁roten")]] == "▁red"
+    assert source[looked_at[target.index("▁Hemd")]] == "▁shirt"
+
+
+def test_the_shipped_translators_give_the_n_best():
+    serve = load_servable("multi30k_luong_en_de").signatures["beam"]
+    text = tf.constant(["A man in a red shirt is sleeping."])
+    result = serve(text=text, beam_width=tf.constant(4), length_penalty=tf.constant(1.0))
+    translations = [text.decode() for text in result["translation"].numpy()[0]]
+    assert len({*translations}) == 4
+    assert "Ein Mann in einem roten Hemd schläft." in translations
+    assert np.all(np.diff(result["score"].numpy()[0]) <= 0)
