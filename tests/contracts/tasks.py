@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from zoo.models.base import BaseModel
 from zoo.serving.export import Endpoint
+from zoo.tasks.cloze_endpoint import ClozeEndpoint
 from zoo.tasks.reading_endpoint import ReadingEndpoint
 from zoo.tasks.translation_endpoint import TranslationEndpoint
 from zoo.text.tokenizer import WordTokenizer
@@ -270,6 +271,36 @@ class Cloze:
     sides = {"document": 9, "query": 6}  # noqa: RUF012
     may_be_empty = ()
     trained: dict[str, bool] = {}  # noqa: RUF012
+
+    words = (
+        *("XXXXX", ".", ",", "?", "the", "tower", "of", "a", "city", "was", "built", "by"),
+        *("engineers", "who", "asked", "Ada"),
+    )
+    """Of the vocabulary that the model is exported with; the ids left are for unknown words."""
+    strings = {  # noqa: RUF012
+        "document": [
+            "The tower of a city was built by Ada Moreau. Engineers asked Ada.",
+            "",
+            "A tower, \U0001f5fc of Łódź.",
+        ],
+        "query": ["XXXXX built the tower.", "Who asked XXXXX?", "The tower of XXXXX?"],
+    }
+    signatures = {  # noqa: RUF012
+        "serving_default": {},
+        "ranked": {
+            "candidates": np.array(
+                [["Moreau", "Ada", "city"], ["tower", "", ""], ["Łódź", "tower", ""]], object
+            )
+        },
+    }
+
+    def servable(self, model: BaseModel, folder: Path) -> Servable:
+        """The model as it is exported; its vocabulary is written into the folder."""
+        write_vocabulary(folder / "vocabulary.txt", self.words)
+        vocabulary = Vocabulary(folder / "vocabulary.txt")
+        slots = self.sizes["vocabulary_size"] - len(vocabulary)
+        assert slots > 1
+        return Servable(ClozeEndpoint(model, vocabulary, slots).endpoints(), [vocabulary])
 
     def examples(self, count: int, seed: int = 0) -> list[Example]:
         """Random examples of every length, the shortest of one word and the longest among them."""

@@ -144,8 +144,8 @@ class AttentionOverAttentionReader(BaseModel):
 
         Returns:
             ``answer``: int32 (B,), the most probable candidate, the first of equals; without
-            candidates the most probable word of the document; ``probabilities``: float32 (B, C), P(w) of each
-            candidate, or (B, D) of the word at each position, 0 where padded;
+            candidates the most probable word of the document; ``probabilities``: float32 (B, C),
+            P(w) of each candidate, or (B, D) of the word at each position, 0 where padded;
             ``document_attention`` s and ``log_document_attention`` (B, D); ``document``: the ids,
             as given; ``query_attention``: beta (B, Q), of ``attention="over"``; ``attention``: of
             the same, ``query_to_document`` alpha (B, Q, D), ``document_to_query`` (B, D, Q).
