@@ -46,7 +46,7 @@ def test_training_leaves_out_answers_that_are_not_in_the_document(vocabulary):
     examples = encode(vocabulary, training=True)
     assert examples.rows.tolist() == [0, 1, 3]
     assert examples.answer.tolist() == [6, 11, 7]
-    assert len(examples) == len(examples.query) == 3
+    assert len(examples) == examples.query.nrows() == 3
 
 
 def test_documents_are_cut_and_answers_beyond_the_cut_are_absent(vocabulary):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from zoo.data.cloze_books import Kind, questions_from_text
-from zoo.data.cloze_format import SENTENCES, write_cbt
+from zoo.data.cloze_format import SENTENCES, Question, write_cbt
 from zoo.data.download import RemoteFile, data_directories, locate
 from zoo.data.parallel import read_lines
 
@@ -99,11 +99,12 @@ def main(settings: Settings) -> int:
         ValueError: A book is not UTF-8, or no book gives a question.
         OSError: A file cannot be read or written.
     """
-    questions = []
+    questions: list[tuple[list[str], Question]] = []
     for path in settings.text:
         text = "\n".join(read_lines(path))
-        made = questions_from_text(text, settings.kind, stride=settings.stride, seed=settings.seed)
-        questions += made
+        questions += questions_from_text(
+            text, settings.kind, stride=settings.stride, seed=settings.seed
+        )
     if not questions:
         raise ValueError(
             f"text: no question of kind {settings.kind!r}; 21 sentences in a row must hold 10 words"

@@ -66,7 +66,8 @@ def load_cloze_data(
     if name == "sample":
         logger.info("data: the generated sample; --data cloze or cbt takes real questions")
         record = DataRecord("sample", "train", "test", remarks="generated questions")
-        return ClozeData(*(cloze_sample(split) for split in SPLITS), record)
+        training, validation, test = map(cloze_sample, SPLITS)
+        return ClozeData(training, validation, test, record)
     paths = [find_cloze(name, kind, split, data_dir) for split in SPLITS]
     frames = [read_cbt(path) for path in paths]
     counts = ", ".join(f"{s} {len(f)}" for s, f in zip(SPLITS, frames, strict=True))
@@ -77,4 +78,5 @@ def load_cloze_data(
     }
     remarks = "" if name == "cbt" else "not the Children's Book Test: other books, own splits"
     record = DataRecord(f"{_TITLES[name]}, {_KINDS[kind]}", "train", "test", sums, remarks)
-    return ClozeData(*frames, record)
+    training, validation, test = frames
+    return ClozeData(training, validation, test, record)

@@ -201,7 +201,7 @@ def _first_occurrences(ids: tf.Tensor, tokens: tf.RaggedTensor) -> tf.RaggedTens
     """Ragged bool (batch, tokens): where a word of the document stands for the first time."""
     rows = tokens.value_rowids()
     flat = tf.RaggedTensor.from_tensor(ids[: tokens.nrows()], tokens.row_lengths()).flat_values
-    keys = (rows << 32) + tf.cast(flat, tf.int64)
+    keys = rows * 2**32 + tf.cast(flat, tf.int64)
     distinct, number = tf.unique(keys)
     positions = tf.range(tf.size(keys))
     first = tf.math.unsorted_segment_min(positions, number, tf.size(distinct))
