@@ -14,7 +14,7 @@ from zoo.data.cloze_format import (
 )
 
 SENTENCES = [f"Sentence {n} tells of a cat and a dog ." for n in range(1, 21)]
-QUESTION = Question(" ".join(SENTENCES), f"A {PLACEHOLDER} barks .", "dog", ["cat", "dog"])
+QUESTION = Question("\n".join(SENTENCES), f"A {PLACEHOLDER} barks .", "dog", ["cat", "dog"])
 LAST = f"A {PLACEHOLDER} barks .\tdog\t\tcat|dog"
 
 
@@ -81,15 +81,15 @@ def test_a_file_without_a_question_is_refused(tmp_path):
 
 @pytest.mark.parametrize("name", ["out.txt", "out.txt.gz"])
 def test_what_is_written_is_read_again(tmp_path, name):
-    write_cbt(tmp_path / name, [(SENTENCES, QUESTION)] * 3)
+    write_cbt(tmp_path / name, [QUESTION] * 3)
     frame = read_cbt(tmp_path / name)
     assert [Question(*row) for row in frame.itertuples(index=False)] == [QUESTION] * 3
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_a_document_of_another_length_is_not_written(tmp_path):
-    with pytest.raises(ValueError, match="expected 20 a document, got 19"):
-        write_cbt(tmp_path / "out.txt", [(SENTENCES[1:], QUESTION)])
+    with pytest.raises(ValueError, match="expected 20 a document, got 1"):
+        write_cbt(tmp_path / "out.txt", [QUESTION._replace(document="A b .")])
     assert not any(tmp_path.iterdir())
 
 

@@ -21,7 +21,7 @@ def test_every_question_is_one(split):
         assert set(candidates) == set(words) & set(kind)
         # One sentence has both the answer and the word that the query tells.
         (told,) = set(query.split()) & set(other)
-        sentences = [s.split() for s in document.split(" .")]
+        sentences = [s.split() for s in document.split("\n")]
         assert [answer in s for s in sentences if told in s].count(True) == 1
 
 

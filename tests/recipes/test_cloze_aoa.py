@@ -73,9 +73,9 @@ def write_set(folder: Path, dataset: str = "cloze", kind: str = "ne") -> None:
     for split in SPLITS:
         questions = []
         for name in ("Ada", "Bo", "Cy") * 4:
-            sentences = [f"The cat saw {name} and Di ."] * SENTENCES
+            document = "\n".join([f"The cat saw {name} and Di ."] * SENTENCES)
             query = "The cat saw XXXXX again ."
-            questions.append((sentences, Question("", query, name, [name, "Di"])))
+            questions.append(Question(document, query, name, [name, "Di"]))
         write_cbt(folder / cloze_file_name(dataset, kind, split), questions)
 
 

@@ -97,10 +97,11 @@ def test_batches_have_the_answer_s_id_as_target_and_candidates_where_asked(vocab
 
 
 def test_the_vocabulary_is_of_documents_and_queries_by_frequency():
-    frame = questions_frame(ROWS)
-    assert cloze_words(frame, None, 5) == ["XXXXX", ".", "saw", "the"]  # whatever its count
-    assert cloze_words(frame, None, 4)[:4] == [".", "saw", "the", "XXXXX"]
-    assert cloze_words(frame, 2, 1) == ["XXXXX", "."]
+    frame = questions_frame([*ROWS, *ROWS])  # a sentence counts once, a query each time
+    assert cloze_words(frame, None, 2) == [".", "the", "XXXXX", "saw", "cat", "dog", "Ada", "Bo"]
+    assert cloze_words(frame, None, 4) == [".", "the", "XXXXX", "saw"]
+    assert cloze_words(frame, None, 9) == ["XXXXX", ".", "the"]  # whatever its count
+    assert cloze_words(frame, 1, 1) == ["XXXXX"]
 
 
 class Counting:

@@ -14,8 +14,8 @@ from zoo.tasks.cloze_reranking import (
 )
 
 DOCUMENTS = [
-    "The cat eats fish . The dog eats meat . The cat drinks milk .",
-    "The dog drinks water . The cat eats fish . A bird eats seed .",
+    "The cat eats fish .\nThe dog eats meat .\nThe cat drinks milk .",
+    "The dog drinks water .\nThe cat eats fish .\nA bird eats seed .",
 ] * 2
 
 
@@ -26,9 +26,9 @@ def models():
 
 ROWS = [
     Question(
-        "The dog ran . The bird ran .", "The XXXXX eats meat .", "dog", ["bird", "dog", "cat"]
+        "The dog ran .\nThe bird ran .", "The XXXXX eats meat .", "dog", ["bird", "dog", "cat"]
     ),
-    Question("Zed sings well . Cat .", "Now Zed XXXXX well .", "sings", ["Cat", "sings"]),
+    Question("Zed sings well .\nCat .", "Now Zed XXXXX well .", "sings", ["Cat", "sings"]),
 ]
 
 

@@ -99,7 +99,7 @@ def main(settings: Settings) -> int:
         ValueError: A book is not UTF-8, or no book gives a question.
         OSError: A file cannot be read or written.
     """
-    questions: list[tuple[list[str], Question]] = []
+    questions: list[Question] = []
     for path in settings.text:
         text = "\n".join(read_lines(path))
         questions += questions_from_text(

@@ -64,7 +64,7 @@ Sentence = list[str]
 
 def questions_from_text(
     text: str, kind: Kind, *, stride: int = SENTENCES + 1, seed: int = 0
-) -> Iterator[tuple[list[str], Question]]:
+) -> Iterator[Question]:
     """Makes the questions of one book.
 
     Args:
@@ -76,7 +76,7 @@ def questions_from_text(
         seed: Of the choice of the answer and of the candidates.
 
     Yields:
-        The sentences of the document, tokenised, and the question, as `write_cbt` takes them.
+        The questions in the order of the book, as `write_cbt` takes them.
 
     Raises:
         ValueError: There is no such kind, or the stride is not positive.
@@ -94,7 +94,7 @@ def questions_from_text(
             document, query = chapter[last - SENTENCES : last], chapter[last]
             question = _question(document, query, words, generator)
             if question is not None:
-                yield [" ".join(sentence) for sentence in document], question
+                yield question
 
 
 def book_sentences(text: str) -> list[list[Sentence]]:
@@ -176,7 +176,7 @@ def _question(
     others = [word for word in pool if word != answer]
     chosen = generator.choice(others, CANDIDATES - 1, replace=False).tolist()
     return Question(
-        document=" ".join(word for sentence in document for word in sentence),
+        document="\n".join(map(" ".join, document)),
         query=" ".join(PLACEHOLDER if word == answer else word for word in query),
         answer=answer,
         candidates=generator.permutation([answer, *chosen]).tolist(),

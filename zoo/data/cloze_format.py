@@ -37,6 +37,7 @@ class Question(NamedTuple):
     """A cloze question; the fields are the columns of the frame."""
 
     document: str
+    """Sentences, a line break between."""
     query: str
     answer: str
     candidates: list[str]
@@ -55,8 +56,8 @@ def read_cbt(path: str | os.PathLike[str]) -> pd.DataFrame:
         path: UTF-8 text, compressed if the name ends in `.gz`.
 
     Returns:
-        One row a question, see `questions_frame`. The sentences of a document are joined by a
-        space; the query holds `PLACEHOLDER` once.
+        One row a question, see `questions_frame`. A document has a sentence a line; the query holds
+        `PLACEHOLDER` once.
 
     Raises:
         ValueError: The file holds no question, or a block that is none; names the file, the line
@@ -76,21 +77,20 @@ def read_cbt(path: str | os.PathLike[str]) -> pd.DataFrame:
     return questions_frame(questions)
 
 
-def write_cbt(
-    path: str | os.PathLike[str], questions: Iterable[tuple[list[str], Question]]
-) -> None:
+def write_cbt(path: str | os.PathLike[str], questions: Iterable[Question]) -> None:
     """Writes questions in the format of the Children's Book Test; the file appears when complete.
 
     Args:
         path: The file, compressed if the name ends in `.gz`.
-        questions: The 20 sentences of each document, and the question.
+        questions: Of documents with 20 sentences each.
 
     Raises:
-        ValueError: A document has not 20 sentences.
+        ValueError: A document has another number of sentences.
     """
     path = Path(path)
     blocks = []
-    for sentences, question in questions:
+    for question in questions:
+        sentences = question.document.split("\n")
         if len(sentences) != SENTENCES:
             raise ValueError(f"sentences: expected {SENTENCES} a document, got {len(sentences)}")
         fields = (question.query, question.answer, "", "|".join(question.candidates))
@@ -146,7 +146,7 @@ def _block(lines: list[str], first: int, path: str | os.PathLike[str]) -> Questi
         raise _malformed(path, at, f"the answer {answer!r} among the candidates", listed)
     if not all(candidates):
         raise _malformed(path, at, "candidates that are words", listed)
-    document = " ".join(filter(None, sentences))
+    document = "\n".join(filter(None, sentences))
     if not document:
         raise _malformed(path, first, "a document with words", lines[first])
     return Question(document, query, answer, candidates)

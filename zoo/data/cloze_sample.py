@@ -13,14 +13,8 @@ from zoo.data.cloze_format import PLACEHOLDER, Question, questions_frame
 
 SAMPLE_QUESTIONS = {"train": 12_000, "valid": 300, "test": 400}
 
-_PEOPLE = (
-    "Ada Boris Clara David Emma Felix Greta Henry Ida Jonas Karla Leo Mona Nils Olga Paul Rosa "
-    "Simon Tilda Victor"
-)
-_THINGS = (
-    "anchor basket candle drum engine fiddle garden hammer island jacket kettle lantern mirror "
-    "needle orchard piano ribbon saddle teapot wagon"
-)
+_PEOPLE = "Ada Boris Clara David Emma Felix Greta Henry Ida Jonas Karla Leo"
+_THINGS = "anchor basket candle drum engine fiddle garden hammer island jacket kettle lantern"
 PEOPLE, THINGS = tuple(_PEOPLE.split()), tuple(_THINGS.split())
 
 _SEEDS = {"train": 2016, "valid": 2017, "test": 2018}
@@ -80,7 +74,7 @@ def _question(generator: np.random.Generator) -> Question:
     asked = "person" if of_person else "thing"
     query = _pick(generator, _ASKING).format(**words | {asked: PLACEHOLDER})
     return Question(
-        document=" ".join(generator.permutation(sentences).tolist()),
+        document="\n".join(generator.permutation(sentences).tolist()),
         query=query,
         answer=words[asked],
         candidates=generator.permutation(people if of_person else things).tolist(),

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from zoo.plots.figures import LONGEST_TITLE, add_title
+from zoo.plots.figures import LONGEST_TITLE, add_title, pick_row, window_around
 from zoo.plots.text import drawable_text, font_families
 
 _COLUMNS = 14  # tokens a line
@@ -35,17 +35,9 @@ def cloze(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 420)
     Raises:
         ValueError: `row` is not in the batch, or its document has no token.
     """
-    batch = len(result["document_length"])
-    if not 0 <= row < batch:
-        raise ValueError(f"row must be in a batch of {batch}, got {row}")
-    picked = {name: np.asarray(value)[row] for name, value in result.items()}
-    length = int(picked["document_length"])
-    if not length:
-        raise ValueError(f"row {row}: its document has no token to draw")
+    picked, length = pick_row(result, row, "document")
     weights = picked["attention_document"][:length]
-    middle = int(weights.argmax())
-    first = max(0, min(middle - maximum_tokens // 2, length - maximum_tokens))
-    window = slice(first, min(first + maximum_tokens, length))
+    window = window_around(int(weights.argmax()), length, maximum_tokens)
     sides = [("document", picked["document_tokens"][window], weights[window])]
     asked = slice(0, int(picked["query_length"]))
     if "attention_query" in picked:

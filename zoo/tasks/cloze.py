@@ -84,6 +84,8 @@ class ClozeExamples:
 def cloze_words(frame: pd.DataFrame, maximum_size: int | None, minimum_count: int) -> list[str]:
     """Chooses the vocabulary of documents and queries, the placeholder's word among it.
 
+    Documents overlap where they are windows of a book, so each different sentence counts once.
+
     Args:
         frame: As `encode_examples` takes it.
         maximum_size: How many words at most; None for all.
@@ -92,7 +94,8 @@ def cloze_words(frame: pd.DataFrame, maximum_size: int | None, minimum_count: in
     Returns:
         The most frequent words first, without the special ones.
     """
-    texts = [*frame["document"], *frame["query"]]
+    sentences = {line for document in frame["document"] for line in document.split("\n")}
+    texts = [*sentences, *frame["query"]]
     chunks = (texts[start : start + _CHUNK] for start in range(0, len(texts), _CHUNK))
     counts = count_words(*(tf.strings.split(tf.constant(chunk)) for chunk in chunks))
     words = choose_words(counts, maximum_size, minimum_count)

@@ -13,6 +13,7 @@ import tensorflow as tf
 from zoo.data.cloze_format import PLACEHOLDER
 from zoo.data.penn import PENN_RULES
 from zoo.serving.export import Endpoint
+from zoo.tasks.endpoints import same_batch
 from zoo.text.slots import ids_with_slots
 from zoo.text.vocabulary import Vocabulary
 
@@ -107,7 +108,7 @@ class ClozeEndpoint:
             tf.errors.InvalidArgumentError: The inputs differ in their batch size, or a query does
                 not hold the placeholder exactly once among the tokens that are read.
         """
-        document, query = _same_batch(document, query)
+        document, query = same_batch(document=document, query=query)
         given, asked = self._read(document, query)
         outputs = self._ask(given, asked)
         first = _first_occurrences(given.ids, given.tokens)
@@ -135,7 +136,9 @@ class ClozeEndpoint:
         Raises:
             tf.errors.InvalidArgumentError: As in `serve`.
         """
-        document, query, candidates = _same_batch(document, query, candidates)
+        document, query, candidates = same_batch(
+            document=document, query=query, candidates=candidates
+        )
         words = tf.ragged.boolean_mask(candidates, candidates != "")
         given, asked, listed = self._read(document, query, words)
         outputs = self._ask(given, asked, listed)
@@ -218,13 +221,3 @@ def _ranked(words: tf.RaggedTensor, probabilities: tf.RaggedTensor) -> dict[str,
         "candidates": candidates,
         "probabilities": tf.maximum(values, 0.0),
     }
-
-
-def _same_batch(*inputs: tf.Tensor) -> list[tf.Tensor]:
-    """Checks the batch sizes before anything else could stumble over them."""
-    sizes = tf.stack([tf.shape(one)[0] for one in inputs])
-    check = tf.debugging.assert_equal(
-        sizes, sizes[0], message="all inputs must have the same batch size"
-    )
-    with tf.control_dependencies([] if check is None else [check]):  # None: checked eagerly
-        return [tf.identity(one) for one in inputs]

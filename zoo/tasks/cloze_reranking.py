@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from zoo.data.cloze_books import split_sentences
 from zoo.data.cloze_format import PLACEHOLDER
 from zoo.text.kneser_ney import KneserNey
 from zoo.text.word_classes import word_classes
@@ -63,8 +62,8 @@ class CandidateModels:
     """The language models that score a query with a candidate in its blank.
 
     Args:
-        documents: training documents, tokens between spaces. They overlap, so that each different
-            sentence counts once.
+        documents: training documents, a sentence a line, tokens between spaces. They overlap, so
+            that each different sentence counts once.
         order: of every n-gram model.
         classes: number of word classes.
         iterations: passes of the exchange that makes them.
@@ -82,9 +81,8 @@ class CandidateModels:
         minimum_count: int = 1,
         logger: logging.Logger | None = None,
     ) -> None:
-        sentences = sorted(
-            {tuple(s) for document in set(documents) for s in split_sentences(document.split())}
-        )
+        lines = {line for document in set(documents) for line in document.split("\n")}
+        sentences = [line.split() for line in sorted(lines)]
         words, counts = np.unique([word for s in sentences for word in s], return_counts=True)
         kept = words[counts >= minimum_count].tolist()
         self.order = order
@@ -109,7 +107,7 @@ class CandidateModels:
 
     def _local(self, document: str, filled: Sequence[Sequence[str]]) -> np.ndarray:
         """Log-probabilities (N,) after the sentences of one document alone."""
-        sentences = split_sentences(document.split())
+        sentences = [line.split() for line in document.split("\n")]
         known = {word: n for n, word in enumerate(dict.fromkeys(document.split()))}
         for query in filled:
             for word in query:
