@@ -18,8 +18,7 @@ _THINGS = "anchor basket candle drum engine fiddle garden hammer island jacket k
 PEOPLE, THINGS = tuple(_PEOPLE.split()), tuple(_THINGS.split())
 
 _SEEDS = {"train": 2016, "valid": 2017, "test": 2018}
-_FACTS = 5
-_MEETINGS = 2
+_FACTS = 4
 _TELLING = (
     "{person} bought the {thing} last year .",
     "The {thing} was given to {person} .",
@@ -42,7 +41,7 @@ def cloze_sample(split: str, questions: int | None = None) -> pd.DataFrame:
         questions: How many; by default `SAMPLE_QUESTIONS[split]`. Fewer are the first of more.
 
     Returns:
-        A frame as `zoo.data.cloze_format.read_cbt` returns it, with five candidates a question:
+        A frame as `zoo.data.cloze_format.read_cbt` returns it, with four candidates a question:
         the people of the document, or its things.
 
     Raises:
@@ -65,9 +64,8 @@ def _question(generator: np.random.Generator) -> Question:
         _pick(generator, _TELLING).format(person=person, thing=thing)
         for person, thing in zip(people, things, strict=True)
     ]
-    for _ in range(_MEETINGS):
-        one, other = generator.choice(people, 2, replace=False).tolist()
-        sentences.append(_pick(generator, _MEETING).format(one=one, other=other))
+    one, other = generator.choice(people, 2, replace=False).tolist()
+    sentences.append(_pick(generator, _MEETING).format(one=one, other=other))
     fact = int(generator.integers(_FACTS))
     of_person = bool(generator.integers(2))
     words = {"person": people[fact], "thing": things[fact]}

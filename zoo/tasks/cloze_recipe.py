@@ -27,7 +27,7 @@ SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {
         "minimum_count": 1,
         "unknown_slots": 10,
-        "epochs": 6,
+        "epochs": 5,
         "batch_size": 32,
         "learning_rate": 1e-2,
         "ema_decay": 0.99,
