@@ -205,7 +205,9 @@ class ClozeEvaluator:
         self.examples = examples
         self._batches = examples.batches(batch_size, candidates=True)
         self._model = model
-        self._probabilities = tf.function(self._ask, reduce_retracing=True)
+        ids = tf.TensorSpec([None, None], tf.int32)
+        signature = dict.fromkeys(("document", "query", "candidates"), ids)
+        self._probabilities = tf.function(self._ask, input_signature=[signature])
 
     def __call__(self) -> dict[str, float]:
         """Returns `accuracy`, in percent."""

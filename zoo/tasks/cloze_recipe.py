@@ -93,8 +93,7 @@ def run_cloze(
     run = open_run(settings)
     data = load_cloze_data(data_name, settings.kind, settings.data_dir, run.logger)
     vocabulary = _vocabulary(settings, data, run)
-    model, report = _train(settings, make_model, data, vocabulary, run)
-    metrics = _test(settings, data, model, vocabulary)
+    model, report, metrics = _train(settings, make_model, data, vocabulary, run)
     run.logger.info("%s", ", ".join(f"{name} {value:.2f}" for name, value in metrics.items()))
     _export(settings, data, model, vocabulary, metrics, report["seconds"], run)
     return run.finish({**metrics, **report, "data": data.record})
@@ -117,8 +116,12 @@ def _train(
     data: "ClozeData",
     vocabulary: "Vocabulary",
     run: "RunFolder",
-) -> tuple["BaseModel", dict[str, Any]]:
-    """Trains; the best checkpoint is the one with the highest accuracy on the validation part."""
+) -> tuple["BaseModel", dict[str, Any], dict[str, float]]:
+    """Trains; the best checkpoint is the one with the highest accuracy on the validation part.
+
+    Returns:
+        The model, the loop's report, and the accuracy of the best weights on both other parts.
+    """
     from zoo.tasks.cloze import ClozeEvaluator, encode_examples
 
     slots = settings.unknown_slots
@@ -133,25 +136,13 @@ def _train(
     batches = examples.batches(settings.batch_size, settings.seed)
     size = len(vocabulary) + slots
     model = build_and_compile(settings, lambda: make_model(settings, size), batches.steps_per_epoch)
-    validation = encode_examples(data.validation, vocabulary, slots, training=False)
-    evaluate = ClozeEvaluator(model, validation)
-    return model, train(settings, model, batches, run, evaluate, monitor="accuracy")
-
-
-def _test(
-    settings: Any, data: "ClozeData", model: "BaseModel", vocabulary: "Vocabulary"
-) -> dict[str, float]:
-    """Accuracy by candidates of the best weights on both other parts."""
-    from zoo.tasks.cloze import ClozeEvaluator, encode_examples
-
-    parts = {"accuracy": data.test, "validation_accuracy": data.validation}
-    slots = settings.unknown_slots
-    return {
-        name: ClozeEvaluator(model, encode_examples(frame, vocabulary, slots, training=False))()[
-            "accuracy"
-        ]
-        for name, frame in parts.items()
-    }
+    validate, test = (
+        ClozeEvaluator(model, encode_examples(frame, vocabulary, slots, training=False))
+        for frame in (data.validation, data.test)
+    )
+    report = train(settings, model, batches, run, validate, monitor="accuracy")
+    accuracies = {"accuracy": test()["accuracy"], "validation_accuracy": validate()["accuracy"]}
+    return model, report, accuracies
 
 
 def _export(
