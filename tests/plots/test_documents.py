@@ -39,7 +39,7 @@ DOCUMENT = [b"ada", b"saw", b"bo", b"and", b"ada", b"."] * 5
 QUERY = [b"XXXXX", b"saw", b"bo"]
 
 
-def test_every_token_stands_on_its_weight_and_the_answer_is_red():
+def test_every_token_stands_on_its_weight_and_the_answer_is_framed():
     values = result([DOCUMENT, DOCUMENT[:2]], [QUERY, QUERY])
     figure = cloze(values)
     document, query = figure.axes
@@ -55,6 +55,8 @@ def test_every_token_stands_on_its_weight_and_the_answer_is_red():
             assert y * axes.images[0].get_array().shape[1] + x == position
     bold = [text.get_text() for text in document.texts if text.get_weight() == "bold"]
     assert bold == ["ada"] * 10
+    assert len(document.patches) == 10  # and a frame around each
+    assert not query.patches
     assert figure.get_suptitle() == "XXXXX saw bo\n→ ada (0.25)"
 
 

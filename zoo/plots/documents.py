@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from zoo.plots.figures import LONGEST_TITLE, add_title, pick_row, window_around
 from zoo.plots.text import drawable_text, font_families
@@ -22,7 +23,7 @@ def cloze(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 420)
     """Draws where a cloze reader looked: s over the document and, below, beta over the query.
 
     The text runs in lines as in a book; darker is more, each side on a scale of its own. The answer
-    is red wherever it stands.
+    is framed in red wherever it stands.
 
     Args:
         result: What a cloze servable answers, as NumPy arrays or tensors.
@@ -72,7 +73,7 @@ def _draw_text(
             position % _COLUMNS,
             position // _COLUMNS,
             drawable_text(token, _LONGEST_TOKEN),
-            color=_ANSWER_COLOR if found and not dark else "white" if dark else "black",
+            color="white" if dark else "black",
             weight="bold" if found else "normal",
             fontsize=_FONT_SIZE,
             family=families,
@@ -80,6 +81,11 @@ def _draw_text(
             verticalalignment="center",
             parse_math=False,
         )
+        if found:
+            corner = (position % _COLUMNS - 0.48, position // _COLUMNS - 0.46)
+            frame = Rectangle(corner, 0.96, 0.92, fill=False)
+            frame.set(edgecolor=_ANSWER_COLOR, linewidth=1.2)
+            axes.add_patch(frame)
     axes.set_xticks([])
     axes.set_yticks([])
-    axes.set_ylabel(f"{side} (max {largest:.2f})", fontsize=_FONT_SIZE)
+    axes.set_title(f"{side}: {largest:.2f} where darkest", loc="left", fontsize=_FONT_SIZE)
