@@ -8,7 +8,7 @@
 Questions on books of one's own: ``python -m zoo.data.cloze --help``. The same command, started
 again after an interruption, goes on where it was. The run folder holds settings, log, TensorBoard
 events, checkpoints, ``result.json``, the SavedModel and ``attention.png``. The sample is learned to
-95 % at least, in a minute and a half.
+95 % at least.
 """
 
 from dataclasses import dataclass
