@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         text,
         training,
     )
+    from zoo.models.aoa_reader import AttentionOverAttentionReader
     from zoo.models.dcn import DynamicCoattentionNetwork
     from zoo.models.dcn_plus import DynamicCoattentionNetworkPlus
     from zoo.models.luong import LuongTranslator
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"  # the one place: setup.cfg reads it from here
 
 __all__ = [
+    "AttentionOverAttentionReader",
     "ChoTranslator",
     "DynamicCoattentionNetwork",
     "DynamicCoattentionNetworkPlus",
@@ -75,6 +77,7 @@ __all__ = [
 
 # Where each lazy name that is not a part of the package lives.
 _HOMES = {
+    "AttentionOverAttentionReader": "zoo.models.aoa_reader",
     "ChoTranslator": "zoo.models.rnnencdec",
     "DynamicCoattentionNetwork": "zoo.models.dcn",
     "DynamicCoattentionNetworkPlus": "zoo.models.dcn_plus",

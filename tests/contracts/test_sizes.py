@@ -40,6 +40,9 @@ CHO = (
 TRAINABLE = {
     ("DynamicCoattentionNetwork", "paper"): 8_069_432,
     ("DynamicCoattentionNetworkPlus", "paper"): DCN_PLUS,
+    ("AttentionOverAttentionReader", "paper"): 47_472_000,
+    ("AttentionOverAttentionReader", "paper_named_entities"): 22_345_344,
+    ("AttentionOverAttentionReader", "paper_common_nouns"): 22_392_192,
     ("RNNsearch", "paper"): 80_442_000,
     ("RNNsearch", "paper_no_bias"): 80_401_000,
     ("RNNencdec", "paper"): RNNENCDEC,

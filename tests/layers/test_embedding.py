@@ -85,3 +85,17 @@ def test_a_configuration_gives_the_layer_back():
     assert copy.get_config() == layer.get_config()
     assert (copy.vocabulary_size, copy.embedding_dim) == (6, 3)
     assert (copy.table_dtype, copy.trainable) == ("float16", False)
+
+
+def test_word_vectors_may_be_penalised_but_padding_is_not():
+    layer = make(l2=0.25)
+    matrix = np.random.default_rng(0).normal(size=(6, 3)).astype("float32")
+    layer.load_vectors(matrix)
+    with tf.GradientTape() as tape:
+        (penalty,) = layer.losses
+    np.testing.assert_allclose(penalty, 0.25 * (matrix[1:] ** 2).sum(), rtol=1e-6)
+    gradient = tape.gradient(penalty, layer.table.value).numpy()
+    np.testing.assert_allclose(gradient[1:], 0.5 * matrix[1:], rtol=1e-6)
+    assert not gradient[0].any()
+    assert not make().losses
+    assert WordEmbedding.from_config(layer.get_config()).l2 == 0.25

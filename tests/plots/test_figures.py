@@ -4,10 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import zoo
 from zoo.plots import alignment, save_figure
+from zoo.plots.figures import pick_row, window_around
 
 
 @pytest.mark.parametrize(
@@ -45,3 +47,22 @@ def test_no_pyplot_is_loaded():
     root = Path(zoo.__file__).parents[1]
     child = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, check=True)
     assert child.stdout.strip() == b"False"
+
+
+def test_a_row_is_picked_with_its_length():
+    result = {"text_length": [3, 0], "score": np.array([[1.0, 2.0], [3.0, 4.0]])}
+    picked, length = pick_row(result, 0, "text")
+    assert length == 3
+    assert picked["score"].tolist() == [1.0, 2.0]
+    with pytest.raises(ValueError, match="row must be in a batch of 2, got -1"):
+        pick_row(result, -1, "text")
+    with pytest.raises(ValueError, match="row 1: its text has no token to draw"):
+        pick_row(result, 1, "text")
+
+
+@pytest.mark.parametrize(
+    ("middle", "length", "expected"),
+    [(0, 3, (0, 3)), (2, 20, (0, 5)), (10, 20, (8, 13)), (19, 20, (15, 20)), (4, 5, (0, 5))],
+)
+def test_a_window_is_as_wide_as_allowed_and_within_the_text(middle, length, expected):
+    assert window_around(middle, length, 5) == slice(*expected)

@@ -44,7 +44,8 @@ def with_v1_loader(folder, signature, inputs):
 
 def as_array(value):
     if "strings" in value:
-        return np.array([text.encode("latin-1") for text in value["strings"]], dtype=object)
+        texts = [text.encode("latin-1") for text in value["strings"]]
+        return np.array([*texts, None], dtype=object)[:-1].reshape(value["shape"])
     return np.array(value["numbers"], value["dtype"])
 
 

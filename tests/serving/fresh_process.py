@@ -18,7 +18,7 @@ class Request(NamedTuple):
 
     folder: Path
     inputs: dict[str, Any]
-    """Lists of str or bytes, or numbers."""
+    """Lists or arrays of str or bytes, or numbers."""
     signature: str = "serving_default"
 
 
@@ -66,10 +66,12 @@ def serve_in_fresh_process(
 
 def _plain(value: Any) -> dict[str, Any]:
     """Strings as Latin-1, in which every byte is a character."""
-    if isinstance(value, list) and all(isinstance(item, (str, bytes)) for item in value):
-        texts = [item.encode() if isinstance(item, str) else item for item in value]
-        return {"strings": [text.decode("latin-1") for text in texts]}
+    if isinstance(value, list):
+        value = np.array([*value, None], object)[:-1]
     array = np.asarray(value)
+    if all(isinstance(item, (str, bytes)) for item in array.ravel()):
+        texts = [item.encode() if isinstance(item, str) else item for item in array.ravel()]
+        return {"strings": [text.decode("latin-1") for text in texts], "shape": array.shape}
     return {"numbers": array.tolist(), "dtype": array.dtype.name}
 
 

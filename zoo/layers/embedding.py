@@ -23,6 +23,7 @@ class WordEmbedding(keras.layers.Layer):
         table_dtype: dtype the table is stored in, e.g. ``"float16"``; None: the layer's own.
             Vectors are cast to the compute dtype after the look-up.
         initializer: of the rows but the first.
+        l2: weight of their sum of squares, the first row's left out, in the loss.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class WordEmbedding(keras.layers.Layer):
         embedding_dim: int,
         table_dtype: str | None = None,
         initializer: Any = "uniform",
+        l2: float = 0.0,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -38,6 +40,7 @@ class WordEmbedding(keras.layers.Layer):
         self.embedding_dim = embedding_dim
         self.table_dtype = table_dtype
         self.initializer = keras.initializers.get(initializer)
+        self.l2 = l2
 
     def build(self, *_: Any) -> None:
         """Creates the table (V, d)."""
@@ -50,6 +53,7 @@ class WordEmbedding(keras.layers.Layer):
             shape=(self.vocabulary_size, self.embedding_dim),
             dtype=self.table_dtype,
             initializer=initializer,
+            regularizer=self._penalty if self.l2 else None,
             autocast=False,
             name="table",
         )
@@ -57,6 +61,9 @@ class WordEmbedding(keras.layers.Layer):
     def call(self, ids: Tensor) -> Tensor:
         """Looks up int32 ids (...) and returns their vectors (..., d) in the compute dtype."""
         return ops.cast(ops.take(self.table, ids, axis=0), self.compute_dtype)
+
+    def _penalty(self, table: Tensor) -> Tensor:
+        return self.l2 * ops.sum(ops.square(table[1:]))
 
     def load_vectors(self, matrix: np.ndarray) -> None:
         """Replaces the table by ``matrix`` (V, d).
@@ -76,4 +83,5 @@ class WordEmbedding(keras.layers.Layer):
             "embedding_dim": self.embedding_dim,
             "table_dtype": self.table_dtype,
             "initializer": keras.initializers.serialize(self.initializer),
+            "l2": self.l2,
         }

@@ -10,7 +10,16 @@ from zoo.models.base import BaseModel
 
 Task = Literal["reading", "translation", "cloze", "language_model", "classification"]
 
-MODULES = ("dcn", "dcn_plus", "rnnsearch", "luong", "seq2seq", "rnnencdec", "transformer")
+MODULES = (
+    "dcn",
+    "dcn_plus",
+    "aoa_reader",
+    "rnnsearch",
+    "luong",
+    "seq2seq",
+    "rnnencdec",
+    "transformer",
+)
 """Files of ``zoo/models`` that register models."""
 
 

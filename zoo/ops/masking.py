@@ -35,7 +35,7 @@ def mask_rows(values: Tensor, mask: Tensor) -> Tensor:
 
 def mask_scores(scores: Tensor, mask: Tensor) -> Tensor:
     """Returns float32 (or float64) ``scores`` with ``MASKED_SCORE`` where ``mask`` is False."""
-    scores = _at_least_float32(scores)
+    scores = at_least_float32(scores)
     return ops.where(mask, scores, ops.cast(MASKED_SCORE, scores.dtype))
 
 
@@ -92,6 +92,7 @@ def _softmax(scores: Tensor, axis: int) -> Tensor:
     return ops.softmax(scores, axis=axis)
 
 
-def _at_least_float32(scores: Tensor) -> Tensor:
+def at_least_float32(scores: Tensor) -> Tensor:
+    """Returns ``scores`` in float32, but float64 as it is."""
     dtype = keras.backend.standardize_dtype(scores.dtype)
     return scores if dtype == "float64" else ops.cast(scores, "float32")

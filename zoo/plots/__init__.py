@@ -5,6 +5,7 @@ display is needed. Tokens of any script can be drawn: what no installed font has
 """
 
 from zoo.plots.attention import SENTINEL, alignment, reading
+from zoo.plots.documents import cloze
 from zoo.plots.figures import save_figure
 from zoo.plots.growth import growth_by_size
 from zoo.plots.heads import Heads, attention_heads
@@ -15,6 +16,7 @@ __all__ = [
     "Heads",
     "alignment",
     "attention_heads",
+    "cloze",
     "growth_by_size",
     "reading",
     "save_figure",

@@ -11,7 +11,7 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from zoo.plots.figures import LONGEST_TITLE, add_title
+from zoo.plots.figures import LONGEST_TITLE, add_title, pick_row, window_around
 from zoo.plots.text import drawable_text, font_families
 
 SENTINEL = "(none)"
@@ -79,16 +79,11 @@ def reading(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 45
     Raises:
         ValueError: `row` is not in the batch, or its context has no token.
     """
-    batch = len(result["context_length"])
-    if not 0 <= row < batch:
-        raise ValueError(f"row must be in a batch of {batch}, got {row}")
-    picked = {name: np.asarray(value)[row] for name, value in result.items()}
-    length, words = int(picked["context_length"]), int(picked["question_length"])
-    if not length:
-        raise ValueError(f"row {row}: its context has no token to draw")
+    picked, length = pick_row(result, row, "context")
+    words = int(picked["question_length"])
     answer = _answer_tokens(picked, length)
     middle = sum(answer) // 2 if answer else int(picked["start_probabilities"][-1].argmax())
-    window = _window(middle, length, maximum_tokens)
+    window = window_around(middle, length, maximum_tokens)
     tokens = list(picked["context_tokens"][window])
     asked = [*picked["question_tokens"][:words], SENTINEL]
     attention = picked["attention_context_to_question"][window]  # (columns, n + 1)
@@ -150,12 +145,6 @@ def _answer_tokens(picked: Mapping[str, Any], length: int) -> tuple[int, int] | 
                 break
     starts, ends = picked["start_probabilities"], picked["end_probabilities"]  # (I, m)
     return max(runs, key=lambda run: (starts[:, run[0]] * ends[:, run[1]]).max(), default=None)
-
-
-def _window(middle: int, length: int, maximum: int) -> slice:
-    """As many tokens as may be drawn around one of them."""
-    first = max(0, min(middle - maximum // 2, length - maximum))
-    return slice(first, min(first + maximum, length))
 
 
 def _draw_iterations(axes: Axes, side: str, probabilities: np.ndarray) -> AxesImage:

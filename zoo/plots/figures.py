@@ -1,10 +1,13 @@
-"""What all pictures share: titles and notes, and files that appear whole."""
+"""What all pictures share: what is drawn, titles and notes, and files that appear whole."""
 
 import os
 import textwrap
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from zoo.plots.text import drawable_text, font_families
@@ -40,6 +43,28 @@ def save_figure(figure: Figure, path: str | Path, *, dpi: int = 150) -> Path:
     finally:
         partial.unlink(missing_ok=True)
     return path
+
+
+def pick_row(result: Mapping[str, Any], row: int, side: str) -> tuple[dict[str, Any], int]:
+    """One example of what a servable answers, as NumPy arrays, and the number of a side's tokens.
+
+    Raises:
+        ValueError: `row` is not in the batch, or that side has no token.
+    """
+    batch = len(result[f"{side}_length"])
+    if not 0 <= row < batch:
+        raise ValueError(f"row must be in a batch of {batch}, got {row}")
+    picked = {name: np.asarray(value)[row] for name, value in result.items()}
+    length = int(picked[f"{side}_length"])
+    if not length:
+        raise ValueError(f"row {row}: its {side} has no token to draw")
+    return picked, length
+
+
+def window_around(middle: int, length: int, maximum: int) -> slice:
+    """As many tokens as may be drawn around one of them."""
+    first = max(0, min(middle - maximum // 2, length - maximum))
+    return slice(first, min(first + maximum, length))
 
 
 def add_title(figure: Figure, title: str) -> None:

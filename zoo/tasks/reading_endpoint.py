@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from zoo.decoding.spans import best_spans
 from zoo.serving.export import Endpoint
+from zoo.tasks.endpoints import same_batch
 from zoo.text.tokenizer import WordTokenizer
 from zoo.text.vocabulary import Vocabulary
 
@@ -105,7 +106,7 @@ class ReadingEndpoint:
         Raises:
             tf.errors.InvalidArgumentError: `question` and `context` differ in their batch size.
         """
-        question, context = _same_batch(question, context)
+        question, context = same_batch(question=question, context=context)
         asked = self._read(question, self.limits["maximum_question_tokens"])
         given = self._read(context, self.limits["maximum_context_tokens"])
         outputs = self.model({"question": asked.ids, "context": given.ids}, training=False)
@@ -159,17 +160,6 @@ class ReadingEndpoint:
             "start": start,
             "end": end,
         }
-
-
-def _same_batch(question: tf.Tensor, context: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Checks the batch sizes before anything else could stumble over them."""
-    check = tf.debugging.assert_equal(
-        tf.size(question),
-        tf.size(context),
-        message="question and context must have the same batch size",
-    )
-    with tf.control_dependencies([] if check is None else [check]):  # None: checked eagerly
-        return tf.identity(question), tf.identity(context)
 
 
 def _iterations(outputs: dict[str, tf.Tensor], given: _Side) -> dict[str, tf.Tensor]:

@@ -1,0 +1,82 @@
+"""Re-ranks the best candidates of a trained cloze reader with language models (Cui et al. 2016).
+
+    python -m recipes.cloze_reranking --run-dir runs/cloze_aoa_ne_cloze
+
+takes the reader and the data of a run of ``recipes.cloze_aoa``, trains a global n-gram model and a
+class model on the training documents, tunes the weights on the validation part, prints what each
+feature adds, and writes it to ``reranking.json`` in the run folder.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from zoo.training.command import start
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Which reader, and how it is helped."""
+
+    run_dir: Path
+    """Folder of a finished run of recipes.cloze_aoa."""
+    data_dir: Path | None = None
+    """Folder of the data sets; by default $ZOO_DATA, then the Keras cache."""
+    n_best: int = 5
+    """Candidates of a question that are re-ranked."""
+    order: int = 8
+    """Longest n-gram of the language models."""
+    classes: int = 1000
+    """Word classes."""
+    iterations: int = 5
+    """Passes over all words that make them."""
+
+
+def main(settings: Settings) -> list[dict[str, Any]]:
+    """Prints and returns a row for each number of features.
+
+    Raises:
+        ValueError: the folder holds no finished run.
+    """
+    import logging
+
+    from zoo.serving.load import load, load_vocabulary
+    from zoo.tasks.cloze import ClozeEvaluator, encode_examples
+    from zoo.tasks.cloze_data import load_cloze_data
+    from zoo.tasks.cloze_reranking import CandidateModels, candidate_costs, gains
+    from zoo.training.runs import read_json, write_json
+
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    logger = logging.getLogger(__name__)
+    if not (settings.run_dir / "result.json").is_file():
+        raise ValueError(f"run_dir: {settings.run_dir} holds no finished run (result.json)")
+    run = read_json(settings.run_dir / "settings.json")
+    folder = settings.run_dir / "saved_model"
+    model, vocabulary = load(folder), load_vocabulary(folder)
+    data = load_cloze_data(run["data"], run["kind"], settings.data_dir, logger)
+    models = CandidateModels(
+        data.training["document"],
+        order=settings.order,
+        classes=settings.classes,
+        iterations=settings.iterations,
+        logger=logger,
+    )
+    parts = []
+    for frame in (data.validation, data.test):
+        examples = encode_examples(frame, vocabulary, run["unknown_slots"], training=False)
+        probabilities = ClozeEvaluator(model, examples).probabilities()
+        parts.append(candidate_costs(frame, probabilities, models, settings.n_best))
+    table = [dataclasses.asdict(gain) for gain in gains(*parts)]
+    for row in table:
+        weights = ", ".join(
+            f"{name} {weight:g}"
+            for name, weight in zip(row["features"], row["weights"], strict=True)
+        )
+        print(f"valid {row['validation']:.2f}  test {row['test']:.2f}  ({weights})")
+    write_json(settings.run_dir / "reranking.json", table)
+    return table
+
+
+if __name__ == "__main__":
+    start(main, Settings, __doc__)

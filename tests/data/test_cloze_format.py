@@ -1,0 +1,141 @@
+"""Question files: what is read out of them, and that whatever is wrong is named with its line."""
+
+import gzip
+
+import pytest
+
+from zoo.data.cloze_format import (
+    PLACEHOLDER,
+    Question,
+    questions_frame,
+    read_cbt,
+    read_cnn,
+    write_cbt,
+)
+
+SENTENCES = [f"Sentence {n} tells of a cat and a dog ." for n in range(1, 21)]
+QUESTION = Question("\n".join(SENTENCES), f"A {PLACEHOLDER} barks .", "dog", ["cat", "dog"])
+LAST = f"A {PLACEHOLDER} barks .\tdog\t\tcat|dog"
+
+
+def block(sentences=SENTENCES, last=LAST):
+    return "".join(f"{n} {line}\n" for n, line in enumerate([*sentences, last], 1))
+
+
+def read(tmp_path, text):
+    path = tmp_path / "questions.txt"
+    path.write_bytes(text.encode())
+    return read_cbt(path)
+
+
+@pytest.mark.parametrize("ending", ["", "\n", "\n\n"])
+def test_blocks_become_rows(tmp_path, ending):
+    other = block(last=f"{PLACEHOLDER} sleeps .\tcat\t\tdog|cat|fish")
+    frame = read(tmp_path, block() + "\n" + other + ending)
+    assert [Question(*row) for row in frame.itertuples(index=False)] == [
+        QUESTION,
+        Question(QUESTION.document, f"{PLACEHOLDER} sleeps .", "cat", ["dog", "cat", "fish"]),
+    ]
+
+
+def test_compressed_files_and_windows_lines_are_read(tmp_path):
+    path = tmp_path / "questions.txt.gz"
+    path.write_bytes(gzip.compress(block().replace("\n", "\r\n").encode()))
+    assert Question(*read_cbt(path).iloc[0]) == QUESTION
+
+
+MALFORMED = {
+    "a line is missing": (block(SENTENCES[:9] + SENTENCES[10:]), 21, "line 21 of the question"),
+    "a number is wrong": (block().replace("7 Sen", "8 Sen"), 7, "line 7 of the question"),
+    "the file is cut": ("".join(block().splitlines(True)[:12]), 13, "line 13 of the question"),
+    "no empty line between": (block() * 2, 22, "an empty line after a question"),
+    "too few fields": (block(last=LAST.replace("\t\t", "\t")), 21, "between tabs"),
+    "something in the third field": (block(last=LAST.replace("\t\t", "\tx\t")), 21, "tabs"),
+    "no placeholder": (block(last=LAST.replace(PLACEHOLDER, "dog")), 21, "a query with XXXXX once"),
+    "two placeholders": (block(last=f"{PLACEHOLDER} {LAST}"), 21, "a query with XXXXX once"),
+    "a placeholder inside of a word": (
+        block(last=LAST.replace(PLACEHOLDER, f"{PLACEHOLDER}s")),
+        21,
+        "a query with XXXXX once",
+    ),
+    "no answer": (block(last=LAST.replace("\tdog\t", "\t\t")), 21, "the answer ''"),
+    "an answer that is no candidate": (block(last=LAST.replace("|dog", "")), 21, "answer 'dog'"),
+    "an empty candidate": (block(last=f"{LAST}|"), 21, "candidates that are words"),
+    "an empty document": (block([""] * 20), 1, "a document with words"),
+}
+
+
+@pytest.mark.parametrize("kind", MALFORMED)
+@pytest.mark.parametrize("before", [0, 1])
+def test_a_malformed_block_is_named_by_its_line(tmp_path, kind, before):
+    text, line, expected = MALFORMED[kind]
+    line += 22 * before
+    with pytest.raises(ValueError, match=rf"questions.txt: line {line}: expected .*{expected}"):
+        read(tmp_path, (block() + "\n") * before + text)
+
+
+def test_a_file_without_a_question_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="holds no question"):
+        read(tmp_path, "\n\n")
+
+
+@pytest.mark.parametrize("name", ["out.txt", "out.txt.gz"])
+def test_what_is_written_is_read_again(tmp_path, name):
+    write_cbt(tmp_path / name, [QUESTION] * 3)
+    frame = read_cbt(tmp_path / name)
+    assert [Question(*row) for row in frame.itertuples(index=False)] == [QUESTION] * 3
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_document_of_another_length_is_not_written(tmp_path):
+    with pytest.raises(ValueError, match="expected 20 a document, got 1"):
+        write_cbt(tmp_path / "out.txt", [QUESTION._replace(document="A b .")])
+    assert not any(tmp_path.iterdir())
+
+
+CNN = (
+    "http://example.org/1\n\n@entity3 met @entity1 in @entity2 . @entity1 left\n\n"
+    "@placeholder left @entity2\n\n@entity1\n\n@entity1:Ada\n@entity2:Oslo\n@entity3:Bo\n"
+)
+
+
+def cnn(tmp_path, text, name="b.question"):
+    (tmp_path / name).write_text(text)
+    return read_cnn(tmp_path)
+
+
+def test_question_files_of_cnn_become_rows_in_the_order_of_their_names(tmp_path):
+    cnn(tmp_path, CNN)
+    frame = cnn(tmp_path, CNN.replace("\n@entity1\n", "\n@entity3\n"), "a.question")
+    assert frame["answer"].tolist() == ["@entity3", "@entity1"]
+    assert Question(*frame.iloc[1]) == Question(
+        "@entity3 met @entity1 in @entity2 . @entity1 left",
+        "XXXXX left @entity2",
+        "@entity1",
+        ["@entity3", "@entity1", "@entity2"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "expected"),
+    [
+        ("@placeholder left", "somebody left", 5, "a query with @placeholder once"),
+        ("@placeholder left", "@placeholder @placeholder", 5, "a query with @placeholder once"),
+        ("\n\n@entity1\n\n", "\n\n@entity9\n\n", 7, "an entity of the document"),
+        ("\n\n@placeholder", "\n@placeholder", 4, "an empty line after the document"),
+        ("http://example.org/1", "", 1, "the address"),
+        ("@entity1\n\n@entity1:Ada\n@entity2:Oslo\n@entity3:Bo\n", "", 7, "the answer"),
+    ],
+)
+def test_a_malformed_file_of_cnn_is_named_with_its_line(tmp_path, old, new, line, expected):
+    with pytest.raises(ValueError, match=rf"b.question: line {line}: expected {expected}"):
+        cnn(tmp_path, CNN.replace(old, new))
+
+
+def test_a_folder_without_questions_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"holds no file \*.question"):
+        read_cnn(tmp_path)
+
+
+def test_a_frame_of_no_question_has_the_columns():
+    assert questions_frame([]).columns.tolist() == ["document", "query", "answer", "candidates"]

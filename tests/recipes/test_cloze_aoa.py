@@ -1,0 +1,126 @@
+"""The cloze recipe: learns the generated sample as a user would run it, and reads real files."""
+
+import json
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import recipes.cloze_aoa as recipe
+from zoo.data.cloze import SPLITS, cloze_file_name
+from zoo.data.cloze_format import SENTENCES, Question, write_cbt
+from zoo.tasks.cloze_data import resolve_data
+from zoo.tasks.cloze_recipe import SHARED_DEFAULTS
+from zoo.training.settings import resolve
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.system
+def test_the_defaults_learn_the_sample_and_export_a_reader(tmp_path: Path) -> None:
+    began = time.monotonic()
+    finished = subprocess.run(
+        [
+            *(sys.executable, "-m", "recipes.cloze_aoa"),
+            *("--data", "sample", "--run-dir", str(tmp_path)),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    seconds = time.monotonic() - began
+    assert finished.returncode == 0, finished.stderr[-2000:]
+
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result["accuracy"] >= 95, result
+    assert (tmp_path / "attention.png").stat().st_size > 10_000
+    assert (tmp_path / "saved_model" / "model_card.json").exists()
+    assert list((tmp_path / "tensorboard").iterdir())
+
+    # The exported reader answers as the recipe has measured, with candidates and without.
+    import tensorflow as tf
+
+    from zoo.data.cloze_sample import cloze_sample
+    from zoo.serving.load import load_servable
+
+    frame = cloze_sample("test").head(100)
+    signatures = load_servable(tmp_path / "saved_model").signatures
+    asked = {name: tf.constant([*frame[name]]) for name in ("document", "query")}
+    ranked = signatures["ranked"](candidates=tf.constant([*frame["candidates"]]), **asked)
+    for answers in (ranked, signatures["serving_default"](**asked)):
+        found = [answer.decode() for answer in answers["answer"].numpy()]
+        assert sum(a == b for a, b in zip(found, frame["answer"], strict=True)) >= 90
+    assert seconds < 240, "the default run is to take one to two minutes"
+
+
+def test_settings_given_as_none_depend_on_the_data() -> None:
+    defaults = (SHARED_DEFAULTS, recipe.DEFAULTS)
+    sample = resolve(recipe.Settings(), "cloze_aoa", "sample", *defaults)
+    real = resolve(recipe.Settings(epochs=3), "cloze_aoa_ne", "cloze", *defaults)
+    assert sample.run_dir == Path("runs/cloze_aoa_sample")
+    assert sample.hidden_dim == recipe.DEFAULTS["sample"]["hidden_dim"]
+    assert real.run_dir == Path("runs/cloze_aoa_ne_cloze")
+    assert (real.epochs, real.batch_size, real.learning_rate) == (3, 32, 1e-3)
+    assert (real.clip_norm, real.dropout, real.embedding_l2) == (5.0, 0.1, 1e-4)
+
+
+def write_set(folder: Path, dataset: str = "cloze", kind: str = "ne") -> None:
+    """Three small files of questions whose answer is the only name that is told twice."""
+    for split in SPLITS:
+        questions = []
+        for name in ("Ada", "Bo", "Cy") * 4:
+            document = "\n".join([f"The cat saw {name} and Di ."] * SENTENCES)
+            query = "The cat saw XXXXX again ."
+            questions.append(Question(document, query, name, [name, "Di"]))
+        write_cbt(folder / cloze_file_name(dataset, kind, split), questions)
+
+
+def test_auto_is_the_first_set_that_lies_here_whole(tmp_path: Path) -> None:
+    assert resolve_data("auto", "ne", tmp_path) == "sample"
+    write_set(tmp_path)
+    assert resolve_data("auto", "ne", tmp_path) == "cloze"
+    assert resolve_data("auto", "cn", tmp_path) == "sample"
+    write_set(tmp_path, "cbt")
+    assert resolve_data("auto", "ne", tmp_path) == "cbt"
+    (tmp_path / cloze_file_name("cbt", "ne", "test")).unlink()
+    assert resolve_data("auto", "ne", tmp_path) == "cloze"
+    assert resolve_data("cbt", "ne", tmp_path) == "cbt"
+
+
+@pytest.mark.parametrize("attention", ["over", "sum"])
+def test_trains_on_files_of_questions(tmp_path: Path, attention: str) -> None:
+    """The official format, one epoch, the whole way."""
+    write_set(tmp_path)
+    settings = recipe.Settings(
+        data_dir=tmp_path,
+        run_dir=tmp_path / "run",
+        attention=attention,
+        embedding_dim=6,
+        hidden_dim=5,
+        epochs=1,
+        batch_size=4,
+    )
+    result = recipe.main(settings)
+    assert result["epochs"] == 1
+    assert 0 <= result["accuracy"] <= 100
+    assert 0 <= result["validation_accuracy"] <= 100
+    stored = json.loads((tmp_path / "run" / "settings.json").read_text())
+    assert (stored["data"], stored["kind"]) == ("cloze", "ne")
+    card = json.loads((tmp_path / "run" / "saved_model" / "model_card.json").read_text())
+    assert set(card["data"]["sha256"]) == {"ne_train.txt", "ne_valid.txt", "ne_test.txt"}
+    assert "not the Children's Book Test" in card["data"]["remarks"]
+    assert card["tokenizer"] == {"placeholder": "XXXXX", "unknown_slots": 100}
+    assert (tmp_path / "run" / "attention.png").exists()
+
+    with pytest.raises(ValueError, match="hidden_dim"):  # another setting, the same folder
+        recipe.main(replace(settings, hidden_dim=7))
+
+
+def test_a_set_that_does_not_lie_here_is_one_clear_error(tmp_path: Path) -> None:
+    settings = recipe.Settings(data="cbt", kind="cn", data_dir=tmp_path, run_dir=tmp_path / "run")
+    with pytest.raises(FileNotFoundError, match=r"cbtest_CN_train.txt: not found.*CBTest.tgz"):
+        recipe.main(settings)

@@ -1,0 +1,125 @@
+"""Cloze questions: where their files lie, and questions out of books of one's own.
+
+    python -m zoo.data.cloze --text book.txt --out questions.txt --kind ne
+
+writes questions in the format of the Children's Book Test (`zoo.data.cloze_books` tells how). Two
+sets in that format are known: the Children's Book Test itself ("cbt", `cbtest_NE_train.txt` ...),
+and one of other books ("cloze", `ne_train.txt` ...), whose numbers do not compare with its.
+"""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from zoo.data.cloze_books import Kind, questions_from_text
+from zoo.data.cloze_format import SENTENCES, Question, write_cbt
+from zoo.data.download import RemoteFile, data_directories, locate
+from zoo.data.parallel import read_lines
+
+ClozeSet = Literal["cloze", "cbt"]
+SPLITS = ("train", "valid", "test")
+
+_CBT_ARCHIVE = "http://www.thespermwhale.com/jaseweston/babi/CBTest.tgz"
+_CBT_NAMES = {"train": "train", "valid": "valid_2000ex", "test": "test_2500ex"}
+_FOLDERS: dict[str, tuple[str, ...]] = {
+    "cloze": ("cloze",),
+    "cbt": ("cbt", "CBTest/data"),  # the second is how the archive unpacks
+}
+
+
+def cloze_file_name(dataset: ClozeSet, kind: Kind, split: str) -> str:
+    """The name of a file of a set, without `.gz`.
+
+    Raises:
+        ValueError: There is no such set, kind or split.
+    """
+    for name, value, options in (
+        ("dataset", dataset, get_args(ClozeSet)),
+        ("kind", kind, get_args(Kind)),
+        ("split", split, SPLITS),
+    ):
+        if value not in options:
+            raise ValueError(f"{name}: expected one of {list(options)}, got {value!r}")
+    if dataset == "cloze":
+        return f"{kind}_{split}.txt"
+    return f"cbtest_{kind.upper()}_{_CBT_NAMES[split]}.txt"
+
+
+def find_cloze(
+    dataset: ClozeSet, kind: Kind, split: str, data_dir: str | Path | None = None
+) -> Path:
+    """Finds one file of a set on this machine. Neither set is downloaded: see the error.
+
+    Args:
+        dataset: "cloze" or "cbt".
+        kind: "ne", named entities, or "cn", common nouns.
+        split: One of `SPLITS`.
+        data_dir: Folder that holds `cloze/`, `cbt/`, the unpacked `CBTest/`, or the files,
+            compressed or not; by default `$ZOO_DATA`, then the Keras cache.
+
+    Raises:
+        ValueError: There is no such set, kind or split.
+        FileNotFoundError: The file is missing; says where it is to be put, and where it is from.
+    """
+    name = cloze_file_name(dataset, kind, split)
+    for folder in _FOLDERS[dataset]:
+        path = locate(folder, RemoteFile(name, url="", sha256="", size=0), data_dir)
+        if path is not None:
+            return path
+    place = data_directories(data_dir)[0] / _FOLDERS[dataset][0] / name
+    source = (
+        f"it is in {_CBT_ARCHIVE}, whose checksum is not known: unpack it by hand"
+        if dataset == "cbt"
+        else "make one of books: python -m zoo.data.cloze --help"
+    )
+    raise FileNotFoundError(f"{name}: not found; expected at {place}[.gz]; {source}")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to make questions of."""
+
+    text: tuple[Path, ...]
+    """Books, plain text in UTF-8, compressed if the name ends in .gz."""
+    out: Path
+    """File to write, compressed if its name ends in .gz."""
+    kind: Kind = "ne"
+    """Words that are left out: ne, names; cn, common nouns."""
+    stride: int = SENTENCES + 1
+    """Sentences from one query to the next; fewer than 21 give more questions, which overlap."""
+    seed: int = 0
+    """Seed of the choice of answers and candidates."""
+
+
+def main(settings: Settings) -> int:
+    """Writes the questions of all books; returns how many there are.
+
+    Raises:
+        ValueError: A book is not UTF-8, or no book gives a question.
+        OSError: A file cannot be read or written.
+    """
+    questions: list[Question] = []
+    for path in settings.text:
+        text = "\n".join(read_lines(path))
+        questions += questions_from_text(
+            text, settings.kind, stride=settings.stride, seed=settings.seed
+        )
+    if not questions:
+        raise ValueError(
+            f"text: no question of kind {settings.kind!r}; 21 sentences in a row must hold 10 words"
+            " of that kind, one of them in the last and in another"
+        )
+    write_cbt(settings.out, questions)
+    return len(questions)
+
+
+if __name__ == "__main__":
+    import tyro
+
+    chosen = tyro.cli(Settings, description=__doc__)
+    try:
+        count = main(chosen)
+    except (ValueError, OSError) as error:
+        sys.exit(f"error: {error}")
+    sys.stdout.write(f"{chosen.out}: {count} questions\n")

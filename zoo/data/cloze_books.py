@@ -1,0 +1,198 @@
+"""Cloze questions out of plain-text books, in the manner of the Children's Book Test.
+
+21 sentences in a row make a question: the last one is the query, and one of its words, which occurs
+in the 20 sentences before too, is left out. The candidates are words of the same kind out of the
+same sentences. What a word's kind is, is told from the book alone, without a tagger:
+
+- "ne", names: capitalised in the middle of sentences in more than nine of ten uses there;
+- "cn", common nouns: lower-case words that often end a phrase that a determiner begins.
+
+The rules are plain, and some words get in that a tagger would keep out.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Literal, get_args
+
+import numpy as np
+
+from zoo.data.cloze_format import PLACEHOLDER, SENTENCES, Question
+from zoo.data.penn import penn_tokens
+
+Kind = Literal["ne", "cn"]
+
+CANDIDATES = 10
+
+_QUERY_TOKENS = (7, 70)
+_DOCUMENT_TOKENS = 1000
+_NAME_SHARE = 0.9  # of a name's uses in mid-sentence that are capitalised
+_NOUN_USES, _NOUN_SHARE = 3, 0.3  # uses of a noun, and how many of them look like one
+
+_START = re.compile(r"^\*\*\*\s*START OF.*$", re.MULTILINE | re.IGNORECASE)
+_END = re.compile(r"^\*\*\*\s*END OF.*$", re.MULTILINE | re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_ENDS = frozenset({".", "!", "?", "..."})
+_CLOSING = frozenset({"''", "'", "-RRB-"})
+_OPENING = frozenset({"``", "`", "-LRB-"})
+_BEFORE_CAPITAL = _ENDS | _CLOSING | _OPENING | {":", "--"}  # a capital after these tells nothing
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_DETERMINERS = _words(
+    "a an the this that these those my your his her its our their some any no every each"
+)
+_FUNCTION_WORDS = _words(
+    "and or but of in on at to for from with by as into upon over under that which who when "
+    "while where if so than then was were is are had has have"
+)
+_NO_NAMES = _words(
+    "I Mr. Mrs. Miss Sir Lady Lord Madam Oh Ah Yes No Well O Monday Tuesday Wednesday Thursday "
+    "Friday Saturday Sunday January February March April May June July August September October "
+    "November December Christmas Easter God Heaven English French German Latin Chapter Queen King"
+)
+_NO_NOUNS = _words(
+    "one other others same way thing things more most much many little few first last rest"
+)
+
+Sentence = list[str]
+
+
+def questions_from_text(
+    text: str, kind: Kind, *, stride: int = SENTENCES + 1, seed: int = 0
+) -> Iterator[Question]:
+    """Makes the questions of one book.
+
+    Args:
+        text: The book. What stands outside of Project Gutenberg's START and END lines is left out;
+            paragraphs are separated by empty lines; a heading ends a chapter, and no question
+            reaches beyond it.
+        kind: Of the words that are left out.
+        stride: Sentences from one query to the next: 21 for documents that do not overlap.
+        seed: Of the choice of the answer and of the candidates.
+
+    Yields:
+        The questions in the order of the book, as `write_cbt` takes them.
+
+    Raises:
+        ValueError: There is no such kind, or the stride is not positive.
+    """
+    if kind not in get_args(Kind):
+        raise ValueError(f"kind: expected one of {list(get_args(Kind))}, got {kind!r}")
+    if stride < 1:
+        raise ValueError(f"stride: expected at least 1, got {stride}")
+    chapters = book_sentences(text)
+    everything = [sentence for chapter in chapters for sentence in chapter]
+    words = names_of(everything) if kind == "ne" else nouns_of(everything)
+    generator = np.random.default_rng(seed)
+    for chapter in chapters:
+        for last in range(SENTENCES, len(chapter), stride):
+            document, query = chapter[last - SENTENCES : last], chapter[last]
+            question = _question(document, query, words, generator)
+            if question is not None:
+                yield question
+
+
+def book_sentences(text: str) -> list[list[Sentence]]:
+    """The sentences of each chapter of a book, as tokens."""
+    text = text.replace("\r\n", "\n")
+    start, end = _START.search(text), _END.search(text)
+    text = text[start.end() if start else 0 : end.start() if end else len(text)]
+    chapters: list[list[Sentence]] = [[]]
+    for paragraph in re.split(r"\n[ \t]*\n", text):
+        line = " ".join(paragraph.split())
+        if _is_heading(line):
+            chapters.append([])
+        elif line:
+            chapters[-1] += split_sentences(penn_tokens(line))
+    return [chapter for chapter in chapters if chapter]
+
+
+def split_sentences(tokens: list[str]) -> list[Sentence]:
+    """Cuts tokens after full stops and their like that a capital or an opening quote follows."""
+    sentences: list[Sentence] = [[]]
+    ended = False
+    for token, following in pairwise([*tokens, ""]):
+        sentences[-1].append(token)
+        ended = token in _ENDS or (ended and token in _CLOSING)
+        if ended and following and (following in _OPENING or following[0].isupper()):
+            sentences.append([])
+            ended = False
+    return [sentence for sentence in sentences if sentence]
+
+
+def names_of(sentences: list[Sentence]) -> set[str]:
+    """The words that a book writes with a capital where no sentence begins."""
+    capitalised: Counter[str] = Counter()
+    lower: Counter[str] = Counter()
+    for sentence in sentences:
+        for before, word in pairwise(sentence):
+            if _WORD.fullmatch(word) and before not in _BEFORE_CAPITAL:
+                (capitalised if word[0].isupper() else lower)[word] += 1
+    return {
+        word
+        for word, count in capitalised.items()
+        if word not in _NO_NAMES
+        and not (len(word) > 1 and word.isupper())
+        and count > _NAME_SHARE * (count + lower[word.lower()])
+    }
+
+
+def nouns_of(sentences: list[Sentence]) -> set[str]:
+    """The words of which many uses follow a determiner and precede a mark or a function word."""
+    uses: Counter[str] = Counter()
+    as_noun: Counter[str] = Counter()
+    for sentence in sentences:
+        for before, word, after in zip(sentence, sentence[1:], [*sentence[2:], "."], strict=False):
+            if not _is_plain(word):
+                continue
+            uses[word] += 1
+            ends = not _WORD.fullmatch(after) or after in _FUNCTION_WORDS
+            as_noun[word] += before.lower() in _DETERMINERS and ends
+    return {
+        word
+        for word, count in uses.items()
+        if count >= _NOUN_USES and as_noun[word] >= _NOUN_SHARE * count
+    }
+
+
+def _question(
+    document: list[Sentence], query: Sentence, words: set[str], generator: np.random.Generator
+) -> Question | None:
+    """A question of 21 sentences; None where there are too few words of the kind."""
+    length = sum(map(len, document))
+    if not _QUERY_TOKENS[0] <= len(query) <= _QUERY_TOKENS[1] or length > _DOCUMENT_TOKENS:
+        return None
+    told = {word for sentence in document for word in sentence}
+    answers = [word for word in query[1:] if word in words & told and query.count(word) == 1]
+    pool = sorted((told | set(query)) & words)
+    if not answers or len(pool) < CANDIDATES or PLACEHOLDER in told | set(query):
+        return None
+    answer = answers[generator.integers(len(answers))]
+    others = [word for word in pool if word != answer]
+    chosen = generator.choice(others, CANDIDATES - 1, replace=False).tolist()
+    return Question(
+        document="\n".join(map(" ".join, document)),
+        query=" ".join(PLACEHOLDER if word == answer else word for word in query),
+        answer=answer,
+        candidates=generator.permutation([answer, *chosen]).tolist(),
+    )
+
+
+def _is_heading(line: str) -> bool:
+    """Whether a paragraph is a heading: a word for it, or capitals, and no end of a sentence."""
+    if not line or not any(character.isalpha() for character in line):
+        return bool(line)
+    words = line.split()
+    named = words[0].lower().strip(".") in {"chapter", "book", "part", "contents"}
+    return len(words) <= 12 and (named or (line.isupper() and line[-1] not in "!?'\""))
+
+
+def _is_plain(word: str) -> bool:
+    """Whether a word may be a common noun by its spelling."""
+    plain = len(word) > 2 and word.islower() and bool(_WORD.fullmatch(word))
+    return plain and word not in _DETERMINERS | _FUNCTION_WORDS | _NO_NOUNS

@@ -1,0 +1,182 @@
+"""Cloze questions in files: the format of the Children's Book Test, and that of CNN / Daily Mail.
+
+Hill, Bordes, Chopra and Weston, "The Goldilocks Principle: Reading Children's Books with Explicit
+Memory Representations", ICLR 2016, arXiv 1511.02301: 21 numbered lines a question and an empty one.
+Lines 1 to 20 are the document; line 21 is the query, a tab, the answer, two tabs, and the
+candidates between bars.
+
+Hermann et al., "Teaching Machines to Read and Comprehend", NeurIPS 2015, arXiv 1506.03340: a file a
+question, with address, document, query, answer and the list of entities, an empty line between.
+
+Texts are tokenised already: words and punctuation marks stand between spaces.
+"""
+
+import gzip
+import os
+import uuid
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from zoo.data.parallel import read_lines
+
+PLACEHOLDER = "XXXXX"
+"""The word of a query that stands for the blank."""
+SENTENCES = 20
+"""Lines of a document in the format of the Children's Book Test."""
+COLUMNS = ("document", "query", "answer", "candidates")
+
+_CNN_PLACEHOLDER, _ENTITY = "@placeholder", "@entity"
+_CNN_PARTS = ("address", "document", "query", "answer")
+_SHOWN_CHARACTERS = 60
+
+
+class Question(NamedTuple):
+    """A cloze question; the fields are the columns of the frame."""
+
+    document: str
+    """Sentences, a line break between."""
+    query: str
+    answer: str
+    candidates: list[str]
+
+
+def questions_frame(questions: Iterable[Question]) -> pd.DataFrame:
+    """One row a question: `document`, `query`, `answer` (strings), `candidates` (a list)."""
+    columns = list(zip(*questions, strict=True)) or [()] * len(COLUMNS)
+    return pd.DataFrame(dict(zip(COLUMNS, map(list, columns), strict=True)))
+
+
+def read_cbt(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Reads questions in the format of the Children's Book Test.
+
+    Args:
+        path: UTF-8 text, compressed if the name ends in `.gz`.
+
+    Returns:
+        One row a question, see `questions_frame`. A document has a sentence a line; the query holds
+        `PLACEHOLDER` once.
+
+    Raises:
+        ValueError: The file holds no question, or a block that is none; names the file, the line
+            and what was expected there.
+    """
+    lines = read_lines(path)
+    questions, line = [], 0
+    while line < len(lines):
+        if lines[line].strip():
+            questions.append(_block(lines, line, path))
+            line += SENTENCES + 1
+            if line < len(lines) and lines[line].strip():
+                raise _malformed(path, line, "an empty line after a question", lines[line])
+        line += 1
+    if not questions:
+        raise ValueError(f"{path}: holds no question")
+    return questions_frame(questions)
+
+
+def write_cbt(path: str | os.PathLike[str], questions: Iterable[Question]) -> None:
+    """Writes questions in the format of the Children's Book Test; the file appears when complete.
+
+    Args:
+        path: The file, compressed if the name ends in `.gz`.
+        questions: Of documents with 20 sentences each.
+
+    Raises:
+        ValueError: A document has another number of sentences.
+    """
+    path = Path(path)
+    blocks = []
+    for question in questions:
+        sentences = question.document.split("\n")
+        if len(sentences) != SENTENCES:
+            raise ValueError(f"sentences: expected {SENTENCES} a document, got {len(sentences)}")
+        fields = (question.query, question.answer, "", "|".join(question.candidates))
+        lines = [*sentences, "\t".join(fields)]
+        blocks.append("".join(f"{n} {line}\n" for n, line in enumerate(lines, 1)))
+    content = "\n".join(blocks).encode()
+    partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
+    try:
+        partial.write_bytes(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read_cnn(folder: str | os.PathLike[str]) -> pd.DataFrame:
+    """Reads the questions of CNN or Daily Mail in a folder.
+
+    Args:
+        folder: Holds files `*.question`, such as `cnn/questions/training`.
+
+    Returns:
+        One row a file, in the order of their names; the candidates are the entities of the
+        document in the order in which they occur. The placeholder is `PLACEHOLDER` here too.
+
+    Raises:
+        ValueError: There is no such file, or one is malformed; names the file and the line.
+    """
+    paths = sorted(Path(folder).glob("*.question"))
+    if not paths:
+        raise ValueError(f"{folder}: holds no file *.question")
+    return questions_frame(_cnn_question(path) for path in paths)
+
+
+def _block(lines: list[str], first: int, path: str | os.PathLike[str]) -> Question:
+    """The question whose block begins at a line, counted from 0."""
+    texts = []
+    for number in range(1, SENTENCES + 2):
+        line = lines[first + number - 1] if first + number <= len(lines) else ""
+        start, _, text = line.partition(" ")
+        if start != str(number):
+            expected = f"line {number} of the question that begins at line {first + 1}"
+            raise _malformed(path, first + number - 1, expected, line)
+        texts.append(text.strip(" "))
+    *sentences, last = texts
+    fields = last.split("\t")
+    at = first + SENTENCES
+    if len(fields) != 4 or fields[2].strip():
+        raise _malformed(path, at, "query, answer, nothing and candidates between tabs", last)
+    query, answer, _, listed = (field.strip() for field in fields)
+    candidates = [candidate.strip() for candidate in listed.split("|")]
+    _check_query(query, PLACEHOLDER, path, at)
+    if not answer or answer not in candidates:
+        raise _malformed(path, at, f"the answer {answer!r} among the candidates", listed)
+    if not all(candidates):
+        raise _malformed(path, at, "candidates that are words", listed)
+    document = "\n".join(filter(None, sentences))
+    if not document:
+        raise _malformed(path, first, "a document with words", lines[first])
+    return Question(document, query, answer, candidates)
+
+
+def _cnn_question(path: Path) -> Question:
+    """The one question of a file."""
+    lines = read_lines(path)
+    for number, name in enumerate(_CNN_PARTS):
+        at = 2 * number
+        if at >= len(lines) or not lines[at].strip():
+            raise _malformed(path, at, f"the {name}", "")
+        if at + 1 < len(lines) and lines[at + 1].strip():
+            raise _malformed(path, at + 1, f"an empty line after the {name}", lines[at + 1])
+    _, document, query, answer = (lines[2 * n].strip() for n in range(len(_CNN_PARTS)))
+    _check_query(query, _CNN_PLACEHOLDER, path, 4)
+    words = document.split()
+    candidates = list(dict.fromkeys(word for word in words if word.startswith(_ENTITY)))
+    if answer not in candidates:
+        raise _malformed(path, 6, "an entity of the document", answer)
+    blank = [PLACEHOLDER if word == _CNN_PLACEHOLDER else word for word in query.split()]
+    return Question(document, " ".join(blank), answer, candidates)
+
+
+def _check_query(query: str, placeholder: str, path: str | os.PathLike[str], line: int) -> None:
+    if query.split().count(placeholder) != 1:
+        raise _malformed(path, line, f"a query with {placeholder} once", query)
+
+
+def _malformed(path: str | os.PathLike[str], line: int, expected: str, text: str) -> ValueError:
+    """What to raise for a line, counted from 0."""
+    shown = text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 3] + "..."
+    return ValueError(f"{path}: line {line + 1}: expected {expected}, got {shown!r}")

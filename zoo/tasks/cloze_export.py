@@ -1,0 +1,71 @@
+"""A trained cloze reader to a SavedModel with its card, and to a picture drawn from it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import keras
+import tensorflow as tf
+
+from zoo.plots import cloze, save_figure
+from zoo.serving.cards import DataRecord
+from zoo.serving.export import describe, export_servable
+from zoo.serving.load import load_servable
+from zoo.tasks.cloze_endpoint import ClozeEndpoint
+from zoo.text.vocabulary import Vocabulary
+
+
+def export_cloze(
+    folder: Path,
+    model: keras.Model,
+    vocabulary: Vocabulary,
+    unknown_slots: int,
+    *,
+    data: DataRecord,
+    metrics: Mapping[str, float],
+    seed: int,
+    seconds: float,
+) -> None:
+    """Writes the SavedModel, strings in and strings out, with its card.
+
+    Args:
+        folder: where to; what is there is replaced once the new one is complete.
+        model: the trained reader.
+        vocabulary: its first ids.
+        unknown_slots: ids after these, for words outside of the vocabulary.
+        data: what it was trained and measured on.
+        metrics: measured on the evaluation split.
+        seed: seed of the run.
+        seconds: wall time of the training.
+    """
+    endpoint = ClozeEndpoint(model, vocabulary, unknown_slots)
+    card = describe(
+        model,
+        task="cloze",
+        data=data,
+        metrics=metrics,
+        seed=seed,
+        wall_time_seconds=seconds,
+        limits=endpoint.limits,
+        tokenizer=endpoint.get_config(),
+    )
+    export_servable(folder, model, endpoint.endpoints(), assets=[vocabulary], card=card)
+
+
+def draw_cloze(folder: Path, document: str, query: str, picture: Path) -> str:
+    """Asks an exported reader and draws what it attended to.
+
+    Args:
+        folder: of the SavedModel.
+        document: in words.
+        query: in words, the placeholder among them.
+        picture: PNG file to write.
+
+    Returns:
+        The answer.
+    """
+    signature = load_servable(folder).signatures["serving_default"]
+    outputs = signature(document=tf.constant([document]), query=tf.constant([query]))
+    result = {name: value.numpy() for name, value in outputs.items()}
+    save_figure(cloze(result), picture)
+    answer: bytes = result["answer"][0]
+    return answer.decode()

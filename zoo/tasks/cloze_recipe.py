@@ -1,0 +1,174 @@
+"""The pipeline that all cloze recipes share: data, model, train, evaluate, export, picture.
+
+A recipe adds the settings of its architecture and the function that builds the model.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from zoo.training.settings import TrainingSettings, build_and_compile, open_run, resolve, train
+
+if TYPE_CHECKING:
+    from zoo.models.base import BaseModel
+    from zoo.tasks.cloze_data import ClozeData
+    from zoo.text.vocabulary import Vocabulary
+    from zoo.training.runs import RunFolder
+
+_REAL: dict[str, Any] = {
+    "minimum_count": 5,
+    "unknown_slots": 100,
+    "epochs": 6,
+    "batch_size": 32,
+    "learning_rate": 1e-3,
+    "ema_decay": 0.999,
+}
+SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
+    "sample": {
+        "minimum_count": 1,
+        "unknown_slots": 10,
+        "epochs": 5,
+        "batch_size": 32,
+        "learning_rate": 1e-2,
+        "ema_decay": 0.99,
+    },
+    "cloze": _REAL,
+    "cbt": _REAL,
+}
+"""What the shared settings given as None become."""
+
+DOCUMENT = """The ferry to the island left late that morning. Old Bertram stood at the rail and
+counted his sheep. His daughter Nell had gone below with the baskets. "There is one too many,"
+Bertram said to the captain. The captain laughed and told him that the sheep with the torn ear was
+his own. Nell came up again and saw the torn ear. She whispered a word to Bertram."""
+QUERY = "Bertram gave the sheep with the torn ear back to the XXXXX."
+"""Written for the picture."""
+
+
+@dataclass(frozen=True)
+class ClozeSettings(TrainingSettings):
+    """Settings of every cloze recipe. Those given as None depend on the data."""
+
+    data: Literal["auto", "sample", "cloze", "cbt"] = "auto"
+    """auto: the Children's Book Test or, else, other books where they lie, else the sample."""
+    kind: Literal["ne", "cn"] = "ne"
+    """Words that are left out: ne, named entities; cn, common nouns. The sample has but one."""
+    maximum_vocabulary: int = 100_000
+    """Words kept, the most frequent ones."""
+    minimum_count: int | None = None
+    """Words that occur less often in the training part are unknown."""
+    unknown_slots: int | None = None
+    """How many unknown words of a question are told apart."""
+    maximum_document_tokens: int = 1000
+    """Training documents are cut here; questions whose answer is beyond are dropped and counted."""
+
+
+MakeModel = Callable[[Any, int], Any]
+"""Settings and the vocabulary size, slots included, to the unbuilt model."""
+
+
+def run_cloze(
+    settings: Any,
+    recipe: str,
+    make_model: MakeModel,
+    defaults: Mapping[str, Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Runs a cloze recipe.
+
+    Args:
+        settings: ``ClozeSettings`` from the command line.
+        recipe: its name, for the run folder.
+        make_model: builds the architecture.
+        defaults: data set -> what settings given as None become, where not the shared ones.
+
+    Returns:
+        What ``result.json`` holds: ``accuracy`` on the test part, ``validation_accuracy``, and what
+        is told of the training.
+    """
+    from zoo.tasks.cloze_data import load_cloze_data, resolve_data
+
+    data_name = resolve_data(settings.data, settings.kind, settings.data_dir)
+    name = recipe if data_name == "sample" else f"{recipe}_{settings.kind}"
+    settings = resolve(settings, name, data_name, SHARED_DEFAULTS, defaults)
+    run = open_run(settings)
+    data = load_cloze_data(data_name, settings.kind, settings.data_dir, run.logger)
+    vocabulary = _vocabulary(settings, data, run)
+    model, report, metrics = _train(settings, make_model, data, vocabulary, run)
+    run.logger.info("%s", ", ".join(f"{name} {value:.2f}" for name, value in metrics.items()))
+    _export(settings, data, model, vocabulary, metrics, report["seconds"], run)
+    return run.finish({**metrics, **report, "data": data.record})
+
+
+def _vocabulary(settings: Any, data: "ClozeData", run: "RunFolder") -> "Vocabulary":
+    """Writes and reads the words of the training part."""
+    from zoo.tasks.cloze import cloze_words
+    from zoo.text.vocabulary import Vocabulary, write_vocabulary
+
+    path = run.vocabulary / "vocabulary.txt"
+    words = cloze_words(data.training, settings.maximum_vocabulary, settings.minimum_count)
+    write_vocabulary(path, words)
+    return Vocabulary(path)
+
+
+def _train(
+    settings: Any,
+    make_model: MakeModel,
+    data: "ClozeData",
+    vocabulary: "Vocabulary",
+    run: "RunFolder",
+) -> tuple["BaseModel", dict[str, Any], dict[str, float]]:
+    """Trains; the best checkpoint is the one with the highest accuracy on the validation part.
+
+    Returns:
+        The model, the loop's report, and the accuracy of the best weights on both other parts.
+    """
+    from zoo.tasks.cloze import ClozeEvaluator, encode_examples
+
+    slots = settings.unknown_slots
+    examples = encode_examples(
+        data.training,
+        vocabulary,
+        slots,
+        maximum_document_tokens=settings.maximum_document_tokens,
+        training=True,
+    )
+    run.logger.info("training rows: %s; words: %d", examples.counts, len(vocabulary))
+    batches = examples.batches(settings.batch_size, settings.seed)
+    size = len(vocabulary) + slots
+    model = build_and_compile(settings, lambda: make_model(settings, size), batches.steps_per_epoch)
+    validate, test = (
+        ClozeEvaluator(model, encode_examples(frame, vocabulary, slots, training=False))
+        for frame in (data.validation, data.test)
+    )
+    report = train(settings, model, batches, run, validate, monitor="accuracy")
+    accuracies = {"accuracy": test()["accuracy"], "validation_accuracy": validate()["accuracy"]}
+    return model, report, accuracies
+
+
+def _export(
+    settings: Any,
+    data: "ClozeData",
+    model: "BaseModel",
+    vocabulary: "Vocabulary",
+    metrics: dict[str, float],
+    seconds: float,
+    run: "RunFolder",
+) -> None:
+    """The SavedModel with its card, and the picture of an answer."""
+    from zoo.tasks.cloze_export import draw_cloze, export_cloze
+
+    export_cloze(
+        run.saved_model,
+        model,
+        vocabulary,
+        settings.unknown_slots,
+        data=data.record,
+        metrics=metrics,
+        seed=settings.seed,
+        seconds=seconds,
+    )
+    document, query = DOCUMENT, QUERY
+    if settings.data == "sample":
+        document, query = data.test[["document", "query"]].iloc[0]
+    answer = draw_cloze(run.saved_model, document, query, run.picture)
+    run.logger.info("%s -> %s", query, answer)

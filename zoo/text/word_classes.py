@@ -1,0 +1,96 @@
+"""Word classes by exchange: each word in the class that makes the text most probable.
+
+Uszkoreit and Brants, "Distributed Word Clustering for Large Scale Class-Based Language Modeling in
+Machine Translation", ACL 2008, section 3: the predictive model ``P(c(w_i) | w_{i-1}) P(w_i | c)``,
+whose likelihood up to a constant is ``sum_vc N(v, c) log N(v, c) - sum_c N(c) log N(c)``. Exchange
+itself is Kneser and Ney's (1993): words change their class one at a time while that grows.
+"""
+
+import logging
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def word_classes(
+    texts: Sequence[Sequence[int]],
+    vocabulary_size: int,
+    classes: int,
+    *,
+    iterations: int = 5,
+    logger: logging.Logger | None = None,
+) -> np.ndarray:
+    """Sorts words into classes.
+
+    Args:
+        texts: ids in [0, vocabulary_size).
+        vocabulary_size: V.
+        classes: how many there are, at most.
+        iterations: passes over all words, at most; it ends when none changes its class. A pass
+            costs (different pairs of neighbours) x classes.
+        logger: gets a line a pass.
+
+    Returns:
+        int64 (V,), the class of each word; those that do not occur are in the last one.
+
+    Raises:
+        ValueError: a size or the number of iterations is not positive.
+    """
+    for name, value in (
+        ("vocabulary_size", vocabulary_size),
+        ("classes", classes),
+        ("iterations", iterations),
+    ):
+        if value < 1:
+            raise ValueError(f"{name} must be at least 1, got {value}")
+    state = _Exchange(texts, vocabulary_size, classes)
+    for iteration in range(iterations):
+        moved = sum(state.move(word) for word in state.by_frequency)
+        if logger is not None:
+            logger.info("word classes, pass %d: %d words moved", iteration + 1, moved)
+        if not moved:
+            break
+    return state.class_of
+
+
+class _Exchange:
+    """Counts of pairs, and of classes after words, as words move."""
+
+    def __init__(self, texts: Sequence[Sequence[int]], words: int, classes: int) -> None:
+        pairs = [np.stack([text[:-1], text[1:]]) for text in map(np.asarray, texts) if len(text)]
+        before, after = np.concatenate([*pairs, np.zeros((2, 0))], axis=1).astype(np.int64)
+        keys, counts = np.unique(after * words + before, return_counts=True)
+        followed, self._before = np.divmod(keys, words)
+        self._counts = counts.astype(np.float64)
+        self._bounds = np.searchsorted(followed, np.arange(words + 1))
+        frequency = np.bincount(after, minlength=words)
+        self.by_frequency = [w for w in np.argsort(-frequency, kind="stable") if frequency[w]]
+        self._frequency = frequency.astype(np.float64)
+        # Frequent words begin apart; the others join them in turn.
+        self.class_of = np.full(words, classes - 1, np.int64)
+        self.class_of[self.by_frequency] = np.arange(len(self.by_frequency)) % classes
+        self._after = np.zeros((words, classes), np.float32)  # N(v, c)
+        np.add.at(self._after, (self._before, self.class_of[followed]), counts)
+        self._total = np.bincount(self.class_of, self._frequency, minlength=classes)  # N(c)
+
+    def move(self, word: int) -> bool:
+        """Puts a word into the best class; returns whether that is another one."""
+        own = slice(self._bounds[word], self._bounds[word + 1])
+        before, counts, many = self._before[own], self._counts[own], self._frequency[word]
+        old = self.class_of[word]
+        self._after[before, old] -= counts
+        self._total[old] -= many
+        rows = self._after[before].astype(np.float64)  # (words before, classes)
+        gains = (_x_log_x(rows + counts[:, None]) - _x_log_x(rows)).sum(axis=0)
+        gains -= _x_log_x(self._total + many) - _x_log_x(self._total)
+        best = int(np.argmax(gains))
+        if gains[best] <= gains[old] + 1e-9:  # of equals it stays where it is
+            best = old
+        self._after[before, best] += counts
+        self._total[best] += many
+        self.class_of[word] = best
+        return best != old
+
+
+def _x_log_x(values: np.ndarray) -> np.ndarray:
+    return values * np.log(np.maximum(values, 1.0))
