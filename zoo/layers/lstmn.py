@@ -82,8 +82,7 @@ class LSTMN(keras.layers.Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if window is not None and window < 1:
-            raise ValueError(f"window is {window!r}, expected None or a positive integer")
+        check_window(window)
         self.units = units
         self.score_units = score_units
         self.window = window
@@ -299,6 +298,13 @@ class StackedLSTMN(keras.layers.Layer):
                 "dropout": self.dropout,
             }
         )
+
+
+def check_window(window: Any) -> None:
+    """Raises a ValueError if ``window`` is neither None nor a positive integer."""
+    whole = isinstance(window, int) and not isinstance(window, bool)
+    if window is not None and not (whole and window > 0):
+        raise ValueError(f"window is {window!r}, expected None or a positive integer")
 
 
 def intra_attention(weights: Tensor) -> Tensor:

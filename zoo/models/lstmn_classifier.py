@@ -24,7 +24,7 @@ from keras import ops
 
 from zoo.layers.classifier_head import ClassifierHead
 from zoo.layers.embedding import WordEmbedding
-from zoo.layers.lstmn import StackedLSTMN, intra_attention
+from zoo.layers.lstmn import StackedLSTMN, check_window, intra_attention
 from zoo.models.base import AttentionMap, BaseModel, check_rate, check_sizes
 from zoo.models.registry import register_model
 from zoo.ops.cross_entropy import precise_cross_entropy
@@ -51,7 +51,8 @@ class LSTMNClassifier(BaseModel):
         embedding_dtype: dtype the word vectors are stored in; None: the model's.
 
     Raises:
-        ValueError: if a size is not positive, or ``dropout`` or ``word_dropout`` is not a rate.
+        ValueError: if a size or ``window`` is not positive, or ``dropout`` or ``word_dropout`` is
+            not a rate.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -92,6 +93,7 @@ class LSTMNClassifier(BaseModel):
         check_sizes(hidden_dim=hidden_dim, depth=depth)
         check_rate("dropout", dropout)
         check_rate("word_dropout", word_dropout)
+        check_window(window)
         self._make_layers()
 
     def _make_layers(self) -> None:

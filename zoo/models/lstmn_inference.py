@@ -28,7 +28,7 @@ from keras import ops
 
 from zoo.layers.classifier_head import ClassifierHead
 from zoo.layers.embedding import WordEmbedding
-from zoo.layers.lstmn import intra_attention
+from zoo.layers.lstmn import check_window, intra_attention
 from zoo.layers.reader_pair import FusionKind, ReaderPair
 from zoo.models.base import AttentionMap, BaseModel, check_choice, check_rate, check_sizes
 from zoo.models.registry import register_model
@@ -58,8 +58,8 @@ class LSTMNInference(BaseModel):
         embedding_dtype: dtype the word vectors are stored in; None: the model's.
 
     Raises:
-        ValueError: if ``fusion`` is none of its options, a size is not positive, or ``dropout`` or
-            ``word_dropout`` is not a rate.
+        ValueError: if ``fusion`` is none of its options, a size or ``window`` is not positive, or
+            ``dropout`` or ``word_dropout`` is not a rate.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -100,6 +100,7 @@ class LSTMNInference(BaseModel):
         check_choice("fusion", fusion, get_args(FusionKind))
         check_rate("dropout", dropout)
         check_rate("word_dropout", word_dropout)
+        check_window(window)
         self._make_layers()
 
     def _make_layers(self) -> None:

@@ -21,15 +21,16 @@ part of the Penn Treebank, where an LSTM of the same size has 115.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import keras
 from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
-from zoo.layers.lstmn import StackedLSTMN, Tape, intra_attention
-from zoo.models.base import AttentionMap, BaseModel, check_rate, check_sizes
+from zoo.layers.lstmn import StackedLSTMN, Tape, check_window, intra_attention
+from zoo.models.base import AttentionMap, BaseModel, check_choice, check_rate, check_sizes
 from zoo.models.registry import register_model
+from zoo.models.sequence_to_sequence import LossNormaliser
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, mask_from_ids
@@ -55,9 +56,11 @@ class LSTMNLanguageModel(BaseModel):
         initial_range: words and softmax begin between minus and plus this number.
         dropout: rate of dropout in training.
         embedding_dtype: dtype the word vectors are stored in; None: the model's.
+        loss_normaliser: the loss is the mean over ``"tokens"`` or over ``"sentences"``.
 
     Raises:
-        ValueError: if a size is not positive or ``dropout`` is not a rate.
+        ValueError: if a size, ``window`` or the range is not positive, ``dropout`` is not a rate,
+            or ``loss_normaliser`` is none of its options.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -69,6 +72,7 @@ class LSTMNLanguageModel(BaseModel):
             "hidden_dim": 5,
             "depth": 2,
             "skip_connections": True,
+            "loss_normaliser": "sentences",
         },
     }
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
@@ -89,6 +93,7 @@ class LSTMNLanguageModel(BaseModel):
         initial_range: float = 0.05,
         dropout: float = 0.0,
         embedding_dtype: str | None = None,
+        loss_normaliser: LossNormaliser = "tokens",
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -96,6 +101,10 @@ class LSTMNLanguageModel(BaseModel):
         check_sizes(vocabulary_size=vocabulary_size, embedding_dim=embedding_dim)
         check_sizes(hidden_dim=hidden_dim, depth=depth)
         check_rate("dropout", dropout)
+        check_window(window)
+        check_choice("loss_normaliser", loss_normaliser, get_args(LossNormaliser))
+        if not initial_range > 0:
+            raise ValueError(f"initial_range is {initial_range!r}, expected a positive number")
         self.carry: Carry | None = None
         self._make_layers()
 
@@ -210,7 +219,10 @@ class LSTMNLanguageModel(BaseModel):
         return outputs
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
-        """Cross entropy of the next ids (B, T), 0 where padded; the mean is over words."""
+        """Cross entropy of the next ids (B, T), 0 where padded."""
         real = ops.cast(mask_from_ids(targets), "float32")
         losses = precise_cross_entropy(outputs["logits"], targets)
-        return ops.sum(losses * ops.cast(real, losses.dtype), axis=-1), ops.sum(real, axis=-1)
+        losses = ops.sum(losses * ops.cast(real, losses.dtype), axis=-1)
+        if self.loss_normaliser == "tokens":
+            return losses, ops.sum(real, axis=-1)
+        return losses, ops.ones_like(losses)

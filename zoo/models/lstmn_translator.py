@@ -24,10 +24,10 @@ from typing import Any, ClassVar, Literal, get_args
 import keras
 from keras import ops
 
-from zoo.layers.lstmn import LSTMNStates
+from zoo.layers.lstmn import LSTMNStates, check_window
 from zoo.layers.reader_pair import ReaderPair
 from zoo.layers.recurrence import FusedStep, Slots
-from zoo.models.base import check_choice, check_sizes
+from zoo.models.base import check_choice
 from zoo.models.registry import register_model
 from zoo.models.sequence_to_sequence import (
     LossNormaliser,
@@ -91,8 +91,7 @@ class LSTMNTranslator(SequenceToSequenceModel):
         self.keep_arguments(locals())
         self.check_common_arguments()
         check_choice("fusion", fusion, get_args(TranslatorFusion))
-        if window is not None:
-            check_sizes(window=window)
+        check_window(window)
         self._make_layers()
 
     def _make_layers(self) -> None:

@@ -29,6 +29,20 @@ class Slots(NamedTuple):
         return Slots(self.keys[:count], self.memory[:count], self.real[:count])
 
 
+def real_places(real: Tensor, carried: Tensor, step: Tensor) -> Tensor:
+    """Which places of a ring hold something real, bool (W, B), before a step.
+
+    Args:
+        real: bool (W, B), of the slots that were there before the first step, in their places.
+        carried: their number.
+        step: of those that were written since, every one is real.
+    """
+    width = tf.shape(real)[0]
+    newest = carried + step - 1
+    slot = newest - (newest - tf.range(width)) % width  # (W,), in each place
+    return real | (slot >= carried)[:, None]
+
+
 class ReadGradient(NamedTuple):
     """Gradients of ``read_slots``."""
 

@@ -19,7 +19,7 @@ import tensorflow as tf
 
 from zoo.layers.recurrence.loops import new_store, run_loop, unstack
 from zoo.layers.recurrence.lstm import lstm_step
-from zoo.layers.recurrence.slots import Slots, read_slots
+from zoo.layers.recurrence.slots import Slots, read_slots, real_places
 from zoo.layers.recurrence.tape_gradient import TapeRun, tape_gradient
 from zoo.ops.masking import Tensor
 
@@ -230,6 +230,7 @@ def _run(inputs: dict, window: int | None) -> TapeRun:
 
     def body(t: Tensor, summary: Tensor, gamma: Tensor, ring: tuple, stores: dict) -> tuple:
         keys, memory = ring
+        real = real_places(ring_real, carried, t)
         slots = Slots(keys, memory, real).cut(tf.minimum(carried + t, width))
         fused = None
         if fused_inputs is not None:
@@ -250,11 +251,11 @@ def _run(inputs: dict, window: int | None) -> TapeRun:
         stores = {name: store.write(t, kept[name]) for name, store in stores.items()}
         return t + 1, step.read[:, :units], gamma, (keys, memory), stores
 
-    real = ring.real
+    ring_real = ring.real
     first = (tf.constant(0), inputs["summary"], tf.zeros_like(inputs["summary"]))
     *_, (keys, memory), stores = run_loop(length, body, (*first, (ring.keys, ring.memory), stores))
     kept = {name: store.stack() for name, store in stores.items()}
-    return TapeRun(inputs, kept, Slots(keys, memory, real), carried)
+    return TapeRun(inputs, kept, Slots(keys, memory, ring_real), carried)
 
 
 def _by_slot(weights: Tensor, carried: Tensor, kept: Tensor) -> Tensor:

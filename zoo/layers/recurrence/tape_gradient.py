@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from zoo.layers.recurrence.loops import new_store, product_over_time, run_loop, unstack
-from zoo.layers.recurrence.slots import Slots, read_gradient
+from zoo.layers.recurrence.slots import Slots, read_gradient, real_places
 from zoo.ops.masking import Tensor
 
 
@@ -171,7 +171,8 @@ class _Backwards:
     ) -> Tensor:
         """Back through the reading of the tape: adds to the slots' gradients, gives the query's."""
         filled = tf.minimum(self.carried + t, self.width)
-        slots = Slots(*state["ring"], self.ring.real).cut(filled)
+        real = real_places(self.ring.real, self.carried, t)
+        slots = Slots(*state["ring"], real).cut(filled)
         into = read_gradient(
             (upstream, kept["into_weights"][:filled]),
             kept["queries"],
