@@ -2,13 +2,8 @@
 
 import numpy as np
 
-from tests.references.lstmn import (
-    Weights,
-    classifier,
-    intra_map,
-    perceptron_weights,
-    stack_weights,
-)
+from tests.references.lstmn import Weights, classifier, intra_map
+from tests.references.lstmn_weights import perceptron_weights, stack_weights
 from tests.references.recurrent import log_softmax
 
 OPTIONS = {

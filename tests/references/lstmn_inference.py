@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from tests.references.lstmn import Weights, inference, pair_weights, perceptron_weights
+from tests.references.lstmn import Weights, inference
 from tests.references.lstmn_classifier import example_loss
+from tests.references.lstmn_weights import pair_weights, perceptron_weights
 
 __all__ = ["INTERACTING", "OPTIONS", "example_loss", "named_weights", "predict"]
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from tests.references.lstmn import Weights, intra_map, language_model, stack_weights
+from tests.references.lstmn import Weights, intra_map, language_model
+from tests.references.lstmn_weights import stack_weights
 from tests.references.translation import sequence_loss
 
 OPTIONS = {

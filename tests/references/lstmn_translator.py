@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from tests.references.lstmn import Weights, pair_weights, translator
+from tests.references.lstmn import Weights, translator
+from tests.references.lstmn_weights import pair_weights
 from tests.references.translation import embeddings, sequence_loss
 
 OPTIONS = {

@@ -24,7 +24,8 @@ from keras import ops
 
 from zoo.layers.classifier_head import ClassifierHead
 from zoo.layers.embedding import WordEmbedding
-from zoo.layers.lstmn import StackedLSTMN, check_window, intra_attention
+from zoo.layers.lstmn import check_window, intra_attention
+from zoo.layers.stacked_lstmn import StackedLSTMN
 from zoo.models.base import AttentionMap, BaseModel, check_rate, check_sizes
 from zoo.models.registry import register_model
 from zoo.ops.cross_entropy import precise_cross_entropy

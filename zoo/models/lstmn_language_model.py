@@ -27,7 +27,8 @@ import keras
 from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
-from zoo.layers.lstmn import StackedLSTMN, Tape, check_window, intra_attention
+from zoo.layers.lstmn import Tape, check_window, intra_attention
+from zoo.layers.stacked_lstmn import StackedLSTMN
 from zoo.models.base import AttentionMap, BaseModel, check_choice, check_rate, check_sizes
 from zoo.models.registry import register_model
 from zoo.models.sequence_to_sequence import LossNormaliser
