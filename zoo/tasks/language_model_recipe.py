@@ -1,4 +1,4 @@
-"""The pipeline that all language-model recipes share: data, model, train, evaluate, export, picture.
+"""The pipeline of all language-model recipes: data, model, train, evaluate, export, picture.
 
 A recipe adds the settings of its architecture and the function that builds the model.
 """
