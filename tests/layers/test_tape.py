@@ -126,6 +126,6 @@ def test_eager_and_compiled_loops_agree_at_every_length():
     names |= {"memory": tf.TensorSpec((K, B, 2 * N), tf.float64)}
     names |= {"summary": tf.TensorSpec((B, N), tf.float64), "v": tf.TensorSpec((A,), tf.float64)}
     graph = tf.function(lambda values: run(values, 2, False).memory, input_signature=[names])
-    for length in (0, 1, T):
+    for length in (1, 2, T):
         cut = values | {"words": values["words"][:length]}
         np.testing.assert_allclose(graph(cut), run(cut, 2, False).memory, rtol=1e-12)
