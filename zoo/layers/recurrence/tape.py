@@ -169,41 +169,53 @@ def tape_states(
         window: how many of the most recent slots a step reads; None: all.
         fusion: of a source.
     """
-    carried = tf.shape(start.memory)[0]
+    batch, carried = tf.shape(queries)[1], tf.shape(start.memory)[0]
     if window is not None:
         start = start._replace(memory=start.memory[-window:], real=start.real[-window:])
-    units = start.summary.shape[-1]
-    keys = tf.matmul(start.memory[:, :, :units], kernels.slot)  # (K, B, a)
-    masks = (start.real, None if fusion is None else fusion.source.real)
-    tensors = [queries, gates, start.memory, keys, start.summary, *kernels]
+    keys = tf.matmul(start.memory[:, :, : start.summary.shape[-1]], kernels.slot)  # (K, B, a)
+    tensors = [queries, gates, start.memory, keys, start.summary[None]]
+    masks = [start.real]
     if fusion is not None:
-        tensors += [fusion.queries, fusion.gates, *fusion.source[:2], *fusion.kernels]
+        tensors += [fusion.queries, fusion.gates, *fusion.source[:2]]
+        masks.append(fusion.source.real)
+    tensors, masks = ([_at_least_a_row(x) for x in values] for values in (tensors, masks))
+    tensors += [*kernels, *(() if fusion is None else fusion.kernels)]
 
     @tf.custom_gradient
     def run(*tensors: Tensor) -> tuple[tuple[Tensor, ...], Callable]:
         finished = _run(_named(tensors, masks), window)
         return finished.outputs(), lambda *upstream: tape_gradient(finished, upstream)
 
-    memory, summaries, weights, *more = run(*tensors)
+    outputs = [x[:, :, :batch] if k > 1 else x[:, :batch] for k, x in enumerate(run(*tensors))]
+    memory, summaries, weights, *more = outputs
     weights = _by_slot(weights, carried, tf.shape(start.memory)[0])
     source_weights = tf.transpose(more[0], (0, 2, 1)) if more else None
     return TapeStates(memory, summaries, weights, source_weights)
 
 
-def _named(tensors: tuple[Tensor, ...], masks: tuple[Tensor, Tensor | None]) -> dict:
+def _at_least_a_row(values: Tensor) -> Tensor:
+    """(T, B, ...) with a row where there is none: TensorFlow writes nothing into an empty ring."""
+    shape = values.shape
+    rows = tf.cast(tf.shape(values)[1] == 0, tf.int32)
+    values = tf.pad(values, [[0, 0], [0, rows], *[[0, 0]] * (shape.rank - 2)])
+    return tf.ensure_shape(values, [shape[0], None, *shape[2:]])
+
+
+def _named(tensors: tuple[Tensor, ...], masks: list[Tensor]) -> dict:
     """The arguments of a run by name."""
     queries, gates, memory, keys, summary, *rest = tensors
     fusion = None
-    if masks[1] is not None:
-        fused_queries, fused_gates, source_keys, source_memory, *kernels = rest[4:]
+    if len(masks) > 1:
+        fused_queries, fused_gates, source_keys, source_memory = rest[:4]
         source = Slots(source_keys, source_memory, masks[1])
-        fusion = Fusion(fused_queries, fused_gates, source, FusionKernels(*kernels))
+        fusion = Fusion(fused_queries, fused_gates, source, FusionKernels(*rest[8:]))
+        rest = rest[4:8]
     return {
         "queries": queries,
         "gates": gates,
         "start": Slots(keys, memory, masks[0]),
-        "summary": summary,
-        "kernels": TapeKernels(*rest[:4]),
+        "summary": summary[0],
+        "kernels": TapeKernels(*rest),
         "fusion": fusion,
     }
 

@@ -42,24 +42,28 @@ def tape_gradient(run: TapeRun, upstream: Sequence[Tensor]) -> list[Tensor]:
         into["gates"],
         end["memory"][: run.carried],
         end["keys"][: run.carried],
-        end["summary"],
+        end["summary"][None],
+    ]
+    kernels = [
         product_over_time(run.kept["memory"][:, :, : steps.units], into["keys"]),
         product_over_time(steps.summaries_before, into["queries"]),
         end["scale"],
         product_over_time(run.kept["read"][:, :, : steps.units], into["gates"]),
     ]
     if steps.fusion is None:
-        return gradients
-    return [
-        *gradients,
+        return gradients + kernels
+    gradients += [
         into["fused_queries"],
         into["fused_gates"],
         end["source_keys"],
         end["source_memory"],
+    ]
+    kernels += [
         product_over_time(steps.gammas_before, into["fused_queries"]),
         end["source_scale"],
         product_over_time(run.kept["fused_read"][:, :, : steps.units], into["fused_gates"]),
     ]
+    return gradients + kernels
 
 
 class _Backwards:
@@ -75,8 +79,8 @@ class _Backwards:
         # Slots of the whole run, of which step t puts number K + t - W back into the ring.
         hidden_keys = tf.matmul(kept["memory"][:, :, :n], self.kernels.slot)
         self.slots = (
-            unstack(tf.concat([inputs["start"].keys, hidden_keys], axis=0)),
-            unstack(tf.concat([inputs["start"].memory, kept["memory"]], axis=0)),
+            tf.concat([inputs["start"].keys, hidden_keys], axis=0),
+            tf.concat([inputs["start"].memory, kept["memory"]], axis=0),
         )
         read = {name: kept[name] for name in kept if name != "read"}
         read["cell_read"] = kept["read"][:, :, n:]  # c~_t
@@ -161,7 +165,7 @@ class _Backwards:
             for name in ("memory", "keys"):
                 state[name] = _put(state[name], place, tf.zeros_like(state[name][0]))
             state["ring"] = tuple(
-                _put(ring, place, slots.read(before))
+                _put(ring, place, slots[before])
                 for ring, slots in zip(state["ring"], self.slots, strict=True)
             )
         return state, row, key
