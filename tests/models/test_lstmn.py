@@ -1,4 +1,4 @@
-"""What the contracts do not say of the LSTMN models: their arguments, and what options make equal."""
+"""What the contracts do not say of the LSTMN models: arguments, and which options make equal."""
 
 import numpy as np
 import pytest
