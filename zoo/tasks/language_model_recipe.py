@@ -195,7 +195,8 @@ def _export(
     from zoo.tasks.intra_attention import draw_intra_attention
     from zoo.tasks.language_model_endpoint import LanguageModelEndpoint
 
-    endpoint = LanguageModelEndpoint(model, codec)
+    proposals = min(10, codec.vocabulary_size - 2)  # all words but padding and start
+    endpoint = LanguageModelEndpoint(model, codec, next_tokens=proposals)
     card = describe(
         model,
         task="language_model",
