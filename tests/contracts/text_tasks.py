@@ -94,6 +94,12 @@ class LanguageModel(_Texts):
         endpoint = LanguageModelEndpoint(model, self.codec(folder), next_tokens=3)
         return Servable(endpoint.endpoints(), endpoint.assets)
 
+    def example(self, seed: int, **lengths: int) -> Example:
+        """A random text of a few of the words: there is something to learn in a few steps."""
+        example = super().example(seed, **lengths)
+        ids = FIRST_WORD + (example.inputs["text"] - FIRST_WORD) % 4
+        return Example({"text": ids}, self.target({"text": ids}, np.random.default_rng(seed)))
+
     def target(self, inputs: dict[str, np.ndarray], generator: np.random.Generator) -> np.ndarray:
         """The text's own next words, and the end."""
         return np.append(inputs["text"][1:], END)[: len(inputs["text"])]

@@ -114,7 +114,8 @@ class WordTokenizer:
 class SpaceTokenizer(WordTokenizer):
     """Cuts strings at white space and nowhere else: for text whose words were cut before.
 
-    White space is what Python's `str.split` takes for it. Tokens are not normalised.
+    White space is what Python's `str.split` takes for it. Tokens are not normalised, but for NUL,
+    which is U+0001 in them.
     """
 
     _patterns = (r"[\s\v\x1C-\x1F\x{85}\pZ]+", "")

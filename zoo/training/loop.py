@@ -97,8 +97,7 @@ def train(
     progress = Progress()
     every = batches.steps_per_epoch if evaluate_every is None else evaluate_every
     average = _average(model, ema_decay, average_last, every)
-    extra = {"average": average.variables if average else [], "carried": carried}
-    extra = {name: variables for name, variables in extra.items() if variables}
+    extra = _extra(average, carried)
     checkpointer = Checkpointer(model, progress, run.checkpoints, extra=extra, logger=run.logger)
     limits = _Limits(progress, epochs * batches.steps_per_epoch, patience, maximum_minutes)
     _resume(checkpointer, limits)
@@ -239,6 +238,14 @@ def _average(
         return None
     average.build(model)
     return average
+
+
+def _extra(
+    average: WeightAverage | None, carried: Sequence[tf.Variable]
+) -> dict[str, Sequence[tf.Variable]]:
+    """Return what is checkpointed beside the model, by name."""
+    extra = {"average": average.variables if average else [], "carried": carried}
+    return {name: variables for name, variables in extra.items() if variables}
 
 
 def _finish(

@@ -226,23 +226,13 @@ def _run(inputs: dict, window: int | None) -> TapeRun:
     length, units = tf.shape(inputs["queries"])[0], kernels.recurrent.shape[0]
     carried = tf.shape(start.memory)[0]
     width = carried + length if window is None else tf.minimum(window, carried + length)
-    room = [[0, width - carried], [0, 0]]
-    ring = Slots(
-        tf.pad(start.keys, [*room, [0, 0]]),
-        tf.pad(start.memory, [*room, [0, 0]]),
-        tf.pad(start.real, room, constant_values=True),
-    )
+    ring, stores = _ring(start, width - carried), _stores(kernels, fusion, length)
     queries, gates = unstack(inputs["queries"]), unstack(inputs["gates"])
-    sizes = {"memory": 2 * units, "gates": 4 * units, "read": 2 * units}
-    sizes |= {} if fusion is None else {"fused_read": 2 * units, "fused_gate": units}
-    stores = {name: new_store(kernels.scale, length, size) for name, size in sizes.items()}
-    for name in ["weights"] if fusion is None else ["weights", "fused_weights"]:
-        stores[name] = tf.TensorArray(kernels.scale.dtype, length, element_shape=(None, None))
     fused_inputs = None if fusion is None else (unstack(fusion.queries), unstack(fusion.gates))
 
-    def body(t: Tensor, summary: Tensor, gamma: Tensor, ring: tuple, stores: dict) -> tuple:
-        keys, memory = ring
-        real = real_places(ring_real, carried, t)
+    def body(t: Tensor, summary: Tensor, gamma: Tensor, tapes: tuple, stores: dict) -> tuple:
+        keys, memory = tapes
+        real = real_places(ring.real, carried, t)
         slots = Slots(keys, memory, real).cut(tf.minimum(carried + t, width))
         fused = None
         if fused_inputs is not None:
@@ -263,11 +253,31 @@ def _run(inputs: dict, window: int | None) -> TapeRun:
         stores = {name: store.write(t, kept[name]) for name, store in stores.items()}
         return t + 1, step.read[:, :units], gamma, (keys, memory), stores
 
-    ring_real = ring.real
     first = (tf.constant(0), inputs["summary"], tf.zeros_like(inputs["summary"]))
     *_, (keys, memory), stores = run_loop(length, body, (*first, (ring.keys, ring.memory), stores))
     kept = {name: store.stack() for name, store in stores.items()}
-    return TapeRun(inputs, kept, Slots(keys, memory, ring_real), carried)
+    return TapeRun(inputs, kept, Slots(keys, memory, ring.real), carried)
+
+
+def _ring(start: Slots, room: Tensor) -> Slots:
+    """The slots before the first step, and places for so many more."""
+    padding = [[0, room], [0, 0]]
+    return Slots(
+        tf.pad(start.keys, [*padding, [0, 0]]),
+        tf.pad(start.memory, [*padding, [0, 0]]),
+        tf.pad(start.real, padding, constant_values=True),
+    )
+
+
+def _stores(kernels: TapeKernels, fusion: Fusion | None, length: Tensor) -> dict:
+    """What every step leaves for the gradient, by name."""
+    units, dtype = kernels.recurrent.shape[0], kernels.scale.dtype
+    sizes = {"memory": 2 * units, "gates": 4 * units, "read": 2 * units}
+    sizes |= {} if fusion is None else {"fused_read": 2 * units, "fused_gate": units}
+    stores = {name: new_store(kernels.scale, length, size) for name, size in sizes.items()}
+    for name in ["weights"] if fusion is None else ["weights", "fused_weights"]:
+        stores[name] = tf.TensorArray(dtype, length, element_shape=(None, None))
+    return stores
 
 
 def _by_slot(weights: Tensor, carried: Tensor, kept: Tensor) -> Tensor:
