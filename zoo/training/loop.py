@@ -97,8 +97,7 @@ def train(
     progress = Progress()
     every = batches.steps_per_epoch if evaluate_every is None else evaluate_every
     average = _average(model, ema_decay, average_last, every)
-    extra = _extra(average, carried)
-    checkpointer = Checkpointer(model, progress, run.checkpoints, extra=extra, logger=run.logger)
+    checkpointer = _checkpointer(model, progress, run, average, carried)
     limits = _Limits(progress, epochs * batches.steps_per_epoch, patience, maximum_minutes)
     _resume(checkpointer, limits)
     evaluator = _evaluator(evaluate, checkpointer, average, monitor, mode, every, patience)
@@ -240,12 +239,17 @@ def _average(
     return average
 
 
-def _extra(
-    average: WeightAverage | None, carried: Sequence[tf.Variable]
-) -> dict[str, Sequence[tf.Variable]]:
-    """Return what is checkpointed beside the model, by name."""
+def _checkpointer(
+    model: keras.Model,
+    progress: Progress,
+    run: RunFolder,
+    average: WeightAverage | None,
+    carried: Sequence[tf.Variable],
+) -> Checkpointer:
+    """Return what writes the model, and all else that the training goes on with."""
     extra = {"average": average.variables if average else [], "carried": carried}
-    return {name: variables for name, variables in extra.items() if variables}
+    extra = {name: variables for name, variables in extra.items() if variables}
+    return Checkpointer(model, progress, run.checkpoints, extra=extra, logger=run.logger)
 
 
 def _finish(
