@@ -45,7 +45,7 @@ def sentiment_sample(split: str, classes: int = 5) -> pd.DataFrame:
     if classes not in (5, 2):
         raise ValueError(f"classes: expected one of [2, 5], got {classes!r}")
     generator = _generator(split, 0)
-    rows = []
+    rows: list[tuple[str, int]] = []
     while len(rows) < SAMPLE_ROWS[split]:
         text, strength = _opinion(generator)
         if classes == 5:

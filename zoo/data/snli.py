@@ -111,7 +111,8 @@ def _from_json(lines: list[str]) -> Iterator[_Pair]:
             if not isinstance(row.get(field), str):
                 got = _shown(row[field]) if field in row else "none"
                 raise ValueError(f"line {number}: expected a string {field!r}, got {got}")
-        yield _Pair(*(row[field] for field in _FIELDS), number)
+        label, premise, hypothesis = (row[field] for field in _FIELDS)
+        yield _Pair(label, premise, hypothesis, number)
 
 
 def _from_table(lines: list[str]) -> Iterator[_Pair]:
@@ -126,7 +127,8 @@ def _from_table(lines: list[str]) -> Iterator[_Pair]:
             raise ValueError(
                 f"line {number} has {len(row)} columns, expected {len(names)} as in line 1"
             )
-        yield _Pair(*(row[column] for column in columns), number)
+        label, premise, hypothesis = (row[column] for column in columns)
+        yield _Pair(label, premise, hypothesis, number)
 
 
 def _check_pair(pair: _Pair) -> None:

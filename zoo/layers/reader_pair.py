@@ -55,13 +55,13 @@ class ReaderPair(keras.layers.Layer):
         self.units = units
         self.fusion = fusion
         self.share_cells = share_cells
-        self.options = {"window": window, "include_initial": include_initial}
+        self.options: dict[str, Any] = {"window": window, "include_initial": include_initial}
         policy = self.dtype_policy
         self.first = LSTMN(units, **self.options, name="first", dtype=policy)
         self.second = self.first
         if not share_cells:
             self.second = LSTMN(units, **self.options, name="second", dtype=policy)
-        self.fuse: ShallowFusion | DeepFusion | None = None
+        self.fuse: Any = None
         if fusion == "shallow":
             self.fuse = ShallowFusion(units, name="fusion", dtype=policy)
         elif fusion == "deep":

@@ -38,7 +38,7 @@ class StackedLSTMN(keras.layers.Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.options = {
+        self.options: dict[str, Any] = {
             "units": units,
             "score_units": score_units,
             "window": window,

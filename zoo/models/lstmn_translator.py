@@ -207,11 +207,8 @@ class LSTMNTranslator(SequenceToSequenceModel):
     ) -> FusedStep:
         """What deep fusion needs of the source, (S, B, 1, ...), and of the step."""
         tapes = ops.concatenate([memory["hidden"], memory["cell"]], axis=-1)  # (B, S, 2n)
-        parts = (memory["keys"], tapes)
-        source = Slots(
-            *(ops.transpose(part, (1, 0, 2))[:, :, None] for part in parts),
-            real=ops.transpose(memory["mask"])[:, :, None],
-        )
+        keys, tapes = (ops.transpose(x, (1, 0, 2))[:, :, None] for x in (memory["keys"], tapes))
+        source = Slots(keys, tapes, ops.transpose(memory["mask"])[:, :, None])
         kernels = self.readers.fuse.kernels(summary.dtype)
         return FusedStep(
             grouped["source_queries"], grouped["source_gates"], source, summary, kernels

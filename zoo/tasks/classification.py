@@ -1,6 +1,7 @@
 """Texts, or pairs of texts, of one class each: batches and evaluation."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import keras
 import numpy as np
@@ -38,7 +39,7 @@ def encode_examples(
         raise ValueError("frame has no rows, expected one at least")
     if maximum_tokens < 1:
         raise ValueError(f"maximum_tokens must be at least 1, got {maximum_tokens}")
-    columns: dict[str, tf.RaggedTensor | np.ndarray] = {
+    columns: dict[str, Any] = {
         side: encode_strings(frame[side], codec)[:, :maximum_tokens] for side in sides
     }
     lengths = np.stack([columns[side].row_lengths().numpy() for side in sides])

@@ -41,7 +41,7 @@ class ClassificationData(NamedTuple):
 
 
 def load_sst(
-    data: str, classes: int, phrases: bool, data_dir: Path | None, logger: logging.Logger
+    data: str, classes: sst.Classes, phrases: bool, data_dir: Path | None, logger: logging.Logger
 ) -> ClassificationData:
     """Reads the Stanford Sentiment Treebank, or generates the sample.
 
@@ -58,8 +58,9 @@ def load_sst(
     """
     labels = sst.LABELS[classes]
     if data == "sample":
-        frames = [sentiment_sample(split, classes) for split in SAMPLE_ROWS]
-        return ClassificationData(data, ("text",), labels, *frames, _sample_record(logger, "sst"))
+        train, dev, test = (sentiment_sample(split, classes) for split in SAMPLE_ROWS)
+        record = _sample_record(logger, "sst")
+        return ClassificationData(data, ("text",), labels, train, dev, test, record)
     paths = [sst.find_sst(split, data_dir) for split in sst.SPLITS]
     frames = [
         sst.read_sst(path, classes, phrases=phrases and split == "train")
@@ -67,7 +68,9 @@ def load_sst(
     ]
     record = _record("SST", paths, frames, logger)
     kind = f"{classes} classes, trained on {'phrases' if phrases else 'sentences'}"
-    return ClassificationData(data, ("text",), labels, *frames, replace(record, remarks=kind))
+    train, dev, test = frames
+    record = replace(record, remarks=kind)
+    return ClassificationData(data, ("text",), labels, train, dev, test, record)
 
 
 def load_snli(data: str, data_dir: Path | None, logger: logging.Logger) -> ClassificationData:
@@ -84,13 +87,14 @@ def load_snli(data: str, data_dir: Path | None, logger: logging.Logger) -> Class
     """
     sides = ("premise", "hypothesis")
     if data == "sample":
-        frames = [inference_sample(split) for split in SAMPLE_ROWS]
+        train, dev, test = map(inference_sample, SAMPLE_ROWS)
         record = _sample_record(logger, "snli")
-        return ClassificationData(data, sides, snli.LABELS, *frames, record)
+        return ClassificationData(data, sides, snli.LABELS, train, dev, test, record)
     paths = [snli.find_snli(split, data_dir) for split in snli.SPLITS]
     frames = [snli.read_snli(path) for path in paths]
     record = _record("SNLI 1.0", paths, frames, logger)
-    return ClassificationData(data, sides, snli.LABELS, *frames, record)
+    train, dev, test = frames
+    return ClassificationData(data, sides, snli.LABELS, train, dev, test, record)
 
 
 def is_here(data: str, data_dir: Path | None) -> bool:
@@ -114,10 +118,10 @@ def vectors_for(path: Path, words: list[str], seed: int) -> np.ndarray:
     """
     vectors = read_vectors(path, keep=words)
     matrix = embedding_matrix(vectors, words)
-    missing = ~matrix.any(axis=1)
+    missing: np.ndarray = np.all(matrix == 0, axis=1)
     missing[0] = False  # padding
     random = np.random.default_rng([seed, 300]).normal(size=matrix.shape)
-    return np.where(missing[:, None], random, matrix).astype("float32")
+    return np.where(missing[:, np.newaxis], random, matrix).astype("float32")
 
 
 def _sample_record(logger: logging.Logger, other: str) -> DataRecord:

@@ -74,14 +74,14 @@ class ClassificationEndpoint:
         Raises:
             tf.errors.InvalidArgumentError: the sides differ in their batch size.
         """
-        texts = _same_batch(self.sides, texts)
+        checked = _same_batch(self.sides, texts)
         read = {
             side: read_texts(text, self.codec, self.maximum_tokens)
-            for side, text in zip(self.sides, texts, strict=True)
+            for side, text in zip(self.sides, checked, strict=True)
         }
         outputs = self.model({side: text.ids for side, text in read.items()}, training=False)
         # Without the row that stood in for the rows of an empty batch.
-        outputs = tf.nest.map_structure(lambda output: output[: tf.size(texts[0])], outputs)
+        outputs = tf.nest.map_structure(lambda output: output[: tf.size(checked[0])], outputs)
         logits = tf.cast(outputs["logits"], tf.float32)
         answers = {
             "label": tf.gather(tf.constant(self.labels), tf.argmax(logits, axis=-1)),

@@ -184,4 +184,5 @@ def _export(
     if data.sides == ("text",):
         draw_intra_attention(run.saved_model, texts["text"], run.picture)
     else:
-        draw_inter_attention(run.saved_model, *texts, run.picture)
+        premise, hypothesis = texts
+        draw_inter_attention(run.saved_model, premise, hypothesis, run.picture)

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from zoo.data.download import file_sha256
 from zoo.data.language_sample import SAMPLE_LINES, best_perplexity, language_sample
-from zoo.data.language_text import find_language_text, read_language_text
+from zoo.data.language_text import SPLITS, find_language_text, read_language_text
 from zoo.serving.cards import DataRecord
 from zoo.text.vocabulary import choose_words
 
@@ -63,13 +63,14 @@ def load_language_model_data(
             "best perplexity possible is %.3f",
             best_perplexity(),
         )
-        parts = [language_sample(split) for split in SAMPLE_LINES]
+        train, valid, test = map(language_sample, SAMPLE_LINES)
         record = DataRecord("sample", "train", "test", remarks="generated sentences")
-        return LanguageModelData(name, *parts, record)
+        return LanguageModelData(name, train, valid, test, record)
     paths = find_language_text(name, data_dir)
     texts = {split: read_language_text(path) for split, path in paths.items()}
     for split, text in texts.items():
         logger.info("%s %s: %d words, ends of lines included", name, split, text.tokens)
     sums = {path.name: file_sha256(path) for path in paths.values()}
     record = DataRecord(name, "train", "test", sums)
-    return LanguageModelData(name, *(text.lines for text in texts.values()), record)
+    train, valid, test = (texts[split].lines for split in SPLITS)
+    return LanguageModelData(name, train, valid, test, record)

@@ -176,7 +176,8 @@ class _Backwards:
         """Back through the reading of the tape: adds to the slots' gradients, gives the query's."""
         filled = tf.minimum(self.carried + t, self.width)
         real = real_places(self.ring.real, self.carried, t)
-        slots = Slots(*state["ring"], real).cut(filled)
+        keys, memory = state["ring"]
+        slots = Slots(keys, memory, real).cut(filled)
         into = read_gradient(
             (upstream, kept["into_weights"][:filled]),
             kept["queries"],
