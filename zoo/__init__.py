@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from zoo.models.aoa_reader import AttentionOverAttentionReader
     from zoo.models.dcn import DynamicCoattentionNetwork
     from zoo.models.dcn_plus import DynamicCoattentionNetworkPlus
+    from zoo.models.lstmn_classifier import LSTMNClassifier
+    from zoo.models.lstmn_inference import LSTMNInference
+    from zoo.models.lstmn_language_model import LSTMNLanguageModel
+    from zoo.models.lstmn_translator import LSTMNTranslator
     from zoo.models.luong import LuongTranslator
     from zoo.models.rnnencdec import ChoTranslator, RNNencdec
     from zoo.models.rnnsearch import RNNsearch
@@ -52,6 +56,10 @@ __all__ = [
     "ChoTranslator",
     "DynamicCoattentionNetwork",
     "DynamicCoattentionNetworkPlus",
+    "LSTMNClassifier",
+    "LSTMNInference",
+    "LSTMNLanguageModel",
+    "LSTMNTranslator",
     "LuongTranslator",
     "RNNencdec",
     "RNNsearch",
@@ -81,6 +89,10 @@ _HOMES = {
     "ChoTranslator": "zoo.models.rnnencdec",
     "DynamicCoattentionNetwork": "zoo.models.dcn",
     "DynamicCoattentionNetworkPlus": "zoo.models.dcn_plus",
+    "LSTMNClassifier": "zoo.models.lstmn_classifier",
+    "LSTMNInference": "zoo.models.lstmn_inference",
+    "LSTMNLanguageModel": "zoo.models.lstmn_language_model",
+    "LSTMNTranslator": "zoo.models.lstmn_translator",
     "LuongTranslator": "zoo.models.luong",
     "RNNencdec": "zoo.models.rnnencdec",
     "RNNsearch": "zoo.models.rnnsearch",

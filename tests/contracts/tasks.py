@@ -3,90 +3,31 @@
 A new task is a class with the attributes and methods of `Reading`, and a line in `TASKS`.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import keras
 import keras_nlp
 import numpy as np
-import tensorflow as tf
 
+from tests.contracts.batches import (
+    END,
+    FIRST_WORD,
+    START,
+    Axes,
+    Batch,
+    Example,
+    Servable,
+    Side,
+    attention_axes,
+)
+from tests.contracts.cloze_task import Cloze
+from tests.contracts.text_tasks import Classification, Inference, LanguageModel
 from zoo.models.base import BaseModel
-from zoo.serving.export import Endpoint
-from zoo.tasks.cloze_endpoint import ClozeEndpoint
 from zoo.tasks.reading_endpoint import ReadingEndpoint
 from zoo.tasks.translation_endpoint import TranslationEndpoint
 from zoo.text.tokenizer import WordTokenizer
 from zoo.text.vocabulary import Vocabulary, write_vocabulary
 from zoo.text.words import WordCodec
-
-Axes = tuple["Side | int", ...]
-START, END = 2, 3
-FIRST_WORD = 4  # ids below are padding, unknown, start and end
-
-
-@dataclass(frozen=True)
-class Side:
-    """An axis along an input side, with a sentinel after its padding or without."""
-
-    name: str
-    sentinel: bool = False
-
-    def real(self, lengths: dict[str, int], padded: dict[str, int]) -> np.ndarray:
-        """True where there is no padding: (padded size of the axis,)."""
-        words = np.arange(padded[self.name]) < lengths[self.name]
-        return np.append(words, True) if self.sentinel else words
-
-
-@dataclass(frozen=True)
-class Example:
-    """One example without padding: id arrays of one axis, targets of one axis or none."""
-
-    inputs: dict[str, np.ndarray]
-    targets: dict[str, np.ndarray] | np.ndarray
-
-    @property
-    def lengths(self) -> dict[str, int]:
-        return {name: len(ids) for name, ids in self.inputs.items()}
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Examples, padded on the right to the longest and by `extra` positions more."""
-
-    examples: list[Example]
-    extra: int = 0
-
-    @property
-    def inputs(self) -> dict[str, np.ndarray]:
-        return self._collate([example.inputs for example in self.examples])
-
-    @property
-    def targets(self) -> dict[str, np.ndarray] | np.ndarray:
-        targets = [example.targets for example in self.examples]
-        return self._collate(targets) if isinstance(targets[0], dict) else self._pad(targets)
-
-    @property
-    def padded(self) -> dict[str, int]:
-        return {name: ids.shape[1] for name, ids in self.inputs.items()}
-
-    def _collate(self, rows: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-        return {name: self._pad([row[name] for row in rows]) for name in rows[0]}
-
-    def _pad(self, rows: list[np.ndarray]) -> np.ndarray:
-        if rows[0].ndim == 0:
-            return np.array(rows, "int32")
-        longest = max(len(row) for row in rows) + self.extra
-        return np.array([np.pad(row, (0, longest - len(row))) for row in rows], "int32")
-
-
-class Servable(NamedTuple):
-    """A model from strings to strings."""
-
-    endpoints: dict[str, Endpoint]
-    assets: Sequence[tf.Module]
 
 
 class Reading:
@@ -264,102 +205,13 @@ class Translation:
         return np.exp(-picked[real].mean()), (1.0, float(logits.shape[-1]))
 
 
-class Cloze:
-    """Queries with a blank, filled with a word of the document."""
+TASKS = {
+    "reading": Reading(),
+    "cloze": Cloze(),
+    "translation": Translation(),
+    "language_model": LanguageModel(),
+    "classification": Classification(),
+    "inference": Inference(),
+}
 
-    sizes = {"vocabulary_size": 23}  # noqa: RUF012
-    sides = {"document": 9, "query": 6}  # noqa: RUF012
-    may_be_empty = ()
-    trained: dict[str, bool] = {}  # noqa: RUF012
-
-    words = (
-        *("XXXXX", ".", ",", "?", "the", "tower", "of", "a", "city", "was", "built", "by"),
-        *("engineers", "who", "asked", "Ada"),
-    )
-    """Of the vocabulary that the model is exported with; the ids left are for unknown words."""
-    strings = {  # noqa: RUF012
-        "document": [
-            "The tower of a city was built by Ada Moreau. Engineers asked Ada.",
-            "",
-            "A tower, \U0001f5fc of Łódź.",
-        ],
-        "query": ["XXXXX built the tower.", "Who asked XXXXX?", "The tower of XXXXX?"],
-    }
-    signatures = {  # noqa: RUF012
-        "serving_default": {},
-        "ranked": {
-            "candidates": np.array(
-                [["Moreau", "Ada", "city"], ["tower", "", ""], ["Łódź", "tower", ""]], object
-            )
-        },
-    }
-
-    def servable(self, model: BaseModel, folder: Path) -> Servable:
-        """The model as it is exported; its vocabulary is written into the folder."""
-        write_vocabulary(folder / "vocabulary.txt", self.words)
-        vocabulary = Vocabulary(folder / "vocabulary.txt")
-        slots = self.sizes["vocabulary_size"] - len(vocabulary)
-        assert slots > 1
-        return Servable(ClozeEndpoint(model, vocabulary, slots).endpoints(), [vocabulary])
-
-    def examples(self, count: int, seed: int = 0) -> list[Example]:
-        """Random examples of every length, the shortest of one word and the longest among them."""
-        ends = [self.example(seed, document=1, query=1), self.example(seed + 1, **self.sides)]
-        return (ends + [self.example(seed + row) for row in range(2, count)])[:count]
-
-    def example(self, seed: int, **lengths: int) -> Example:
-        """A random example; sides that are not in `lengths` get a random length."""
-        generator = np.random.default_rng(seed)
-        drawn = {name: int(generator.integers(2, top + 1)) for name, top in self.sides.items()}
-        inputs = {
-            name: generator.integers(FIRST_WORD, self.sizes["vocabulary_size"], length)
-            for name, length in (drawn | lengths).items()
-        }
-        document = inputs["document"]
-        inputs["document"] = np.where(document % 3 == 0, FIRST_WORD, document)  # one word often
-        return Example(inputs, generator.choice([*inputs["document"]] or [FIRST_WORD]))
-
-    def output_axes(self, model: BaseModel) -> dict[str, Axes]:
-        """The axes after the batch of each output, nested names joined by a slash."""
-        document, query = Side("document"), Side("query")
-        axes: dict[str, Axes] = {
-            "answer": (),
-            "probabilities": (document,),
-            "document": (document,),
-            "document_attention": (document,),
-            "log_document_attention": (document,),
-        }
-        if model.get_config()["attention"] == "over":
-            axes |= {"query_attention": (query,)} | attention_axes(model)
-        return axes
-
-    def padding_value(self, output: str) -> float | None:
-        """What an output with a padded axis holds there: no weight, or no chance."""
-        return -1e30 if output.startswith("log_") else 0.0
-
-    @property
-    def metrics(self) -> list[keras.metrics.Metric]:
-        """How often the answer is right."""
-        return [keras.metrics.Accuracy()]
-
-    def metric_value(
-        self, outputs: dict[str, np.ndarray], targets: np.ndarray
-    ) -> tuple[float, tuple[float, ...]]:
-        """What the compiled metric must say, and values that a constant would reach."""
-        return np.mean(outputs["answer"] == targets), (0.0, 1.0)
-
-
-def attention_axes(model: BaseModel) -> dict[str, Axes]:
-    """The axes of the attention maps, from what the model's class says of them."""
-    config = model.get_config()
-    return {
-        f"attention/{name}": (
-            *(config[argument] for argument in sides.stacked),
-            Side(sides.queries),
-            Side(sides.keys, sides.sentinel),
-        )
-        for name, sides in model.ATTENTION.items()
-    }
-
-
-TASKS = {"reading": Reading(), "translation": Translation(), "cloze": Cloze()}
+__all__ = ["FIRST_WORD", "START", "TASKS", "Axes", "Batch", "Example", "Side"]

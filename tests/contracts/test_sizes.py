@@ -37,6 +37,15 @@ CHO = (
     + 100 * (500 + 15_000)  # G_r, G_l
 )
 
+# Nor is there a published translator of this kind; this one has the sizes of SNLI's best model.
+LSTMN_TRANSLATOR = (
+    2 * 10_000 * 300  # embeddings
+    + 2 * (lstm(300, 450) + 450 * (450 + 300 + 450 + 1))  # cells: gates and score
+    + 450 * (450 + 300 + 450 + 1)  # score of the source
+    + 450 * (450 + 300) + 450  # gate r
+    + 10_000 * 450 + 10_000  # softmax
+)  # fmt: skip
+
 TRAINABLE = {
     ("DynamicCoattentionNetwork", "paper"): 8_069_432,
     ("DynamicCoattentionNetworkPlus", "paper"): DCN_PLUS,
@@ -63,6 +72,16 @@ TRAINABLE = {
     ("LuongTranslator", "paper_global_concat_identity"): 221_001_000,
     ("LuongTranslator", "paper_global_location"): 220_050_000,
     ("LuongTranslator", "paper_local_m_general"): 221_000_000,
+    ("LSTMNLanguageModel", "paper"): 5_276_500,
+    ("LSTMNLanguageModel", "paper_3_layers"): 7_259_500,
+    ("LSTMNClassifier", "paper"): 451_421,
+    ("LSTMNClassifier", "paper_2_layers"): 762_725,
+    ("LSTMNInference", "paper"): 3_380_403,
+    ("LSTMNInference", "paper_300"): 1_713_603,
+    ("LSTMNInference", "paper_100"): 331_203,
+    ("LSTMNInference", "paper_two_cells"): 5_272_653,
+    ("LSTMNInference", "paper_shallow_300"): 1_623_303,
+    ("LSTMNTranslator", "paper"): LSTMN_TRANSLATOR,
 }
 """Trainable parameters of (model, preset); fixed word vectors are not among them."""
 

@@ -21,7 +21,7 @@ from zoo.models.registry import ModelEntry, models
 
 TASK = TASKS["translation"]
 TRANSLATORS = [entry for entry in models().values() if entry.task == "translation"]
-STATEFUL = ("readout", "mechanism", "input_feeding")
+STATEFUL = ("readout", "mechanism", "input_feeding", "fusion")
 """Options that change what a state holds."""
 
 

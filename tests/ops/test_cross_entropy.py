@@ -1,10 +1,11 @@
 """Cross entropy over large vocabularies, and its own gradient."""
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from zoo.ops.cross_entropy import cross_entropy
+from zoo.ops.cross_entropy import cross_entropy, precise_cross_entropy
 
 SMOOTHINGS = [{}, *({"smoothing": 0.3, "smoothing_over": over} for over in ("others", "all"))]
 
@@ -120,3 +121,12 @@ def test_keeps_the_dtype_and_takes_any_integer_ids():
             losses = cross_entropy(tf.zeros((2, 4), dtype), tf.constant([0, 3], ids))
             assert losses.dtype == dtype
             np.testing.assert_allclose(losses, np.log(4), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("dtype", "result"), [("float16", "float32"), ("float64", "float64")])
+def test_half_precision_is_left_before_the_softmax(dtype, result):
+    logits = np.array([[9.0, -9.0, 0.5]], dtype)
+    losses = precise_cross_entropy(keras.ops.convert_to_tensor(logits), np.array([1]))
+    assert keras.backend.standardize_dtype(losses.dtype) == result
+    expected = np.log(np.exp(logits.astype("float64")).sum()) + 9.0
+    np.testing.assert_allclose(losses, [expected], rtol=1e-6)

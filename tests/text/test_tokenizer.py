@@ -4,7 +4,7 @@ import unicodedata
 import pytest
 import tensorflow as tf
 
-from zoo.text.tokenizer import WordTokenizer
+from zoo.text.tokenizer import SpaceTokenizer, WordTokenizer
 
 TOKENIZE = WordTokenizer()
 
@@ -172,3 +172,19 @@ def test_runs_in_tf_data_and_in_a_saved_model(tmp_path):
     assert loaded.tokenize(tf.constant(strings))["tokens"].numpy().tolist() == (
         expected.surface.to_tensor("").numpy().tolist()
     )
+
+
+def test_text_that_was_cut_before_is_cut_at_white_space_alone():
+    tokenizer = SpaceTokenizer()
+    texts = ["  the <unk> cost $ 1 @,@ 000\tN 's\u00a0A.B.\n", "", " \u3000", "a\x00b Éa\x1fc"]
+    tokens = tokenizer(tf.constant(texts))
+    for row, text in zip(tokens.surface.to_list(), texts, strict=True):
+        assert row == [word.encode() for word in text.replace("\0", "\1").split()]
+    assert tokens.folded.to_list() == tokens.surface.to_list()
+    for text, starts, ends in zip(
+        texts, tokens.starts.to_list(), tokens.ends.to_list(), strict=True
+    ):
+        places = zip(starts, ends, strict=True)
+        cut = [text.encode()[start:end] for start, end in places]
+        assert cut == [word.encode() for word in text.split()]
+    assert tokenizer.get_config() == {"split_on": "spaces"}

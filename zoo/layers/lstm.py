@@ -6,6 +6,7 @@ starts at the last real step.
 Shape letters: B batch, T steps, d input, n hidden.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import keras
@@ -290,13 +291,19 @@ def add_gates(layer: LSTM, prefix: str, input_dim: int) -> Gates:
     if not layer.use_bias:
         return Gates(kernel, recurrent_kernel, None)
 
-    def initial_bias(shape: tuple[int, ...], dtype: str | None = None) -> Tensor:
-        forget = ops.ones if layer.unit_forget_bias else ops.zeros
-        parts = [ops.zeros(units, dtype), forget(units, dtype), ops.zeros(2 * units, dtype)]
+    initializer = forget_bias(units) if layer.unit_forget_bias else "zeros"
+    bias = layer.add_weight(shape=(4 * units,), initializer=initializer, name=f"{prefix}bias")
+    return Gates(kernel, recurrent_kernel, bias)
+
+
+def forget_bias(units: int) -> Callable[..., Tensor]:
+    """An initialiser of the biases (4n,) of the gates: one for the forget gate, else zero."""
+
+    def initializer(shape: tuple[int, ...], dtype: str | None = None) -> Tensor:
+        parts = [ops.zeros(units, dtype), ops.ones(units, dtype), ops.zeros(2 * units, dtype)]
         return ops.concatenate(parts)
 
-    bias = layer.add_weight(shape=(4 * units,), initializer=initial_bias, name=f"{prefix}bias")
-    return Gates(kernel, recurrent_kernel, bias)
+    return initializer
 
 
 def _run(values: Tensor, gates: Gates, mask: Tensor | None = None, reverse: bool = False) -> Tensor:

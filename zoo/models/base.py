@@ -25,7 +25,8 @@ class AttentionMap(NamedTuple):
     keys: str
     """Name of the input whose tokens are attended to: the columns, each row summing to one."""
     sentinel: bool = False
-    """Whether one more column follows, of a trained vector that stands for "nothing here"."""
+    """Whether one more column follows, of what is no token: a trained vector that stands for
+    "nothing here", or the state before the first token."""
     normalised: bool = True
     """Whether each row sums to one; else to one at most."""
     stacked: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ import keras
 
 from zoo.models.base import BaseModel
 
-Task = Literal["reading", "translation", "cloze", "language_model", "classification"]
+Task = Literal["reading", "translation", "cloze", "language_model", "classification", "inference"]
 
 MODULES = (
     "dcn",
@@ -19,6 +19,10 @@ MODULES = (
     "seq2seq",
     "rnnencdec",
     "transformer",
+    "lstmn_language_model",
+    "lstmn_classifier",
+    "lstmn_inference",
+    "lstmn_translator",
 )
 """Files of ``zoo/models`` that register models."""
 

@@ -20,13 +20,12 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, get_args
 
-import keras
 from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
 from zoo.layers.recurrence import scan
 from zoo.models.base import AttentionMap, BaseModel, check_choice, check_rate, check_sizes
-from zoo.ops.cross_entropy import SmoothingOver, cross_entropy
+from zoo.ops.cross_entropy import SmoothingOver, precise_cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
 
 LossNormaliser = Literal["sentences", "tokens"]
@@ -228,9 +227,7 @@ class SequenceToSequenceModel(BaseModel):
 
     def _token_losses(self, logits: Tensor, ids: Tensor) -> Tensor:
         """Losses (...) of logits (..., V), at least in single precision."""
-        dtype: str = keras.backend.standardize_dtype(logits.dtype)
-        logits = ops.cast(logits, dtype if dtype == "float64" else "float32")
-        return cross_entropy(logits, ids, self.label_smoothing, self.smoothing_over)
+        return precise_cross_entropy(logits, ids, self.label_smoothing, self.smoothing_over)
 
 
 def group_rows(values: Tensor, batch: Tensor | int) -> Tensor:

@@ -2,6 +2,7 @@
 
 from typing import Any, Literal, get_args
 
+import keras
 from keras import ops
 
 from zoo.ops.masking import Tensor
@@ -38,6 +39,15 @@ def cross_entropy(
     shares = _shares(size, smoothing, smoothing_over)
     losses = _row_losses(ops.reshape(logits, (-1, size)), ops.reshape(ids, (-1,)), *shares)
     return ops.reshape(losses, shape)
+
+
+def precise_cross_entropy(
+    logits: Tensor, ids: Tensor, smoothing: float = 0.0, smoothing_over: SmoothingOver = "others"
+) -> Tensor:
+    """As ``cross_entropy``, of logits (..., V) of any precision: at least in single precision."""
+    dtype: str = keras.backend.standardize_dtype(logits.dtype)
+    logits = ops.cast(logits, dtype if dtype == "float64" else "float32")
+    return cross_entropy(logits, ids, smoothing, smoothing_over)
 
 
 def _shares(size: int, smoothing: float, over: SmoothingOver) -> tuple[float, float]:

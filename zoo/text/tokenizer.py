@@ -60,6 +60,8 @@ class WordTokenizer:
     Works eagerly, in `tf.data` and in a SavedModel. Holds no state.
     """
 
+    _patterns = (_DELIMITER, _KEPT)
+
     def __init__(self, *, case_fold: bool = True) -> None:
         """Sets how tokens are normalised.
 
@@ -87,7 +89,7 @@ class WordTokenizer:
         # The splitting op reads C strings and would stop at NUL. Another control character of the
         # same length stands in for it while splitting.
         stand_in = tf.strings.regex_replace(strings, r"\x00", "\x01")
-        tokens, starts, ends = tf_text.regex_split_with_offsets(stand_in, _DELIMITER, _KEPT)
+        tokens, starts, ends = tf_text.regex_split_with_offsets(stand_in, *self._patterns)
         surface = tokens.with_flat_values(_restore_nul(strings, tokens.flat_values, starts))
         return WordTokens(
             surface=surface,
@@ -107,6 +109,27 @@ class WordTokenizer:
             folded = tf_text.case_fold_utf8(folded)
         # Case folding removes invisible characters. A token of nothing else stays as it is.
         return tf.where(tf.equal(folded, ""), tokens, folded)
+
+
+class SpaceTokenizer(WordTokenizer):
+    """Cuts strings at white space and nowhere else: for text whose words were cut before.
+
+    White space is what Python's `str.split` takes for it. Tokens are not normalised, but for NUL,
+    which is U+0001 in them.
+    """
+
+    _patterns = (r"[\s\v\x1C-\x1F\x{85}\pZ]+", "")
+
+    def __init__(self) -> None:
+        """There is nothing to set."""
+        super().__init__(case_fold=False)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns how it differs from a `WordTokenizer`, as `zoo.text.words.WordCodec` takes it."""
+        return {"split_on": "spaces"}
+
+    def _fold(self, tokens: tf.Tensor) -> tf.Tensor:
+        return tokens
 
 
 def _restore_nul(strings: tf.Tensor, tokens: tf.Tensor, starts: tf.RaggedTensor) -> tf.Tensor:

@@ -5,7 +5,7 @@ vocabulary are unknown; `zoo.text.subwords` knows no such words.
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import tensorflow as tf
 
@@ -18,7 +18,7 @@ from zoo.text.codecs import (
     valid_utf8,
 )
 from zoo.text.detokenizer import detokenize
-from zoo.text.tokenizer import WordTokenizer
+from zoo.text.tokenizer import SpaceTokenizer, WordTokenizer
 from zoo.text.vocabulary import PADDING, SPECIAL_WORDS, UNKNOWN, Vocabulary
 
 
@@ -34,6 +34,7 @@ class WordCodec(tf.Module):
         *,
         case_fold: bool = False,
         language: str | None = None,
+        split_on: Literal["words", "spaces"] = "words",
         name: str = "word_codec",
     ) -> None:
         """Reads the vocabulary.
@@ -42,16 +43,25 @@ class WordCodec(tf.Module):
             path: A file that `zoo.text.vocabulary.write_vocabulary` wrote; `choose_words` of what
                 `WordTokenizer(case_fold=...)` folds to makes its words.
             case_fold: Whether words are case-folded; the vocabulary has to be made alike.
+            split_on: Where strings are cut: "words" as by `WordTokenizer`; "spaces", for text whose
+                words were cut before, as by `SpaceTokenizer`.
             language: Of the text that `decode` writes, as in `zoo.text.detokenizer.detokenize`.
             name: Name of the module.
 
         Raises:
-            ValueError: If the file is no vocabulary.
+            ValueError: If the file is no vocabulary, `split_on` is none of its options, or words
+                cut at spaces are to be case-folded.
         """
         super().__init__(name=name)
         self._path = str(path)
         self._language = language
-        self._tokenizer = WordTokenizer(case_fold=case_fold)
+        if split_on not in ("words", "spaces") or (split_on == "spaces" and case_fold):
+            raise ValueError(
+                f"split_on is {split_on!r} and case_fold {case_fold}; expected 'words' or, "
+                "without case_fold, 'spaces'"
+            )
+        spaces = split_on == "spaces"
+        self._tokenizer = SpaceTokenizer() if spaces else WordTokenizer(case_fold=case_fold)
         self._vocabulary = Vocabulary(path)
         self._words = tf.lookup.StaticHashTable(
             tf.lookup.TextFileInitializer(
@@ -68,6 +78,11 @@ class WordCodec(tf.Module):
     def vocabulary_size(self) -> int:
         """Number of ids, the four special ones included."""
         return len(self._vocabulary)
+
+    @property
+    def words(self) -> list[str]:
+        """All words in the order of their ids, the four special ones first."""
+        return list(self._vocabulary.words)
 
     @property
     def files(self) -> tuple[Path, ...]:

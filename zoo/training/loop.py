@@ -56,6 +56,7 @@ def train(
     maximum_minutes: float | None = None,
     log_every: int = 100,
     callbacks: Sequence[keras.callbacks.Callback] = (),
+    carried: Sequence[tf.Variable] = (),
 ) -> dict[str, Any]:
     """Train a compiled model, or go on with it where the run folder says it was.
 
@@ -81,6 +82,7 @@ def train(
         maximum_minutes: stop when the training has taken so long, over all resumed runs.
         log_every: steps between log lines and between TensorBoard points.
         callbacks: more callbacks, called last. Their state is not checkpointed.
+        carried: variables beside the model's that one step hands to the next: checkpointed.
 
     Returns:
         `history` (a dict for each evaluation), `stopped` (`epochs`, `patience` or `time`), `step`,
@@ -95,8 +97,7 @@ def train(
     progress = Progress()
     every = batches.steps_per_epoch if evaluate_every is None else evaluate_every
     average = _average(model, ema_decay, average_last, every)
-    extra = {"average": average.variables} if average else None
-    checkpointer = Checkpointer(model, progress, run.checkpoints, extra=extra, logger=run.logger)
+    checkpointer = _checkpointer(model, progress, run, average, carried)
     limits = _Limits(progress, epochs * batches.steps_per_epoch, patience, maximum_minutes)
     _resume(checkpointer, limits)
     evaluator = _evaluator(evaluate, checkpointer, average, monitor, mode, every, patience)
@@ -236,6 +237,19 @@ def _average(
         return None
     average.build(model)
     return average
+
+
+def _checkpointer(
+    model: keras.Model,
+    progress: Progress,
+    run: RunFolder,
+    average: WeightAverage | None,
+    carried: Sequence[tf.Variable],
+) -> Checkpointer:
+    """Return what writes the model, and all else that the training goes on with."""
+    extra = {"average": average.variables if average else [], "carried": carried}
+    extra = {name: variables for name, variables in extra.items() if variables}
+    return Checkpointer(model, progress, run.checkpoints, extra=extra, logger=run.logger)
 
 
 def _finish(

@@ -1,12 +1,13 @@
 """Settings that the recipes of all tasks share, and what follows from them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 if TYPE_CHECKING:
     import keras
+    import tensorflow as tf
 
     from zoo.training.loop import Batches
     from zoo.training.runs import RunFolder
@@ -167,6 +168,8 @@ def train(
     run: "RunFolder",
     evaluate: Callable[[], Mapping[str, float]],
     monitor: str,
+    mode: str = "max",
+    carried: Sequence["tf.Variable"] = (),
 ) -> dict[str, Any]:
     """Trains as the settings say: see ``zoo.training.loop.train``."""
     from zoo.training import loop
@@ -178,6 +181,8 @@ def train(
         run=run,
         evaluate=evaluate,
         monitor=monitor,
+        mode=mode,
+        carried=carried,
         patience=settings.patience,
         checkpoint_every=settings.checkpoint_every,
         evaluate_every=settings.evaluate_every,

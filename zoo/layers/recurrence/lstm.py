@@ -14,22 +14,26 @@ from zoo.layers.recurrence.loops import (
 from zoo.ops.masking import Tensor
 
 
-def lstm_step(gates: Tensor, cell: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def lstm_step(
+    gates: Tensor, cell: Tensor, added: Tensor | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
     """One step of a long short-term memory.
 
     ``i, f, o = sigmoid(a_i, a_f, a_o)``, ``g = tanh(a_g)``; ``c' = f * c + i * g``;
     ``h' = o * tanh(c')``.
 
     Args:
-        gates: pre-activations a (B, 4n), in Keras' order i, f, g, o.
-        cell: c (B, n).
+        gates: pre-activations a (..., 4n), in Keras' order i, f, g, o.
+        cell: c (..., n).
+        added: what else goes into c', (..., n); None: nothing.
 
     Returns:
-        h' and c' (B, n), and the activated gates (B, 4n).
+        h' and c' (..., n), and the activated gates (..., 4n).
     """
     i, f, g, o = tf.split(gates, 4, axis=-1)
     i, f, g, o = tf.sigmoid(i), tf.sigmoid(f), tf.tanh(g), tf.sigmoid(o)
     cell = f * cell + i * g
+    cell = cell if added is None else cell + added
     return o * tf.tanh(cell), cell, tf.concat([i, f, g, o], axis=-1)
 
 

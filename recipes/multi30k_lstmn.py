@@ -1,0 +1,55 @@
+"""LSTMN as encoder and decoder (Cheng et al. 2016) on Multi30k.
+
+    python -m recipes.multi30k_lstmn                       # Multi30k if it lies here, else a sample
+    python -m recipes.multi30k_lstmn --data sample         # generated, needs no data
+    python -m recipes.multi30k_lstmn --data multi30k --fusion shallow
+
+The same command, started again after an interruption, goes on where it was. The run folder holds
+settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
+``attention.png``. What it reaches, and in what time: ``docs/translation.md``.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from zoo.tasks.translation_recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
+from zoo.training.command import start
+
+
+@dataclass(frozen=True)
+class Settings(RecurrentSettings):
+    """Settings of the run. Those given as None depend on the data; the run folder records them."""
+
+    fusion: Literal["deep", "shallow"] = "deep"
+    """Attention to the source inside of the decoder's cell, or outside."""
+    window: int | None = None
+    """How many of its own last words a step reads; None: all."""
+    include_initial: bool = True
+    """Whether the state before the first word can be read as well."""
+
+
+def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
+    """Builds the architecture."""
+    from zoo.models.lstmn_translator import LSTMNTranslator
+
+    return LSTMNTranslator(
+        source_vocabulary_size=source_size,
+        target_vocabulary_size=target_size,
+        embedding_dim=settings.embedding_dim,
+        hidden_dim=settings.hidden_dim,
+        fusion=settings.fusion,
+        window=settings.window,
+        include_initial=settings.include_initial,
+        dropout=settings.dropout,
+        label_smoothing=settings.label_smoothing,
+        loss_normaliser="tokens",
+    )
+
+
+def main(settings: Settings) -> dict[str, Any]:
+    """Runs the recipe and returns what ``result.json`` holds."""
+    return run_translation(settings, "multi30k_lstmn", make_model, RECURRENT_SIZES)
+
+
+if __name__ == "__main__":
+    start(main, Settings, __doc__)

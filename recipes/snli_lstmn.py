@@ -1,0 +1,84 @@
+"""LSTMN for natural language inference (Cheng et al. 2016) on SNLI.
+
+    python -m recipes.snli_lstmn                           # SNLI if it lies here, else the sample
+    python -m recipes.snli_lstmn --data sample             # generated, needs no data
+    python -m recipes.snli_lstmn --data snli --vectors glove.840B.300d.txt --no-train-vectors
+    python -m recipes.snli_lstmn --data snli --fusion shallow
+
+The same command, started again after an interruption, goes on where it was. The run folder holds
+settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
+``attention.png``.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from zoo.tasks.classification_recipe import ClassificationSettings, run_classification
+from zoo.training.command import start
+
+
+@dataclass(frozen=True)
+class Settings(ClassificationSettings):
+    """Settings of the run. Those given as None depend on the data; the run folder records them."""
+
+    data: Literal["auto", "sample", "snli"] = "auto"
+    """auto: SNLI where it lies, else the generated sample."""
+    fusion: Literal["deep", "shallow", "none"] = "deep"
+    """Attention to the premise inside of the hypothesis' cell, outside of it, or none."""
+    share_cells: bool = True
+    """Whether premise and hypothesis are read with the same weights."""
+
+
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "sample": {
+        "embedding_dim": 32,
+        "hidden_dim": 32,
+        "dropout": 0.0,
+        "word_dropout": 0.0,
+        "epochs": 6,
+        "batch_size": 32,
+        "learning_rate": 1e-2,
+    },
+    "snli": {
+        "embedding_dim": 300,
+        "hidden_dim": 450,
+        "dropout": 0.2,
+        "word_dropout": 0.2,
+        "epochs": 10,
+        "batch_size": 32,
+        "learning_rate": 1e-3,
+    },
+}
+"""What the settings given as None become."""
+
+
+def load(settings: Settings, logger: Any) -> Any:
+    """Reads the data."""
+    from zoo.tasks.classification_data import load_snli
+
+    return load_snli(settings.data, settings.data_dir, logger)
+
+
+def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
+    """Builds the architecture."""
+    from zoo.models.lstmn_inference import LSTMNInference
+
+    return LSTMNInference(
+        hidden_dim=settings.hidden_dim,
+        fusion=settings.fusion,
+        share_cells=settings.share_cells,
+        window=settings.window,
+        include_initial=settings.include_initial,
+        dropout=settings.dropout,
+        word_dropout=settings.word_dropout,
+        **arguments,
+    )
+
+
+def main(settings: Settings) -> dict[str, Any]:
+    """Runs the recipe and returns what ``result.json`` holds."""
+    return run_classification(settings, "snli_lstmn", load, make_model, DEFAULTS)
+
+
+if __name__ == "__main__":
+    start(main, Settings, __doc__)

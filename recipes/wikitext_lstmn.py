@@ -1,0 +1,78 @@
+"""LSTMN as a language model (Cheng et al. 2016) on WikiText-2, or on any text in its layout.
+
+    python -m recipes.wikitext_lstmn                       # a text if it lies here, else the sample
+    python -m recipes.wikitext_lstmn --data sample         # generated, needs no data
+    python -m recipes.wikitext_lstmn --data ptb            # ptb.train.txt, ptb.valid.txt, ...
+    python -m recipes.wikitext_lstmn --window 1            # the same with a plain LSTM
+
+The perplexity is per word, ends of lines included. The same command, started again after an
+interruption, goes on where it was. The run folder holds settings, log, TensorBoard events,
+checkpoints, ``result.json``, the SavedModel and ``attention.png``.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from zoo.tasks.language_model_recipe import LanguageModelSettings, run_language_model
+from zoo.training.command import start
+
+
+@dataclass(frozen=True)
+class Settings(LanguageModelSettings):
+    """Settings of the run. Those given as None depend on the data; the run folder records them."""
+
+    embedding_dim: int | None = None
+    """Size of a word vector."""
+    hidden_dim: int | None = None
+    """Hidden size of every layer."""
+    depth: int = 1
+    """Number of layers."""
+    skip_connections: bool = False
+    """Whether upper layers read the words too."""
+    window: int | None = None
+    """How many of the last slots a step reads; 1 is an LSTM; None: all that are there."""
+    include_initial: bool = True
+    """Whether the state before the first word can be read as well."""
+    tie_embeddings: bool = False
+    """Whether the table of words is the softmax's matrix too."""
+    initial_range: float = 0.1
+    """Words and softmax begin between minus and plus this number."""
+    dropout: float | None = None
+    """Rate of dropout; the paper has none."""
+
+
+_CORPUS = {"embedding_dim": 150, "hidden_dim": 300, "dropout": 0.0}
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "sample": {"embedding_dim": 32, "hidden_dim": 48, "dropout": 0.0},
+    **dict.fromkeys(("wikitext-2", "wikitext-103", "ptb"), _CORPUS),
+}
+"""What the settings given as None become."""
+
+
+def make_model(settings: Settings, vocabulary_size: int) -> Any:
+    """Builds the architecture."""
+    from zoo.models.lstmn_language_model import LSTMNLanguageModel
+
+    return LSTMNLanguageModel(
+        vocabulary_size=vocabulary_size,
+        embedding_dim=settings.embedding_dim,
+        hidden_dim=settings.hidden_dim,
+        depth=settings.depth,
+        skip_connections=settings.skip_connections,
+        window=settings.window,
+        include_initial=settings.include_initial,
+        tie_embeddings=settings.tie_embeddings,
+        initial_range=settings.initial_range,
+        dropout=settings.dropout,
+        # Of sgd the loss is the sum over a segment, as the paper's rate and clipping suppose.
+        loss_normaliser="sentences" if settings.optimizer == "sgd" else "tokens",
+    )
+
+
+def main(settings: Settings) -> dict[str, Any]:
+    """Runs the recipe and returns what ``result.json`` holds."""
+    return run_language_model(settings, "wikitext_lstmn", make_model, DEFAULTS)
+
+
+if __name__ == "__main__":
+    start(main, Settings, __doc__)

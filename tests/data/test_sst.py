@@ -1,0 +1,111 @@
+"""Reading sentiment trees, in files of this test's own."""
+
+from pathlib import Path
+
+import pytest
+
+from zoo.data.sst import LABELS, Phrase, find_sst, parse_tree, read_sst
+
+TREES = [
+    "(4 (2 A) (3 (4 fine) (2 film)))",
+    "(2 (2 It) (2 ends))",
+    "(1 (0 dull) (2 film))",
+]
+
+
+def write(folder: Path, *lines: str) -> Path:
+    path = folder / "train.txt"
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_a_tree_is_its_nodes_from_the_top() -> None:
+    assert parse_tree(TREES[0]) == [
+        Phrase(4, ["A", "fine", "film"]),
+        Phrase(2, ["A"]),
+        Phrase(3, ["fine", "film"]),
+        Phrase(4, ["fine"]),
+        Phrase(2, ["film"]),
+    ]
+    assert parse_tree(" (3  fine ) ") == [Phrase(3, ["fine"])]
+
+
+def test_spelled_out_characters_are_what_they_stand_for() -> None:
+    (tree, *_) = parse_tree(r"(2 (2 -LRB-) (2 (2 1\/2) (2 (2 f\*\*\*) (2 -RRB-))))")
+    assert tree.words == ["(", "1/2", "f***", ")"]
+
+
+def test_a_deep_tree_needs_no_recursion() -> None:
+    depth = 2000
+    nodes = parse_tree("(2 (2 a) " * depth + "(2 b)" + ")" * depth)
+    assert nodes[0].words == ["a"] * depth + ["b"]
+    assert len(nodes) == 2 * depth + 1
+
+
+def test_sentences_of_five_classes(tmp_path: Path) -> None:
+    frame = read_sst(write(tmp_path, *TREES))
+    assert frame["text"].tolist() == ["A fine film", "It ends", "dull film"]
+    assert frame["label"].tolist() == [4, 2, 1]
+    assert len(LABELS[5]) == 5
+
+
+def test_two_classes_leave_out_what_is_neutral(tmp_path: Path) -> None:
+    frame = read_sst(write(tmp_path, *TREES), classes=2)
+    assert frame["text"].tolist() == ["A fine film", "dull film"]
+    assert frame["label"].tolist() == [1, 0]
+
+
+def test_phrases_are_examples_once(tmp_path: Path) -> None:
+    frame = read_sst(write(tmp_path, *TREES), phrases=True)
+    assert frame["text"].tolist() == [
+        *("A fine film", "A", "fine film", "fine", "film"),
+        *("It ends", "It", "ends"),
+        *("dull film", "dull"),
+    ]
+    assert frame["label"].tolist() == [4, 2, 3, 4, 2, 2, 2, 2, 1, 0]
+    binary = read_sst(tmp_path / "train.txt", classes=2, phrases=True)
+    assert binary["text"].tolist() == ["A fine film", "fine film", "fine", "dull film", "dull"]
+    assert binary["label"].tolist() == [1, 1, 1, 0, 0]
+
+
+def test_nothing_but_neutral_sentences_leaves_an_empty_frame(tmp_path: Path) -> None:
+    frame = read_sst(write(tmp_path, TREES[1]), classes=2)
+    assert frame.empty
+    assert list(frame.columns) == ["text", "label"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("", "no tree at the end of the line"),
+        ("a film", r"character 1: 'a', expected '\(' and a label"),
+        ("(2 (2 a) (2 film)", r"1 '\)' missing"),
+        ("(2 (2 a) (2 film)))", r"character 19: '\)', expected '\(' and a label"),
+        ("(5 film)", "character 2: label '5', expected 0, 1, 2, 3 or 4"),
+        ("(film)", "character 2: label 'film'"),
+        ("(2 a film)", "character 6: 'film', expected one word or two trees a node"),
+        ("(2 (2 a))", "character 9: a node ends, expected one word or two trees in it"),
+        ("(2 (2 a) (2 b) (2 c))", "character 21: a node ends"),
+        ("(2 (2 a) b)", "character 10: 'b', expected one word or two trees a node"),
+        ("(2 a (2 b))", "character 11: a node ends"),
+        ("(2)", "character 3: a node ends"),
+        ("((2 a) (2 b))", "character 6: a tree ends where a label was expected"),
+        ("(2 a) (2 b)", "character 7: a second tree, expected one a line"),
+    ],
+)
+def test_a_line_that_is_no_tree_is_named(tmp_path: Path, line: str, message: str) -> None:
+    path = write(tmp_path, TREES[0], line, TREES[1])
+    with pytest.raises(ValueError, match=rf"train.txt: line 2: {message}"):
+        read_sst(path)
+
+
+def test_other_refusals(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="the file is empty"):
+        read_sst(write(tmp_path))
+    with pytest.raises(ValueError, match=r"classes: expected one of \[2, 5\], got 3"):
+        read_sst(write(tmp_path, *TREES), classes=3)
+    with pytest.raises(ValueError, match=r"split: expected one of .*, got 'valid'"):
+        find_sst("valid", tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"dev.txt: not found in .*; unpack http"):
+        find_sst("dev", tmp_path)
+    assert find_sst("train", tmp_path) == tmp_path / "train.txt"

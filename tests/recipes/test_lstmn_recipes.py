@@ -1,0 +1,98 @@
+"""The recipes of the LSTMN: they learn the generated samples, and read files of this test's own."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import tensorflow as tf
+
+import recipes.snli_lstmn as snli
+import recipes.sst_lstmn as sst
+import recipes.wikitext_lstmn as wikitext
+from zoo.data.classification_sample import inference_sample, sentiment_sample
+from zoo.data.language_sample import best_perplexity
+from zoo.serving.cards import read_card
+from zoo.serving.load import load_servable
+
+SMALL = {"embedding_dim": 8, "hidden_dim": 8, "epochs": 1, "batch_size": 2}
+
+
+def check_folder(folder: Path) -> dict:
+    """What every run leaves; returns the result."""
+    assert (folder / "attention.png").stat().st_size > 5_000
+    assert (folder / "saved_model" / "model_card.json").exists()
+    return json.loads((folder / "result.json").read_text())
+
+
+@pytest.mark.system
+def test_the_language_model_learns_the_sample(tmp_path: Path) -> None:
+    result = wikitext.main(wikitext.Settings(data="sample", run_dir=tmp_path))
+    assert check_folder(tmp_path)["perplexity"] == result["perplexity"]
+    assert best_perplexity() < result["perplexity"] < 1.05 * best_perplexity()
+    serve = load_servable(tmp_path / "saved_model").signatures["serving_default"]
+    text = "the pink bell and the grey hat met : the bell was"
+    answers = serve(text=tf.constant([text]))
+    assert answers["next_tokens"].numpy()[0, 0] == b"pink"
+
+
+@pytest.mark.system
+def test_the_classifier_learns_the_sample(tmp_path: Path) -> None:
+    result = sst.main(sst.Settings(data="sample", run_dir=tmp_path))
+    assert check_folder(tmp_path)["accuracy"] == result["accuracy"] >= 95
+    serve = load_servable(tmp_path / "saved_model").signatures["serving_default"]
+    frame = sentiment_sample("test").head(50)
+    names = ("very negative", "negative", "neutral", "positive", "very positive")
+    answers = serve(text=tf.constant([*frame["text"]]))["label"].numpy()
+    right = [a.decode() == names[n] for a, n in zip(answers, frame["label"], strict=True)]
+    assert sum(right) >= 45
+
+
+@pytest.mark.system
+def test_the_reader_of_pairs_learns_the_sample(tmp_path: Path) -> None:
+    result = snli.main(snli.Settings(data="sample", run_dir=tmp_path))
+    assert check_folder(tmp_path)["accuracy"] == result["accuracy"] >= 90
+    serve = load_servable(tmp_path / "saved_model").signatures["serving_default"]
+    frame = inference_sample("test").head(50)
+    answers = serve(
+        premise=tf.constant([*frame["premise"]]), hypothesis=tf.constant([*frame["hypothesis"]])
+    )["label"].numpy()
+    names = ("entailment", "neutral", "contradiction")
+    right = [a.decode() == names[n] for a, n in zip(answers, frame["label"], strict=True)]
+    assert sum(right) >= 42
+
+
+def test_a_text_in_the_layout_of_the_treebank_is_read(tmp_path: Path) -> None:
+    for split in ("train", "valid", "test"):
+        text = " the N <unk> rose \n no it fell \n" * 10
+        (tmp_path / f"ptb.{split}.txt").write_text(text)
+    settings = wikitext.Settings(
+        data="ptb", data_dir=tmp_path, run_dir=tmp_path / "run", segment_length=7, **SMALL
+    )
+    result = wikitext.main(settings)
+    assert result["tokens"] == 90
+    assert 1.0 < result["perplexity"] < 20.0
+    assert read_card(tmp_path / "run" / "saved_model").metrics["perplexity"] == result["perplexity"]
+    again = wikitext.main(settings)
+    assert again["step"] == result["step"] == 7
+    with pytest.raises(FileNotFoundError, match=r"ptb.train.txt: not found in .*put its files at"):
+        wikitext.main(replace(settings, data_dir=tmp_path / "run"))
+
+
+def test_trees_and_pairs_are_read_where_they_lie(tmp_path: Path) -> None:
+    tree = "(3 (2 A) (3 (4 fine) (2 film)))\n(1 (0 dull) (2 film))\n"
+    pairs = [{"gold_label": "neutral", "sentence1": "A dog.", "sentence2": "A cat."}]
+    pairs.append({"gold_label": "entailment", "sentence1": "Snow.", "sentence2": "It snows."})
+    for split in ("train", "dev", "test"):
+        (tmp_path / f"{split}.txt").write_text(tree)
+        lines = "".join(f"{json.dumps(pair)}\n" for pair in pairs)
+        (tmp_path / f"snli_1.0_{split}.jsonl").write_text(lines)
+    for recipe, options in ((sst, {"classes": 2, "phrases": True}), (snli, {"fusion": "shallow"})):
+        folder = tmp_path / recipe.__name__
+        settings = recipe.Settings(data_dir=tmp_path, run_dir=folder, **SMALL, **options)
+        result = recipe.main(settings)
+        assert result["data"].name in ("SST", "SNLI 1.0")
+        assert check_folder(folder)["accuracy"] == result["accuracy"]
+    (tmp_path / "dev.txt").write_text(f"{tree}(3 (2 A)\n")
+    with pytest.raises(ValueError, match=r"dev.txt: line 3: 1 '\)' missing"):
+        sst.main(sst.Settings(data="sst", data_dir=tmp_path, run_dir=tmp_path / "broken", **SMALL))

@@ -1,0 +1,109 @@
+"""Language models and classifiers of strings: texts of all kinds, limits, what is refused."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from zoo.models.lstmn_classifier import LSTMNClassifier
+from zoo.models.lstmn_inference import LSTMNInference
+from zoo.models.lstmn_language_model import LSTMNLanguageModel
+from zoo.tasks.classification_endpoint import ClassificationEndpoint
+from zoo.tasks.language_model_endpoint import LanguageModelEndpoint
+from zoo.text.vocabulary import write_vocabulary
+from zoo.text.words import WordCodec
+
+WORDS = ["a", "fine", "film", "dull", "."]
+TEXTS = tf.constant(["A fine film .", "", "dull", "zebra \x00 \U0001f5fc"])
+LABELS = ("bad", "fair", "good")
+
+
+@pytest.fixture
+def codec(tmp_path):
+    write_vocabulary(tmp_path / "words.txt", WORDS)
+    return WordCodec(tmp_path / "words.txt", case_fold=True)
+
+
+def built(model_class):
+    model = model_class.from_preset("tiny", vocabulary_size=9)
+    model.build()
+    generator = np.random.default_rng(0)
+    for weight in model.weights:
+        weight.assign(generator.normal(0.0, 0.6, weight.shape))
+    return model
+
+
+def test_words_of_a_text_are_predicted_from_those_before(codec):
+    model = built(LSTMNLanguageModel)
+    answers = LanguageModelEndpoint(model, codec, next_tokens=4).serve(TEXTS)
+    assert answers["text_length"].numpy().tolist() == [4, 0, 1, 3]
+    assert answers["text_tokens"].numpy()[0].tolist() == [b"A", b"fine", b"film", b"."]
+    ids = np.array([[3, 4, 5, 6, 8]], "int32")  # </s> and the first text
+    outputs = model({"text": ids})
+    log = tf.nn.log_softmax(outputs["logits"])[0].numpy()
+    expected = log[np.arange(4), ids[0, 1:]]
+    np.testing.assert_allclose(answers["log_probabilities"][0], expected, rtol=1e-5)
+    assert not answers["log_probabilities"].numpy()[1].any()
+    best = [i for i in np.argsort(-log[4]) if i not in (0, 2)][:4]
+    words = ["<pad>", "<unk>", "<s>", "</s>", *WORDS]
+    assert answers["next_tokens"].numpy()[0].tolist() == [words[i].encode() for i in best]
+    np.testing.assert_allclose(answers["next_log_probabilities"][0], log[4][best], rtol=1e-5)
+    maps = answers["attention_intra"].numpy()
+    assert maps.shape == (4, 2, 4, 5)
+    np.testing.assert_allclose(maps[0].sum(axis=-1), 1.0, rtol=1e-5)
+    inner = outputs["attention"]["intra"].numpy()[0, :, 1:]
+    np.testing.assert_allclose(maps[0, ..., :4], inner[..., 1:-1], rtol=1e-5)
+    assert not maps[1].any()
+
+
+def test_a_classifier_names_the_most_probable_class(codec):
+    model = built(LSTMNClassifier)
+    answers = ClassificationEndpoint(model, codec, LABELS).serve(TEXTS)
+    probabilities = answers["probabilities"].numpy()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-6)
+    labels = [LABELS[i].encode() for i in probabilities.argmax(axis=1)]
+    assert answers["label"].numpy().tolist() == labels
+    logits = model({"text": np.array([[4, 5, 6, 8]], "int32")})["logits"]
+    np.testing.assert_allclose(probabilities[:1], tf.nn.softmax(logits), rtol=1e-5)
+    assert answers["attention_intra"].shape == (4, 2, 4, 5)
+
+
+def test_a_limit_cuts_texts_and_an_empty_batch_has_empty_answers(codec):
+    for endpoint in (
+        ClassificationEndpoint(built(LSTMNClassifier), codec, LABELS, maximum_tokens=2),
+        LanguageModelEndpoint(built(LSTMNLanguageModel), codec, maximum_tokens=2, next_tokens=1),
+    ):
+        assert endpoint.limits["maximum_tokens"] == 2
+        answers = endpoint.serve(tf.constant(["a fine film", "a fine dull film"]))
+        assert answers["text_length"].numpy().tolist() == [2, 2]
+        for name in ("probabilities", "next_log_probabilities"):
+            if name in answers:
+                np.testing.assert_array_equal(*answers[name])
+        nothing = endpoint.serve(tf.constant([], tf.string))
+        assert nothing.keys() == answers.keys()
+        assert {len(value) for value in nothing.values()} == {0}
+
+
+def test_pairs_have_a_map_of_each_text_and_one_between_them(codec):
+    endpoint = ClassificationEndpoint(
+        built(LSTMNInference), codec, LABELS, sides=("premise", "hypothesis")
+    )
+    answers = endpoint.serve(tf.constant(["a fine film .", "dull"]), tf.constant(["film", ""]))
+    assert answers["attention_inter"].shape == (2, 1, 4)
+    assert answers["attention_premise_intra"].shape == (2, 4, 5)
+    assert answers["hypothesis_length"].numpy().tolist() == [1, 0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="premise and hypothesis must have"):
+        endpoint.serve(tf.constant(["a", "b"]), tf.constant(["a"]))
+
+
+def test_what_cannot_be_is_refused(codec):
+    model = built(LSTMNLanguageModel)
+    for options, message in (
+        ({"maximum_tokens": 0}, "maximum_tokens must be at least 1, got 0"),
+        ({"next_tokens": 0}, "next_tokens must be at least 1, got 0"),
+        ({"next_tokens": 8}, "next_tokens is 8, expected at most 7"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            LanguageModelEndpoint(model, codec, **options)
+    for labels in ((), ("good", "good")):
+        with pytest.raises(ValueError, match=r"labels are \[.*\], expected names that differ"):
+            ClassificationEndpoint(built(LSTMNClassifier), codec, labels)

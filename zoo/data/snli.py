@@ -1,0 +1,153 @@
+"""The Stanford Natural Language Inference corpus, as a pandas frame.
+
+Bowman, Angeli, Potts and Manning, "A large annotated corpus for learning natural language
+inference", EMNLP 2015, arXiv 1508.05326. Each pair of sentences has a gold label, the majority of
+five; pairs without a majority have the label `-` and are left out, as everybody does. Two formats
+are published, `snli_1.0_<split>.jsonl` and `snli_1.0_<split>.txt` (columns separated by tabs).
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from zoo.data.download import RemoteFile, data_directories, locate
+from zoo.data.parallel import read_lines
+
+SPLITS = ("train", "dev", "test")
+LABELS = ("entailment", "neutral", "contradiction")
+"""The classes, in the order of the labels 0, 1, 2."""
+
+_NO_MAJORITY = "-"
+_FIELDS = ("gold_label", "sentence1", "sentence2")
+_SHOWN = 60
+
+
+class _Pair(NamedTuple):
+    """The values of `_FIELDS` and the number of the line."""
+
+    gold_label: str
+    sentence1: str
+    sentence2: str
+    line: int
+
+
+def find_snli(split: str, data_dir: str | Path | None = None) -> Path:
+    """Finds a file of the data set on this machine, in either format.
+
+    Args:
+        split: one of `SPLITS`.
+        data_dir: folder that holds `snli_1.0/` or the files, `.gz` or not; by default `$ZOO_DATA`,
+            then the Keras cache.
+
+    Raises:
+        ValueError: there is no such split.
+        FileNotFoundError: the file is missing; says where it was looked for.
+    """
+    if split not in SPLITS:
+        raise ValueError(f"split: expected one of {list(SPLITS)}, got {split!r}")
+    for ending in ("jsonl", "txt"):
+        name = f"snli_1.0_{split}.{ending}"
+        path = locate("snli_1.0", RemoteFile(name, url="", sha256="", size=0), data_dir)
+        if path is not None:
+            return path
+    folders = data_directories(data_dir)
+    places = ", ".join(str(place) for f in folders for place in (f / "snli_1.0", f))
+    raise FileNotFoundError(
+        f"snli_1.0_{split}.jsonl: not found in {places}; unpack "
+        f"https://nlp.stanford.edu/projects/snli/snli_1.0.zip in {folders[0]}"
+    )
+
+
+def read_snli(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Reads pairs of sentences.
+
+    Args:
+        path: a file whose name holds `.jsonl` (an object a line) or else a table with the names of
+            the columns in its first line; compressed if the name ends in `.gz`.
+
+    Returns:
+        One row a pair, in the order of the file: `premise`, `hypothesis` (strings) and `label`, an
+        index of `LABELS`. `frame.attrs["dropped"]` is the number of pairs without a majority.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the file is empty, not UTF-8, or a line is not what it should be; names it.
+    """
+    lines = read_lines(path)
+    is_json = ".jsonl" in Path(path).suffixes
+    try:
+        pairs = list(_from_json(lines) if is_json else _from_table(lines))
+        kept = [pair for pair in pairs if pair.gold_label != _NO_MAJORITY]
+        for pair in kept:
+            _check_pair(pair)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    if not kept:
+        raise ValueError(f"{path}: no pair has a gold label")
+    frame = pd.DataFrame(
+        {
+            "premise": [pair.sentence1 for pair in kept],
+            "hypothesis": [pair.sentence2 for pair in kept],
+            "label": [LABELS.index(pair.gold_label) for pair in kept],
+        }
+    )
+    frame.attrs["dropped"] = len(pairs) - len(kept)
+    return frame
+
+
+def _from_json(lines: list[str]) -> Iterator[_Pair]:
+    for number, line in enumerate(lines, start=1):
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"line {number} is not valid JSON: {error}") from None
+        if not isinstance(row, dict):
+            raise ValueError(f"line {number}: expected an object, got {_shown(row)}")
+        for field in _FIELDS:
+            if not isinstance(row.get(field), str):
+                got = _shown(row[field]) if field in row else "none"
+                raise ValueError(f"line {number}: expected a string {field!r}, got {got}")
+        label, premise, hypothesis = (row[field] for field in _FIELDS)
+        yield _Pair(label, premise, hypothesis, number)
+
+
+def _from_table(lines: list[str]) -> Iterator[_Pair]:
+    names = lines[0].split("\t")
+    for field in _FIELDS:
+        if names.count(field) != 1:
+            raise ValueError(f"line 1: expected one column named {field!r}, got {names}")
+    columns = [names.index(field) for field in _FIELDS]
+    for number, line in enumerate(lines[1:], start=2):
+        row = line.split("\t")
+        if len(row) != len(names):
+            raise ValueError(
+                f"line {number} has {len(row)} columns, expected {len(names)} as in line 1"
+            )
+        label, premise, hypothesis = (row[column] for column in columns)
+        yield _Pair(label, premise, hypothesis, number)
+
+
+def _check_pair(pair: _Pair) -> None:
+    if pair.gold_label not in LABELS:
+        raise ValueError(
+            f"line {pair.line}: gold_label is {pair.gold_label!r}, expected one of "
+            f"{[*LABELS, _NO_MAJORITY]}"
+        )
+    for field in _FIELDS[1:]:
+        text = getattr(pair, field)
+        if not text.strip():
+            raise ValueError(f"line {pair.line}: {field} is empty, expected a sentence")
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            message = f"line {pair.line}: {field} has half of a surrogate pair: {error}"
+            raise ValueError(message) from None
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."

@@ -1,0 +1,173 @@
+r"""The Stanford Sentiment Treebank: sentences of film reviews as trees, as a pandas frame.
+
+Socher et al., "Recursive Deep Models for Semantic Compositionality Over a Sentiment Treebank",
+EMNLP 2013. Files `train.txt`, `dev.txt`, `test.txt` hold a binary tree a line, in which every node
+has a label: `(3 (2 a) (4 (3 fine) (2 film)))`. Labels are 0 (very negative) to 4 (very positive).
+
+Brackets in the text are spelled -LRB- and -RRB-, slashes and asterisks with a backslash before
+them; here they are what they stand for.
+"""
+
+import os
+import re
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import pandas as pd
+
+from zoo.data.download import RemoteFile, data_directories, locate
+from zoo.data.parallel import read_lines
+
+SPLITS = ("train", "dev", "test")
+LABELS = {
+    5: ("very negative", "negative", "neutral", "positive", "very positive"),
+    2: ("negative", "positive"),
+}
+"""Number of classes -> their names, in the order of the labels."""
+
+Classes = Literal[5, 2]
+
+_NEUTRAL = 2
+_PIECES = re.compile(r"\(|\)|[^\s()]+")
+_SPELLED = {"-LRB-": "(", "-RRB-": ")", r"\/": "/", r"\*": "*"}
+_SPELLINGS = re.compile("|".join(map(re.escape, _SPELLED)))
+
+
+class Phrase(NamedTuple):
+    """A node of a tree."""
+
+    label: int
+    words: list[str]
+
+
+def find_sst(split: str, data_dir: str | Path | None = None) -> Path:
+    """Finds a file of the data set on this machine.
+
+    Args:
+        split: one of `SPLITS`.
+        data_dir: folder that holds `sst/` or the files, `.gz` or not; by default `$ZOO_DATA`, then
+            the Keras cache.
+
+    Raises:
+        ValueError: there is no such split.
+        FileNotFoundError: the file is missing; says where it was looked for.
+    """
+    if split not in SPLITS:
+        raise ValueError(f"split: expected one of {list(SPLITS)}, got {split!r}")
+    name = f"{split}.txt"
+    path = locate("sst", RemoteFile(name, url="", sha256="", size=0), data_dir)
+    if path is None:
+        folders = data_directories(data_dir)
+        places = ", ".join(str(place) for f in folders for place in (f / "sst", f))
+        raise FileNotFoundError(
+            f"{name}: not found in {places}; unpack "
+            "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip and put its files at "
+            f"{folders[0] / 'sst'}"
+        )
+    return path
+
+
+def read_sst(
+    path: str | os.PathLike[str], classes: Classes = 5, *, phrases: bool = False
+) -> pd.DataFrame:
+    """Reads trees.
+
+    Args:
+        path: UTF-8 text, a tree a line, compressed if its name ends in `.gz`.
+        classes: 5, or 2: negative and positive, what is neutral being left out.
+        phrases: whether every node of a tree is an example, and not its root alone. A phrase that
+            occurs again with the same label is one example.
+
+    Returns:
+        One row an example, in the order of the file: `text`, its words separated by spaces, and
+        `label`, an integer from 0.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: `classes` is neither 5 nor 2, or the file is empty, not UTF-8 or holds a line
+            that is no tree, which is named.
+    """
+    if classes not in LABELS:
+        raise ValueError(f"classes: expected one of {sorted(LABELS)}, got {classes!r}")
+    examples: list[tuple[str, int]] = []
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            nodes = parse_tree(line)
+        except ValueError as error:
+            raise ValueError(f"{path}: line {number}: {error}") from None
+        chosen = nodes if phrases else nodes[:1]
+        examples += [(" ".join(node.words), node.label) for node in chosen]
+    if phrases:
+        examples = list(dict.fromkeys(examples))
+    if classes == 2:
+        examples = [(text, int(label > _NEUTRAL)) for text, label in examples if label != _NEUTRAL]
+    texts, labels = map(list, zip(*examples, strict=True)) if examples else ([], [])
+    return pd.DataFrame({"text": texts, "label": pd.Series(labels, dtype="int64")})
+
+
+def parse_tree(line: str) -> list[Phrase]:
+    """Reads one tree.
+
+    Args:
+        line: `(label word)` or `(label tree tree)`.
+
+    Returns:
+        Its nodes, each before those below it; the first is the whole sentence.
+
+    Raises:
+        ValueError: the line is no such tree; says at which character.
+    """
+    nodes: list[Phrase] = []
+    open_nodes: list[_Open] = []
+    for piece in _PIECES.finditer(line):
+        text, place = piece.group(), piece.start() + 1
+        if text == "(":
+            if nodes and not open_nodes:
+                raise ValueError(f"character {place}: a second tree, expected one a line")
+            nodes.append(Phrase(-1, []))
+            open_nodes.append(_Open(len(nodes) - 1))
+        elif not open_nodes:
+            raise ValueError(f"character {place}: {text!r}, expected '(' and a label")
+        elif text == ")":
+            _close(open_nodes, nodes, place)
+        else:
+            open_nodes[-1].add(text, nodes, place)
+    if open_nodes or not nodes:
+        missing = f"{len(open_nodes)} ')' missing" if nodes else "no tree"
+        raise ValueError(f"{missing} at the end of the line")
+    return nodes
+
+
+class _Open:
+    """A node whose bracket is open."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.children = 0
+        self.has_word = False
+
+    def add(self, text: str, nodes: list[Phrase], place: int) -> None:
+        """Takes a label, which comes first, or a word."""
+        node = nodes[self.index]
+        if node.label < 0:
+            if text not in ("0", "1", "2", "3", "4"):
+                raise ValueError(f"character {place}: label {text!r}, expected 0, 1, 2, 3 or 4")
+            nodes[self.index] = node._replace(label=int(text))
+        elif self.has_word or self.children:
+            raise ValueError(f"character {place}: {text!r}, expected one word or two trees a node")
+        else:
+            self.has_word = True
+            node.words.append(_SPELLINGS.sub(lambda match: _SPELLED[match.group()], text))
+
+
+def _close(open_nodes: list[_Open], nodes: list[Phrase], place: int) -> None:
+    """Ends the innermost node and gives its words to the one above."""
+    closed = open_nodes.pop()
+    if (closed.has_word, closed.children) not in ((True, 0), (False, 2)):
+        raise ValueError(f"character {place}: a node ends, expected one word or two trees in it")
+    if open_nodes:
+        above = open_nodes[-1]
+        if nodes[above.index].label < 0:
+            raise ValueError(f"character {place}: a tree ends where a label was expected")
+        above.children += 1
+        nodes[above.index].words.extend(nodes[closed.index].words)

@@ -1,0 +1,59 @@
+"""Rectified layers and one more on top, with dropout: what decides on a class.
+
+Shape letters: B batch, n hidden, C classes.
+"""
+
+from typing import Any
+
+import keras
+
+from zoo.ops.masking import Tensor
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class ClassifierHead(keras.layers.Layer):
+    """Logits of classes; dropout acts on what every layer reads.
+
+    Args:
+        classes: number of classes C.
+        units: size n of the rectified layers.
+        hidden_layers: their number.
+        dropout: its rate.
+    """
+
+    def __init__(
+        self, classes: int, units: int, hidden_layers: int, dropout: float = 0.0, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.classes = classes
+        self.units = units
+        self.hidden_layers = hidden_layers
+        self.dropout = dropout
+        policy = self.dtype_policy
+        self.denses = [
+            keras.layers.Dense(units, activation="relu", name=f"hidden_{k}", dtype=policy)
+            for k in range(hidden_layers)
+        ]
+        self.denses.append(keras.layers.Dense(classes, name="output", dtype=policy))
+        self.drop = keras.layers.Dropout(dropout, dtype=policy)
+
+    def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
+        """Creates the weights for values (..., d)."""
+        for dense in self.denses:
+            dense.build(values_shape)
+            values_shape = (*values_shape[:-1], self.units)
+
+    def call(self, values: Tensor, training: bool = False) -> Tensor:
+        """Logits (B, C) from values (B, d)."""
+        for dense in self.denses:
+            values = dense(self.drop(values, training=training))
+        return values
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return super().get_config() | {
+            "classes": self.classes,
+            "units": self.units,
+            "hidden_layers": self.hidden_layers,
+            "dropout": self.dropout,
+        }

@@ -1,0 +1,98 @@
+"""Additive attention of one query over the slots of a memory, inside a loop over time.
+
+Slots come first, so that those in use are a contiguous piece of the memory. The gradient computes
+the tanh again instead of keeping it: that of all steps and slots would be the largest thing in the
+memory of a training step.
+
+Shape letters: S slots, ... rows (a batch, or a batch and its hypotheses), a score units, m memory.
+"""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from zoo.ops.masking import Tensor, masked_softmax
+
+
+class Slots(NamedTuple):
+    """A memory and what scores it."""
+
+    keys: Tensor
+    """What a slot gives to its score, (S, ..., a)."""
+    memory: Tensor
+    """(S, ..., m)"""
+    real: Tensor
+    """bool (S, ...), False where a slot holds nothing."""
+
+    def cut(self, count: Tensor) -> "Slots":
+        """The first ``count`` slots."""
+        return Slots(self.keys[:count], self.memory[:count], self.real[:count])
+
+
+def real_places(real: Tensor, carried: Tensor, step: Tensor) -> Tensor:
+    """Which places of a ring hold something real, bool (W, B), before a step.
+
+    Args:
+        real: bool (W, B), of the slots that were there before the first step, in their places.
+        carried: their number.
+        step: of those that were written since, every one is real.
+    """
+    width = tf.shape(real)[0]
+    newest = carried + step - 1
+    slot = newest - (newest - tf.range(width)) % width  # (W,), in each place
+    return real | (slot >= carried)[:, None]
+
+
+class ReadGradient(NamedTuple):
+    """Gradients of ``read_slots``."""
+
+    query: Tensor
+    """(B, a)"""
+    keys: Tensor
+    """(S, B, a)"""
+    memory: Tensor
+    """(S, B, m)"""
+    scale: Tensor
+    """(a,)"""
+
+
+def read_slots(query: Tensor, slots: Slots, scale: Tensor) -> tuple[Tensor, Tensor]:
+    """``a_i = v^T tanh(k_i + q)``; ``s = softmax(a)`` over real slots; ``sum_i s_i m_i``.
+
+    Args:
+        query: q (..., a).
+        slots: k and m; their rows may be broadcast.
+        scale: v (a,).
+
+    Returns:
+        The mean of the memory (..., m), zeros where no slot is real, and the weights s (S, ...).
+    """
+    scores = tf.tensordot(tf.tanh(slots.keys + query), scale, axes=1)  # (S, ...)
+    weights = masked_softmax(scores, slots.real, axis=0)
+    return tf.reduce_sum(weights[..., None] * slots.memory, axis=0), weights
+
+
+def read_gradient(
+    upstream: tuple[Tensor, Tensor], query: Tensor, slots: Slots, scale: Tensor, weights: Tensor
+) -> ReadGradient:
+    """Back through ``read_slots``.
+
+    Args:
+        upstream: the gradients of the mean (B, m) and of the weights (S, B).
+        query: as it was read with, (B, a).
+        slots: likewise.
+        scale: likewise.
+        weights: what came out, (S, B).
+    """
+    hidden = tf.tanh(slots.keys + query)  # (S, B, a)
+    into_mean, into_weights = upstream
+    into_weights = into_weights + tf.reduce_sum(slots.memory * into_mean, axis=-1)  # (S, B)
+    centred = into_weights - tf.reduce_sum(weights * into_weights, axis=0)
+    into_scores = weights * centred
+    into_keys = into_scores[..., None] * (scale * (1 - hidden * hidden))  # (S, B, a)
+    return ReadGradient(
+        query=tf.reduce_sum(into_keys, axis=0),
+        keys=into_keys,
+        memory=weights[..., None] * into_mean,
+        scale=tf.tensordot(into_scores, hidden, axes=[[0, 1], [0, 1]]),
+    )

@@ -1,0 +1,79 @@
+"""Texts, or pairs of texts, of one class each: batches and evaluation."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+import pandas as pd
+import tensorflow as tf
+
+from zoo.tasks.translation import encode_strings
+from zoo.text.batching import BucketedBatches
+from zoo.text.codecs import TextCodec
+
+
+def encode_examples(
+    frame: pd.DataFrame,
+    codec: TextCodec,
+    sides: Sequence[str],
+    *,
+    batch_size: int,
+    seed: int = 0,
+    maximum_tokens: int = 200,
+) -> BucketedBatches:
+    """Numbers the words of all examples.
+
+    Args:
+        frame: a column of strings for each of ``sides``, and ``label``.
+        codec: of the strings.
+        sides: the names of the model's inputs.
+        batch_size: examples of a batch.
+        seed: of the order in training.
+        maximum_tokens: texts are cut after so many tokens.
+
+    Raises:
+        ValueError: if there is no example, or ``maximum_tokens`` is below 1.
+    """
+    if not len(frame):
+        raise ValueError("frame has no rows, expected one at least")
+    if maximum_tokens < 1:
+        raise ValueError(f"maximum_tokens must be at least 1, got {maximum_tokens}")
+    columns: dict[str, Any] = {
+        side: encode_strings(frame[side], codec)[:, :maximum_tokens] for side in sides
+    }
+    lengths = np.stack([columns[side].row_lengths().numpy() for side in sides])
+    columns["label"] = frame["label"].to_numpy("int32")
+    return BucketedBatches(columns, sides, "label", lengths.max(axis=0), batch_size, seed)
+
+
+class ClassificationEvaluator:
+    """Scores a classifier.
+
+    Args:
+        model: a built model; it is scored as it is when this is called.
+        examples: what it is scored on.
+    """
+
+    def __init__(self, model: keras.Model, examples: BucketedBatches) -> None:
+        self.examples = examples
+        self._losses = tf.function(self._score, reduce_retracing=True)
+        self._model = model
+
+    def __call__(self) -> Mapping[str, float]:
+        """Returns ``accuracy`` in percent and ``loss``, the mean cross entropy."""
+        right, loss, count = 0.0, 0.0, 0
+        labels = self.examples.columns["label"]
+        for inputs, rows in self.examples.evaluation():
+            hits, losses = self._losses(inputs, tf.gather(labels, rows))
+            right, loss, count = right + float(hits), loss + float(losses), count + len(rows)
+        return {"accuracy": 100 * right / count, "loss": loss / count}
+
+    def _score(
+        self, inputs: dict[str, tf.Tensor], labels: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """The number of right answers of a batch, and the sum of its losses."""
+        outputs = self._model(inputs, training=False)
+        chosen = tf.argmax(outputs["logits"], axis=-1, output_type=labels.dtype)
+        losses, _ = self._model.example_losses(labels, outputs)
+        return tf.reduce_sum(tf.cast(chosen == labels, tf.float32)), tf.reduce_sum(losses)

@@ -1,0 +1,138 @@
+"""The data sets of classification, as the recipes take them."""
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import tensorflow as tf
+
+from zoo.data import snli, sst
+from zoo.data.classification_sample import SAMPLE_ROWS, inference_sample, sentiment_sample
+from zoo.data.download import file_sha256
+from zoo.serving.cards import DataRecord
+from zoo.text.tokenizer import WordTokenizer
+from zoo.text.vectors import embedding_matrix, read_vectors
+from zoo.text.vocabulary import choose_words, count_words
+
+_CHUNK = 2048  # strings tokenised at a time
+
+
+class ClassificationData(NamedTuple):
+    """What a classifier is trained on: a column a side, and ``label``."""
+
+    name: str
+    sides: tuple[str, ...]
+    labels: tuple[str, ...]
+    training: pd.DataFrame
+    validation: pd.DataFrame
+    test: pd.DataFrame
+    record: DataRecord
+
+    def words(self, minimum_count: int, case_fold: bool) -> list[str]:
+        """The vocabulary, most frequent words of the training part first."""
+        tokenizer = WordTokenizer(case_fold=case_fold)
+        texts = [text for side in self.sides for text in self.training[side].unique()]
+        chunks = [texts[start : start + _CHUNK] for start in range(0, len(texts), _CHUNK)]
+        counts = count_words(*(tokenizer(tf.constant(chunk)).folded for chunk in chunks))
+        return choose_words(counts, minimum_count=minimum_count)
+
+
+def load_sst(
+    data: str, classes: sst.Classes, phrases: bool, data_dir: Path | None, logger: logging.Logger
+) -> ClassificationData:
+    """Reads the Stanford Sentiment Treebank, or generates the sample.
+
+    Args:
+        data: ``"auto"``, ``"sample"`` or ``"sst"``.
+        classes: 5 or 2.
+        phrases: whether every phrase of the training part is an example.
+        data_dir: folder of the data sets; None: ``$ZOO_DATA``, then the Keras cache.
+        logger: gets a line on what is read.
+
+    Raises:
+        FileNotFoundError: a file is missing.
+        ValueError: a file is malformed.
+    """
+    labels = sst.LABELS[classes]
+    if data == "sample":
+        train, dev, test = (sentiment_sample(split, classes) for split in SAMPLE_ROWS)
+        record = _sample_record(logger, "sst")
+        return ClassificationData(data, ("text",), labels, train, dev, test, record)
+    paths = [sst.find_sst(split, data_dir) for split in sst.SPLITS]
+    frames = [
+        sst.read_sst(path, classes, phrases=phrases and split == "train")
+        for split, path in zip(sst.SPLITS, paths, strict=True)
+    ]
+    record = _record("SST", paths, frames, logger)
+    kind = f"{classes} classes, trained on {'phrases' if phrases else 'sentences'}"
+    train, dev, test = frames
+    record = replace(record, remarks=kind)
+    return ClassificationData(data, ("text",), labels, train, dev, test, record)
+
+
+def load_snli(data: str, data_dir: Path | None, logger: logging.Logger) -> ClassificationData:
+    """Reads SNLI, or generates the sample.
+
+    Args:
+        data: ``"sample"`` or ``"snli"``.
+        data_dir: folder of the data sets; None: ``$ZOO_DATA``, then the Keras cache.
+        logger: gets a line on what is read.
+
+    Raises:
+        FileNotFoundError: a file is missing.
+        ValueError: a file is malformed.
+    """
+    sides = ("premise", "hypothesis")
+    if data == "sample":
+        train, dev, test = map(inference_sample, SAMPLE_ROWS)
+        record = _sample_record(logger, "snli")
+        return ClassificationData(data, sides, snli.LABELS, train, dev, test, record)
+    paths = [snli.find_snli(split, data_dir) for split in snli.SPLITS]
+    frames = [snli.read_snli(path) for path in paths]
+    record = _record("SNLI 1.0", paths, frames, logger)
+    train, dev, test = frames
+    return ClassificationData(data, sides, snli.LABELS, train, dev, test, record)
+
+
+def is_here(data: str, data_dir: Path | None) -> bool:
+    """Whether all files of ``"sst"`` or ``"snli"`` lie on this machine."""
+    module, find = (sst, sst.find_sst) if data == "sst" else (snli, snli.find_snli)
+    try:
+        for split in module.SPLITS:
+            find(split, data_dir)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def vectors_for(path: Path, words: list[str], seed: int) -> np.ndarray:
+    """Rows (V, d) of a vocabulary, the special words first; those without a vector are random.
+
+    Args:
+        path: word vectors in GloVe's or word2vec's text format.
+        words: of the vocabulary, the special ones first.
+        seed: of the rows of words without a vector, from N(0, 1) as in the paper.
+    """
+    vectors = read_vectors(path, keep=words)
+    matrix = embedding_matrix(vectors, words)
+    missing: np.ndarray = np.all(matrix == 0, axis=1)
+    missing[0] = False  # padding
+    random = np.random.default_rng([seed, 300]).normal(size=matrix.shape)
+    return np.where(missing[:, np.newaxis], random, matrix).astype("float32")
+
+
+def _sample_record(logger: logging.Logger, other: str) -> DataRecord:
+    logger.info("data: the generated sample; --data %s reads the real one", other)
+    return DataRecord("sample", "train", "test", remarks="generated sentences")
+
+
+def _record(
+    name: str, paths: list[Path], frames: list[pd.DataFrame], logger: logging.Logger
+) -> DataRecord:
+    for path, frame in zip(paths, frames, strict=True):
+        dropped = frame.attrs.get("dropped", 0)
+        logger.info("%s: %d examples, without a label: %d", path.name, len(frame), dropped)
+    return DataRecord(name, "train", "test", {path.name: file_sha256(path) for path in paths})

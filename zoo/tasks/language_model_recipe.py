@@ -1,0 +1,212 @@
+"""The pipeline of all language-model recipes: data, model, train, evaluate, export, picture.
+
+A recipe adds the settings of its architecture and the function that builds the model.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from zoo.training.settings import TrainingSettings, build_and_compile, open_run, resolve, train
+
+if TYPE_CHECKING:
+    from zoo.models.lstmn_language_model import LSTMNLanguageModel
+    from zoo.tasks.language_model_data import LanguageModelData
+    from zoo.text.words import WordCodec
+    from zoo.training.runs import RunFolder
+
+_CORPUS = {
+    "epochs": 30,
+    "batch_size": 40,
+    "optimizer": "sgd",
+    "learning_rate": 0.65,
+    "segment_length": 35,
+    "carried_slots": 10,
+}
+SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
+    "sample": {
+        "epochs": 6,
+        "batch_size": 20,
+        "optimizer": "adam",
+        "learning_rate": 1e-2,
+        "segment_length": 30,
+        "carried_slots": 2,
+    },
+    **dict.fromkeys(("wikitext-2", "wikitext-103", "ptb"), _CORPUS),
+}
+"""What the shared settings given as None become; of a corpus they are the paper's."""
+
+SENTENCE = "the company said that it would sell the rest of its shares next year"
+"""Written for the picture."""
+
+
+@dataclass(frozen=True)
+class LanguageModelSettings(TrainingSettings):
+    """Settings of every language-model recipe. Those given as None depend on the data."""
+
+    data: Literal["auto", "sample", "wikitext-2", "wikitext-103", "ptb"] = "auto"
+    """auto: WikiText-2 or the Penn Treebank where it lies, else the generated sample."""
+    vocabulary_size: int | None = None
+    """Words kept, the most frequent ones; None: all words of the training part."""
+    segment_length: int | None = None
+    """Words that a gradient flows back over."""
+    carried_slots: int | None = None
+    """Slots of each layer's tape that one segment hands to the next, the most recent ones."""
+    optimizer: Literal["sgd", "adam"] | None = None
+    """sgd: gradient descent, its rate falling when there is no gain; adam: on a schedule."""
+    learning_rate: float | None = None
+    """The highest of the training. The loss of sgd is the sum over a segment's words."""
+    decay: float = 0.85
+    """What the rate of sgd is multiplied by after an evaluation without a significant gain."""
+    least_gain: float = 0.003
+    """The part by which the perplexity has to fall for a gain to be significant."""
+
+
+MakeModel = Callable[[Any, int], Any]
+"""Settings and vocabulary size to the unbuilt model."""
+
+
+def run_language_model(
+    settings: Any,
+    recipe: str,
+    make_model: MakeModel,
+    defaults: Mapping[str, Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Runs a language-model recipe.
+
+    Args:
+        settings: ``LanguageModelSettings`` from the command line.
+        recipe: its name, for the run folder.
+        make_model: builds the architecture.
+        defaults: data set -> what settings given as None become, where not the shared ones.
+
+    Returns:
+        What ``result.json`` holds.
+    """
+    from zoo.tasks.language_model_data import load_language_model_data, resolve_data
+
+    data_name = resolve_data(settings.data, settings.data_dir)
+    settings = resolve(settings, recipe, data_name, SHARED_DEFAULTS, defaults)
+    run = open_run(settings)
+    data = load_language_model_data(data_name, settings.data_dir, run.logger)
+    codec = _codec(settings, data, run)
+    model, report = _train(settings, make_model, data, codec, run)
+    metrics = _evaluator(settings, model, data.test, codec, run, "test")()
+    run.logger.info("test: perplexity %.2f", metrics["perplexity"])
+    _export(settings, data, model, codec, metrics, report["seconds"], run)
+    return run.finish({**metrics, **report, "data": data.record})
+
+
+def _codec(settings: Any, data: "LanguageModelData", run: "RunFolder") -> "WordCodec":
+    """Writes the vocabulary, unless the run has one; words are what spaces separate."""
+    from zoo.text.vocabulary import write_vocabulary
+    from zoo.text.words import WordCodec
+
+    path = run.vocabulary / "vocabulary.txt"
+    if not path.exists():
+        write_vocabulary(path, data.words(settings.vocabulary_size))
+    return WordCodec(path, split_on="spaces")
+
+
+def _train(
+    settings: Any,
+    make_model: MakeModel,
+    data: "LanguageModelData",
+    codec: "WordCodec",
+    run: "RunFolder",
+) -> tuple["LSTMNLanguageModel", dict[str, Any]]:
+    """Trains; the best checkpoint has the lowest perplexity on the validation part."""
+    from zoo.tasks.language_model import DecayWithoutGain, SegmentBatches, TapeCarrier, encode_lines
+
+    stream = encode_lines(data.training, codec.words)
+    run.logger.info("training words: %d, unknown: %d", len(stream.ids), stream.unknown)
+    batches = SegmentBatches(stream.ids, settings.batch_size, settings.segment_length)
+    model = _compile(settings, lambda: make_model(settings, codec.vocabulary_size), batches)
+    model.carry = carrier = TapeCarrier(model, settings.batch_size, settings.carried_slots)
+    carried = carrier.variables
+    evaluate: Callable[[], dict[str, float]]
+    evaluate = _evaluator(settings, model, data.validation, codec, run, "validation")
+    if settings.optimizer == "sgd":
+        rate = model.optimizer.learning_rate
+        evaluate = DecayWithoutGain(evaluate, rate, settings.decay, settings.least_gain)
+        carried = carried + evaluate.variables
+    report = train(
+        settings, model, batches, run, evaluate, monitor="perplexity", mode="min", carried=carried
+    )
+    model.carry = None
+    return model, report
+
+
+def _compile(settings: Any, make_model: Callable[[], Any], batches: Any) -> Any:
+    """The built and compiled model.
+
+    Raises:
+        ValueError: if there is no epoch to train.
+    """
+    import keras
+
+    from zoo.training.distribution import make_strategy
+
+    if settings.optimizer == "adam":
+        return build_and_compile(settings, make_model, batches.steps_per_epoch)
+    if settings.epochs < 1:
+        raise ValueError(f"epochs must be at least 1, got {settings.epochs}")
+    with make_strategy(settings.strategy).scope():
+        model = make_model()
+        model.build()
+        model.compile(
+            keras.optimizers.SGD(settings.learning_rate, global_clipnorm=settings.clip_norm)
+        )
+    return model
+
+
+def _evaluator(
+    settings: Any,
+    model: "LSTMNLanguageModel",
+    lines: list[list[str]],
+    codec: "WordCodec",
+    run: "RunFolder",
+    part: str,
+) -> Callable[[], dict[str, float]]:
+    """Perplexity of one part of the text."""
+    from zoo.tasks.language_model import PerplexityEvaluator, encode_lines
+
+    stream = encode_lines(lines, codec.words)
+    run.logger.info("%s words: %d, unknown: %d", part, len(stream.ids), stream.unknown)
+    return PerplexityEvaluator(
+        model,
+        stream.ids,
+        segment_length=settings.segment_length,
+        slots=settings.carried_slots,
+    )
+
+
+def _export(
+    settings: Any,
+    data: "LanguageModelData",
+    model: "LSTMNLanguageModel",
+    codec: "WordCodec",
+    metrics: dict[str, float],
+    seconds: float,
+    run: "RunFolder",
+) -> None:
+    """The SavedModel with its card, and the picture of what each word was read beside."""
+    from zoo.serving.export import describe, export_servable
+    from zoo.tasks.intra_attention import draw_intra_attention
+    from zoo.tasks.language_model_endpoint import LanguageModelEndpoint
+
+    proposals = min(10, codec.vocabulary_size - 2)  # all words but padding and start
+    endpoint = LanguageModelEndpoint(model, codec, next_tokens=proposals)
+    card = describe(
+        model,
+        task="language_model",
+        data=data.record,
+        metrics={"perplexity": metrics["perplexity"]},
+        seed=settings.seed,
+        wall_time_seconds=seconds,
+        limits=endpoint.limits,
+        tokenizer={"class": type(codec).__name__, **codec.get_config()},
+    )
+    export_servable(run.saved_model, model, endpoint.endpoints(), assets=endpoint.assets, card=card)
+    text = " ".join(data.test[0]) if data.name == "sample" else SENTENCE
+    draw_intra_attention(run.saved_model, text, run.picture)
