@@ -1,5 +1,6 @@
 """What the contracts know of the tasks that read texts: language models and classification."""
 
+import abc
 from pathlib import Path
 
 import keras
@@ -42,7 +43,7 @@ WORDS = (
 TEXTS = ["The dog sees no cat.", "", "not good", "a \U0001f415 of Łódź"]
 
 
-class _Texts:
+class _Texts(abc.ABC):
     """What these tasks have in common: random texts of all lengths."""
 
     sides: dict[str, int]
@@ -73,9 +74,9 @@ class _Texts:
         }
         return Example(inputs, self.target(inputs, generator))
 
+    @abc.abstractmethod
     def target(self, inputs: dict[str, np.ndarray], generator: np.random.Generator) -> np.ndarray:
         """What is to be predicted."""
-        raise NotImplementedError
 
     def padding_value(self, output: str) -> float | None:
         """No weight on padding; what would follow a padded word, nobody says."""
