@@ -13,13 +13,15 @@ TEXTS = {
     "Mr. Brown and Mrs. O. Smith can't, they'll see": (
         "Mr. Brown and Mrs. O. Smith ca n't , they 'll see"
     ),
-    "It's Ada's (old) hat--or [hers]?": "It 's Ada 's -LRB- old -RRB- hat -- or -LSB- hers -RSB- ?",
+    "It's Ada's (old) hat--or [hers]?": "It 's Ada 's -LRB- old -RRB- hat -- or [ hers ] ?",
     "At 10:30, 1,000 men... and more\u2026": "At 10:30 , 1,000 men ... and more ...",
     "the boys' den; we cannot go!": "the boys ' den ; we can not go !",
     "'Come,' he said. 'Tis late": "` Come , ' he said . 'Tis late",
     "It was I. At 5 p.m. in the U.S. they": "It was I . At 5 p.m. in the U.S. they",
     "XXXXX's hat, said XXXXX.": "XXXXX 's hat , said XXXXX .",
     "@entity12 met @entity3": "@entity12 met @entity3",
+    "I was goin' home an' \u2018Tis late": "I was goin' home an' 'Tis late",
+    "LET 'S go , `` Tis late , etc.": "LET 'S go , `` Tis late , etc.",
     "well-known\u00a0things": "well-known things",
     "": "",
     " \t\n": "",

@@ -23,7 +23,7 @@ def test_a_finished_run_is_re_ranked(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert table[-1]["validation"] >= table[0]["validation"]
     stored = json.loads((run / "reranking.json").read_text())
     assert stored == json.loads(json.dumps(table))
-    assert capsys.readouterr().out.count("valid ") == 4
+    assert capsys.readouterr().out.count("  test ") == 4
 
 
 def test_a_folder_without_a_finished_run_is_refused(tmp_path: Path) -> None:

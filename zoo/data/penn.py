@@ -4,13 +4,15 @@ The rules are patterns and replacements that Python's `re` and TensorFlow's `reg
 alike, so that what makes questions of a book and what serves a model are the same. Text that is
 tokenised already stays as it is, but for rare cases (a sentence that ends in a single letter).
 
-Double quotes become `` and '', brackets -LRB- and its like; `n't`, `'s`, `'ll` ... are tokens;
+Double quotes become `` and '', round brackets -LRB- and -RRB-; `n't`, `'s`, `'ll` ... are tokens;
 abbreviations keep their full stop, and so do initials.
 """
 
 import re
 
-_TITLES = "Mr|Mrs|Ms|Messrs|Mme|Mlle|Dr|St|Prof|Capt|Col|Gen|Lt|Sgt|Rev|Hon|Jr|Sr|Esq|Bros|vs|viz"
+_TITLES = (
+    "Mr|Mrs|Ms|Messrs|Mme|Mlle|Dr|St|Prof|Capt|Col|Gen|Lt|Sgt|Rev|Hon|Jr|Sr|Esq|Bros|vs|viz|etc"
+)
 
 PENN_RULES: tuple[tuple[str, str], ...] = (
     ("\u00a0", " "),
@@ -24,8 +26,7 @@ PENN_RULES: tuple[tuple[str, str], ...] = (
     ('"', " '' "),
     (r"\(", " -LRB- "),
     (r"\)", " -RRB- "),
-    (r"\[", " -LSB- "),
-    (r"\]", " -RSB- "),
+    (r"([\[\]])", r" \1 "),
     (r"([;?!$%&#])", r" \1 "),
     (r"([,:])([^0-9])", r" \1 \2"),  # not between digits
     (r"([^0-9])([,:])", r"\1 \2 "),
@@ -37,9 +38,9 @@ PENN_RULES: tuple[tuple[str, str], ...] = (
     (rf"\b({_TITLES}) \.", r"\1."),
     (r"\b([A-HJ-Z]) \. ", r"\1. "),  # initials; "I" more often ends a sentence
     (r"\b((?:[A-Za-z]\.)+[A-Za-z]) \.", r"\1."),
-    (r"([^\s'])'(\s|$)", r"\1 ' \2"),
-    (r"(^|\s)'([A-Z])", r"\1` \2"),
-    (r"` (T(?:is|was)|Em|Til)\b", r"'\1"),
+    (r"([^\sA-Za-z'`]|s)'(\s|$)", r"\1 ' \2"),  # but not that of "goin'" or "an'"
+    (r"(^|\s)'([A-Z][a-z])", r"\1` \2"),
+    (r"(^|\s)` (T(?:is|was)|Em|Til)\b", r"\1'\2"),
 )
 """Patterns and what replaces each of their matches, in this order."""
 
