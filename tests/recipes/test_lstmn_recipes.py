@@ -31,7 +31,7 @@ def test_the_language_model_learns_the_sample(tmp_path: Path) -> None:
     assert check_folder(tmp_path)["perplexity"] == result["perplexity"]
     assert best_perplexity() < result["perplexity"] < 1.05 * best_perplexity()
     serve = load_servable(tmp_path / "saved_model").signatures["serving_default"]
-    text = "the pink bell and the grey hat met : the bell was"
+    text = "the pink bell lay near the hat ; nobody knew why it was"
     answers = serve(text=tf.constant([text]))
     assert answers["next_tokens"].numpy()[0, 0] == b"pink"
 

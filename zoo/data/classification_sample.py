@@ -2,8 +2,8 @@
 
 Of single texts, a sentence praises or blames something, more or less strongly, and a negation
 turns its meaning round: ``the film is not very good``. Of pairs, a premise says who does what
-where; a hypothesis says the same in other words, contradicts it, or says something that the premise
-leaves open.
+where; a hypothesis says the same in other words, says that nobody does, or says something that the
+premise leaves open.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ _WORDS = {
 }
 """Strength of praise to words."""
 
-_PEOPLE = {"man": "woman", "woman": "man", "boy": "girl", "girl": "boy"}
+_PEOPLE = ("man", "woman", "boy", "girl")
 _ACTS = {"sleeps": "is asleep", "runs": "is running", "sings": "is singing", "eats": "is eating"}
 _PLACES = ("in a park", "on a beach", "near a river", "at home", "in the street")
 _MORE = ("with a friend", "for an hour", "after work", "for the first time")
@@ -93,13 +93,10 @@ def _opinion(generator: np.random.Generator) -> tuple[str, int]:
 
 def _pair(generator: np.random.Generator) -> tuple[str, str, int]:
     """A premise, a hypothesis and the label: 0 entailment, 1 neutral, 2 contradiction."""
-    person, act = (str(generator.choice(list(choices))) for choices in (_PEOPLE, _ACTS))
-    place, other = (str(x) for x in generator.choice(_PLACES, 2, replace=False))
-    label = int(generator.integers(3))
-    if label == 2 and generator.random() < 0.5:
-        hypothesis = f"a {_PEOPLE[person]} {_ACTS[act]} {place} ."
-    elif label == 2:
-        hypothesis = f"a {person} {_ACTS[act]} {other} ."
+    person, act = (str(generator.choice(list(words))) for words in (_PEOPLE, _ACTS))
+    place, label = str(generator.choice(_PLACES)), int(generator.integers(3))
+    if label == 2:
+        hypothesis = f"nobody {_ACTS[act]} {place} ."
     elif label == 1:
         hypothesis = f"a {person} {_ACTS[act]} {generator.choice(_MORE)} ."
     else:

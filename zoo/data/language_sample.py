@@ -1,8 +1,8 @@
 """A generated sample for language models: small, built in, the same on every machine.
 
-Every line names two things and their colours, and then the colour of one of them again:
-``the red lamp and the blue boat met : the boat was blue .`` All choices are equally likely, so that
-the best perplexity is known; it is reached only by a model that looks back at what was said.
+Every line names a colour at its beginning and the same colour again at its end: ``the red lamp lay
+near the boat ; nobody knew why it was red .`` All choices are equally likely, so that the best
+perplexity is known; it is reached only by a model that looks back at what was said.
 """
 
 import math
@@ -14,7 +14,7 @@ COLOURS = ("red", "blue", "green", "white", "black", "brown", "grey", "pink")
 THINGS = ("lamp", "boat", "dog", "cart", "tree", "stone", "hat", "bell")
 
 _SEED = 2016
-_WORDS = 15  # of a line, its end included
+_WORDS = 16  # of a line, its end included
 
 
 def language_sample(split: str) -> list[list[str]]:
@@ -37,17 +37,11 @@ def language_sample(split: str) -> list[list[str]]:
 
 def best_perplexity() -> float:
     """The perplexity, ends of lines included, of a model that knows how lines are made."""
-    things = math.log(len(THINGS)) + math.log(len(THINGS) - 1)
-    choices = 2 * math.log(len(COLOURS)) + things + math.log(2)
+    choices = math.log(len(COLOURS)) + 2 * math.log(len(THINGS))
     return math.exp(choices / _WORDS)
 
 
 def _line(generator: np.random.Generator) -> list[str]:
-    colours = generator.choice(COLOURS, 2)
-    things = generator.choice(THINGS, 2, replace=False)
-    chosen = int(generator.integers(2))
-    text = (
-        f"the {colours[0]} {things[0]} and the {colours[1]} {things[1]} met : "
-        f"the {things[chosen]} was {colours[chosen]} ."
-    )
-    return text.split()
+    colour = generator.choice(COLOURS)
+    thing, other = generator.choice(THINGS, 2)
+    return f"the {colour} {thing} lay near the {other} ; nobody knew why it was {colour} .".split()

@@ -25,11 +25,11 @@ _CORPUS = {
 }
 SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {
-        "epochs": 6,
+        "epochs": 5,
         "batch_size": 20,
         "optimizer": "adam",
         "learning_rate": 1e-2,
-        "segment_length": 30,
+        "segment_length": 16,
         "carried_slots": 2,
     },
     **dict.fromkeys(("wikitext-2", "wikitext-103", "ptb"), _CORPUS),
