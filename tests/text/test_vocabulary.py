@@ -55,6 +55,16 @@ def test_travels_inside_a_saved_model(path, tmp_path):
     assert loaded.look_up(tf.constant(["cat", "dog"])).numpy().tolist() == [5, 1]
 
 
+def test_a_file_that_changes_changes_no_vocabulary_read_before(path):
+    words = "\n".join(SPECIAL_WORDS)
+    path.write_text(f"{words}\nriver\nboat\n", encoding="utf-8")
+    first = Vocabulary(path)
+    path.write_text(f"{words}\nboat\nriver\n", encoding="utf-8")
+    second = Vocabulary(path)
+    for vocabulary, expected in ((first, [4, 5]), (second, [5, 4])):
+        assert vocabulary.ids(tf.constant(["river", "boat"])).numpy().tolist() == expected
+
+
 def test_count_words_over_tensors_of_any_shape():
     ragged = tf.ragged.constant([["a", "b"], [], ["a"]])
     counts = count_words(ragged, tf.constant([["b", "c"]]), tf.zeros([0], tf.string))

@@ -3,10 +3,12 @@
 The line number is the id. The file travels inside a SavedModel as an asset.
 """
 
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -92,6 +94,22 @@ def write_vocabulary(path: str | os.PathLike[str], words: Iterable[str]) -> None
         file.writelines(f"{line}\n" for line in lines)
 
 
+class FileOfWords(tf.lookup.TextFileInitializer):
+    """Fills a table from a file, and names it after what the file holds.
+
+    TensorFlow names it after the path alone: of two vocabularies that were read from one path, one
+    after the other, the second would look words up in the table of the first.
+    """
+
+    def __init__(self, path: str, words: Iterable[str], **kwargs: Any) -> None:
+        super().__init__(path, **kwargs)
+        self._content = hashlib.sha256("\n".join(words).encode()).hexdigest()
+
+    @property
+    def _shared_name(self) -> str:
+        return f"{super()._shared_name}_{self._content}"
+
+
 class Vocabulary(tf.Module):
     """Looks tokens up in a vocabulary file, inside the graph."""
 
@@ -116,8 +134,9 @@ class Vocabulary(tf.Module):
         # An array, since tf.Module would track a list and save it with the graph.
         self._words = np.array(words, dtype=object)
         self._table = tf.lookup.StaticHashTable(
-            tf.lookup.TextFileInitializer(
+            FileOfWords(
                 path,
+                words,
                 key_dtype=tf.string,
                 key_index=tf.lookup.TextFileIndex.WHOLE_LINE,
                 value_dtype=tf.int64,

@@ -19,7 +19,7 @@ from zoo.text.codecs import (
 )
 from zoo.text.detokenizer import detokenize
 from zoo.text.tokenizer import SpaceTokenizer, WordTokenizer
-from zoo.text.vocabulary import PADDING, SPECIAL_WORDS, UNKNOWN, Vocabulary
+from zoo.text.vocabulary import PADDING, SPECIAL_WORDS, UNKNOWN, FileOfWords, Vocabulary
 
 
 class WordCodec(tf.Module):
@@ -64,8 +64,9 @@ class WordCodec(tf.Module):
         self._tokenizer = SpaceTokenizer() if spaces else WordTokenizer(case_fold=case_fold)
         self._vocabulary = Vocabulary(path)
         self._words = tf.lookup.StaticHashTable(
-            tf.lookup.TextFileInitializer(
+            FileOfWords(
                 self._path,
+                self._vocabulary.words,
                 key_dtype=tf.int64,
                 key_index=tf.lookup.TextFileIndex.LINE_NUMBER,
                 value_dtype=tf.string,
