@@ -68,7 +68,7 @@ class LSTMNInference(BaseModel):
         "paper_100": {**_PAPER, "hidden_dim": 100},
         "paper_two_cells": {**_PAPER, "hidden_dim": 450, "share_cells": False},
         "paper_shallow_300": {**_PAPER, "hidden_dim": 300, "fusion": "shallow"},
-        "tiny": {"vocabulary_size": 19, "embedding_dim": 4, "hidden_dim": 5},
+        "tiny": {"vocabulary_size": 19, "embedding_dim": 4, "hidden_dim": 6},
     }
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
         "premise_intra": AttentionMap("premise", "premise", sentinel=True),
