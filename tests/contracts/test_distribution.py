@@ -18,7 +18,7 @@ from zoo.training.distribution import make_strategy
 # minutes on one where other programs leave them little time.
 pytestmark = pytest.mark.timeout(900)
 
-EXAMPLES, BATCH, LIMIT, RATE = 11, 6, 0.1, 0.5
+EXAMPLES, BATCH, LIMIT, RATE = 11, 6, 0.25, 0.5
 
 
 @pytest.fixture(autouse=True)
