@@ -130,7 +130,11 @@ class Checkpointer:
         }
 
     def save(self) -> Path:
-        """Write a checkpoint of this step and remove those that it makes superfluous."""
+        """Write a checkpoint of this step and remove those that it makes superfluous.
+
+        Raises:
+            OSError: it could not be written; those before it are still there.
+        """
         path = self._write(self.folder, self._state)
         for damaged in self._damaged:
             shutil.rmtree(damaged, ignore_errors=True)
@@ -203,14 +207,26 @@ class Checkpointer:
         return True
 
     def _write(self, folder: Path, state: Mapping[str, Sequence[tf.Variable]]) -> Path:
-        """Write `state` and the progress to a folder of their own, which a rename puts in place."""
+        """Write `state` and the progress to a folder of their own, which a rename puts in place.
+
+        Raises:
+            OSError: they could not be written, for instance because the disk is full.
+        """
         temporary = folder / _WRITING
         shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir(parents=True)
-        tf.train.Checkpoint(**state).write(os.fspath(temporary / "state"))
-        for file in temporary.iterdir():
-            _flush(file)
-        self.progress.write(temporary / _PROGRESS)
+        try:
+            temporary.mkdir(parents=True)
+            tf.train.Checkpoint(**state).write(os.fspath(temporary / "state"))
+            for file in temporary.iterdir():
+                _flush(file)
+            self.progress.write(temporary / _PROGRESS)
+        except (OSError, tf.errors.OpError) as error:
+            shutil.rmtree(temporary, ignore_errors=True)  # it may be what fills the disk
+            reason = str(error).splitlines()[0]
+            raise OSError(
+                f"step {self.progress.step} cannot be written to {folder}: {reason}. What was "
+                "written before is still good: make room, and the same command goes on from there"
+            ) from error
         number = 1 + max((int(old.name[:6]) for old in _checkpoints(folder)), default=0)
         path = folder / f"{number:06d}-step-{self.progress.step}"
         os.replace(temporary, path)

@@ -20,6 +20,7 @@ from zoo.training.callbacks import (
     TensorBoardScalars,
 )
 from zoo.training.checkpoints import Checkpointer, Progress
+from zoo.training.interruption import SignalWatch
 from zoo.training.runs import RunFolder
 
 
@@ -61,7 +62,8 @@ def train(
     """Train a compiled model, or go on with it where the run folder says it was.
 
     In the end the model has the weights of the best evaluation; without an evaluation those of
-    the last step. With `ema_decay` or `average_last` these are averages.
+    the last step. With `ema_decay` or `average_last` these are averages. On Ctrl-C or SIGTERM the
+    step under way is finished (or the evaluation), and the state saved; a second one ends at once.
 
     Args:
         model: compiled; created inside the scope of `strategy`.
@@ -91,6 +93,8 @@ def train(
     Raises:
         ValueError: an argument is out of range, or the checkpoints do not fit the model.
         FloatingPointError: the loss became NaN or infinite.
+        StoppedBySignalError: a signal stopped the training, and its state is saved.
+        OSError: a checkpoint could not be written; the one before it is still good.
     """
     _check(model, epochs, strategy)
     _build(model, batches)
@@ -106,10 +110,10 @@ def train(
         run.tensorboard, progress, batch_size=batches.batch_size, every=log_every, logger=run.logger
     )
     ours = [CountSteps(progress), average, evaluator, saving, scalars, limits]
-    _fit(model, batches, epochs, limits, [one for one in [*ours, *callbacks] if one is not None])
-    if evaluator is not None and not progress.evaluated:
-        evaluator.run(model.get_metrics_result())
-    _finish(scalars, saving, average)
+    with limits.watch as watch:
+        _fit(model, batches, epochs, limits, [one for one in [*ours, *callbacks] if one])
+        _finish(evaluator if watch.received is None else None, scalars, saving, average)
+    watch.check(progress.step)
     return _report(progress, limits, batches.steps_per_epoch)
 
 
@@ -124,16 +128,19 @@ class _Limits(keras.callbacks.Callback):
         self.steps = steps
         self.patience = patience
         self.minutes = minutes
+        self.watch = SignalWatch()
 
     @property
     def reached(self) -> str | None:
-        """Why the training is over: `epochs`, `patience` or `time`; None if it is not."""
+        """Why to stop: `epochs`, `patience`, `time` or `signal`; None if there is no reason."""
         if self.progress.step >= self.steps:
             return "epochs"
         if self.patience is not None and self.progress.evaluations_without_gain >= self.patience:
             return "patience"
         if self.minutes is not None and self.progress.seconds >= 60 * self.minutes:
             return "time"
+        if self.watch.received is not None:
+            return "signal"
         return None
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
@@ -253,9 +260,14 @@ def _checkpointer(
 
 
 def _finish(
-    scalars: TensorBoardScalars, saving: SaveCheckpoints, average: WeightAverage | None
+    evaluator: EvaluateAndKeepBest | None,
+    scalars: TensorBoardScalars,
+    saving: SaveCheckpoints,
+    average: WeightAverage | None,
 ) -> None:
-    """Save the end of the training; then give the model the best weights, or the averages."""
+    """Evaluate and save the end; then give the model the best weights, or the averages."""
+    if evaluator is not None and not evaluator.progress.evaluated:
+        evaluator.run(evaluator.model.get_metrics_result())
     scalars.write_evaluations()
     saving.save()
     if not saving.checkpointer.restore_best() and average is not None:

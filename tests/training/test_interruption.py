@@ -1,0 +1,143 @@
+"""Signals and full disks: what was trained is not lost, and the message says how to go on."""
+
+import os
+import resource
+import signal
+import threading
+
+import keras
+import pytest
+
+from tests.training.test_loop import assert_as_straight, start
+from tests.training.toy import weights
+from zoo.training import command
+from zoo.training.interruption import SignalWatch, StoppedBySignalError
+
+
+class At(keras.callbacks.Callback):
+    """Does something during a batch, from 1."""
+
+    def __init__(self, batch, action):
+        super().__init__()
+        self.left, self.action = batch, action
+
+    def on_train_batch_begin(self, batch, logs=None):
+        self.left -= 1
+        if self.left == 0:
+            self.action()
+
+
+def send(number):
+    return lambda: os.kill(os.getpid(), number)
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory):
+    """A training that nothing interrupts."""
+    folder = tmp_path_factory.mktemp("straight")
+    model, report = start(folder, epochs=2)
+    return folder, weights(model), report
+
+
+@pytest.mark.parametrize(
+    ("number", "batches"),
+    [
+        (signal.SIGTERM, 7),  # in mid-epoch, between two checkpoints
+        (signal.SIGINT, 11),  # at the end of an epoch
+        (signal.SIGTERM, 22),  # at the end of the training
+    ],
+)
+def test_the_step_is_finished_and_saved_and_the_next_start_goes_on(
+    straight, tmp_path, number, batches
+):
+    before = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)]
+    with pytest.raises(StoppedBySignalError) as stopped:
+        start(tmp_path, At(batches, send(number)), epochs=2)
+    assert (stopped.value.number, stopped.value.step) == (number, batches)
+    assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)] == before
+    assert list((tmp_path / "checkpoints").glob(f"0*-step-{batches}"))
+    model, report = start(tmp_path, epochs=2)
+    assert_as_straight(straight, tmp_path, model, report)
+
+
+def test_a_signal_during_the_evaluation_lets_it_end(straight, tmp_path):
+    calls = []
+
+    def evaluate():
+        calls.append(1)
+        os.kill(os.getpid(), signal.SIGTERM)
+        return {"f1": 0.5}
+
+    with pytest.raises(
+        StoppedBySignalError, match=r"^stopped by SIGTERM after step 6; the same command"
+    ):
+        start(tmp_path, evaluate=evaluate)
+    assert len(calls) == 1
+
+
+def test_the_second_signal_is_not_held_back():
+    with SignalWatch() as watch:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert watch.received == signal.SIGINT
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_outside_the_main_thread_signals_are_left_alone():
+    handlers = []
+
+    def work():
+        with SignalWatch():
+            handlers.append(signal.getsignal(signal.SIGTERM))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert handlers == [signal.getsignal(signal.SIGTERM)]
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (
+            StoppedBySignalError(signal.SIGTERM, 7),
+            143,
+            "stopped by SIGTERM after step 7; the same command",
+        ),
+        (
+            StoppedBySignalError(signal.SIGINT, 7),
+            130,
+            "stopped by SIGINT after step 7; the same command",
+        ),
+        (KeyboardInterrupt(), 130, "interrupted"),
+    ],
+)
+def test_a_recipe_exits_with_128_and_the_signal(monkeypatch, capsys, error, code, line):
+    def main(settings):
+        raise error
+
+    monkeypatch.setattr(command.tyro, "cli", lambda settings, description: None)
+    with pytest.raises(SystemExit) as ended:
+        command.start(main, None, "")
+    assert ended.value.code == code
+    message = capsys.readouterr().err
+    assert message.startswith(line)
+    assert message.count("\n") == 1
+
+
+def test_a_checkpoint_that_does_not_fit_the_disk_leaves_the_one_before(straight, tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill_disk():
+        """Refuse to write files of more than some hundred bytes, as a full disk would."""
+        resource.setrlimit(resource.RLIMIT_FSIZE, (500, hard))
+
+    try:
+        with pytest.raises(OSError, match=r"^step 8 cannot be written to .*checkpoints: .*go"):
+            start(tmp_path, At(8, fill_disk), epochs=2, log_every=1000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list(tmp_path.glob("checkpoints/**/.writing"))
+    model, report = start(tmp_path, epochs=2)
+    assert report["restarts"] == 1
+    assert_as_straight(straight, tmp_path, model, report)

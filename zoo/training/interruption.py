@@ -1,0 +1,68 @@
+"""Stopping a training by Ctrl-C or SIGTERM: the step is finished, and the state saved."""
+
+import signal
+import threading
+from collections.abc import Mapping
+from types import FrameType, TracebackType
+from typing import Any
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+"""What a user's Ctrl-C sends, and what schedulers send some time before they kill."""
+
+
+class StoppedBySignalError(Exception):
+    """A signal ended the training after its state was saved.
+
+    Attributes:
+        number: of the signal.
+        step: the last one trained.
+    """
+
+    def __init__(self, number: int, step: int) -> None:
+        name = signal.Signals(number).name
+        super().__init__(f"stopped by {name} after step {step}; the same command goes on from here")
+        self.number = number
+        self.step = step
+
+
+class SignalWatch:
+    """Remembers the first signal of `SIGNALS` instead of ending the process; the next one ends it.
+
+    A context manager. Python lets only the main thread handle signals: elsewhere it does nothing.
+
+    Attributes:
+        received: the number of the signal that came, None as long as none did.
+    """
+
+    def __init__(self) -> None:
+        self.received: int | None = None
+        self._former: Mapping[signal.Signals, Any] = {}
+
+    def __enter__(self) -> "SignalWatch":
+        if threading.current_thread() is threading.main_thread():
+            self._former = {one: signal.signal(one, self._remember) for one in SIGNALS}
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._restore()
+
+    def check(self, step: int) -> None:
+        """Raises StoppedBySignalError if a signal came; `step` is the one that was saved."""
+        if self.received is not None:
+            raise StoppedBySignalError(self.received, step)
+
+    def _remember(self, number: int, frame: FrameType | None) -> None:
+        """Take note, and let the next signal do what it did before."""
+        self.received = number
+        self._restore()
+
+    def _restore(self) -> None:
+        for one, handler in self._former.items():
+            # None stands for a handler that was not installed by Python.
+            signal.signal(one, signal.SIG_DFL if handler is None else handler)
+        self._former = {}
