@@ -35,7 +35,6 @@ from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids
 from zoo.ops.pooling import masked_mean
 
-
 _PAPER = {"vocabulary_size": 20_000, "trainable_embeddings": False, "l2": 1e-4}
 
 
