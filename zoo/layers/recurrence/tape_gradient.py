@@ -20,6 +20,7 @@ from zoo.layers.recurrence.loops import (
     unstack,
     writable,
 )
+from zoo.layers.recurrence.lstm import lstm_step_factors
 from zoo.layers.recurrence.slots import Slots, read_gradient, real_places
 from zoo.ops.masking import Tensor
 
@@ -90,8 +91,11 @@ class _Backwards:
             tf.concat([inputs["start"].keys, hidden_keys], axis=0),
             tf.concat([inputs["start"].memory, kept["memory"]], axis=0),
         )
-        read = {name: kept[name] for name in kept if name != "read"}
-        read["cell_read"] = kept["read"][:, :, n:]  # c~_t
+        read = {name: kept[name] for name in kept if name not in ("memory", "gates", "read")}
+        read["factors"], read["into_cell"] = lstm_step_factors(
+            kept["gates"], kept["read"][:, :, n:], tf.tanh(kept["memory"][:, :, n:])
+        )
+        read["forget"] = kept["gates"][:, :, n : 2 * n]
         read["queries"] = inputs["queries"] + tf.matmul(self.summaries_before, self.kernels.summary)
         names = ["into_memory", "into_summaries", "into_weights"]
         if self.fusion is not None:
@@ -138,22 +142,14 @@ class _Backwards:
         state, row, into_key = self._take_slot(t, kept, dict(state))
         dh, dc = tf.split(row, 2, axis=-1)
         dh = dh + tf.matmul(into_key, self.kernels.slot, transpose_b=True)
-        i, f, g, o = tf.split(kept["gates"], 4, axis=-1)
-        tanh_cell = tf.tanh(kept["memory"][:, self.units :])
-        dc = dc + dh * o * (1 - tanh_cell * tanh_cell)
-        factors = (
-            g * i * (1 - i),
-            kept["cell_read"] * f * (1 - f),
-            i * (1 - g * g),
-            tanh_cell * o * (1 - o),
-        )
-        into_gates = tf.concat([dc, dc, dc, dh], axis=-1) * tf.concat(factors, axis=-1)
+        dc = dc + dh * kept["into_cell"]
+        into_gates = tf.concat([dc, dc, dc, dh], axis=-1) * kept["factors"]
         stored = {"keys": into_key, "gates": into_gates}
         if self.fusion is not None:
             stored |= self._fusion(kept, state, dc)
         into_summary = state["summary"] + kept["into_summaries"]
         into_summary += tf.matmul(into_gates, self.kernels.recurrent, transpose_b=True)
-        into_read = tf.concat([into_summary, dc * f], axis=-1)  # of [h~_t; c~_t]
+        into_read = tf.concat([into_summary, dc * kept["forget"]], axis=-1)  # of [h~_t; c~_t]
         stored["queries"] = self._read(t, kept, state, into_read)
         kernel = self.kernels.summary
         state["summary"] = tf.matmul(stored["queries"], kernel, transpose_b=True)
