@@ -73,7 +73,7 @@ def test_the_defaults_learn_the_sample_and_export_a_translator(tmp_path: Path) -
         (luong, {"epochs": 6}, 90),
         (transformer, {"epochs": 4}, 95),
         (seq2seq, {"epochs": 10}, 80),
-        (lstmn, {"epochs": 3, "evaluate_every": 500}, 75),
+        (lstmn, {"epochs": 2, "evaluate_every": 500}, 25),
     ],
     ids=["luong", "transformer", "seq2seq", "lstmn"],
 )

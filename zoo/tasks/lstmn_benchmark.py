@@ -143,7 +143,8 @@ def plain_model(settings: TapeSpeed) -> "LSTMNLanguageModel":
             self.lstm = keras.layers.LSTM(self.hidden_dim, return_sequences=True, stateful=True)
             self.lstm.build((settings.batch_size, None, self.embedding_dim))
             self.embedding.build()
-            self.output_layer.build((None, self.hidden_dim))
+            softmax: Any = self.output_layer
+            softmax.build((None, self.hidden_dim))
             self.built = True
 
         def call(self, inputs: dict[str, Any], training: bool = False) -> dict[str, Any]:
