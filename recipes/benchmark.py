@@ -5,6 +5,7 @@
     python -m recipes.benchmark translation --threads 1
     python -m recipes.benchmark attention --threads 1
     python -m recipes.benchmark complexity --threads 1
+    python -m recipes.benchmark lstmn --threads 1
 
 Training: batches cut from length-sorted pools, as the recipes do, of generated ids whose lengths
 follow SQuAD's contexts (log-normal, median 122 words, cut at 400). Serving: a question on a
@@ -12,7 +13,8 @@ context of 300 words, alone and in a batch; the median is printed. Translation: 
 and memory of every translation model. Attention: a decoding step of global and of local attention
 by the length of the source. Complexity: time and memory of self-attention, restricted
 self-attention, a recurrent and a convolutional layer by length, and a picture of them
-(docs/complexity.md). Close other programs first.
+(docs/complexity.md). LSTMN: training by length and window, and whole steps of the language model
+beside those of a plain LSTM (docs/lstmn.md). Close other programs first.
 """
 
 import statistics
@@ -26,6 +28,7 @@ import tyro
 
 from zoo.tasks.attention_benchmark import AttentionSpeed
 from zoo.tasks.complexity_benchmark import LayerComplexity
+from zoo.tasks.lstmn_benchmark import TapeSpeed
 from zoo.tasks.translation_benchmark import TranslationSpeed
 from zoo.training.command import start
 
@@ -74,15 +77,22 @@ Command = (
     | Annotated[TranslationSpeed, tyro.conf.subcommand("translation")]
     | Annotated[AttentionSpeed, tyro.conf.subcommand("attention")]
     | Annotated[LayerComplexity, tyro.conf.subcommand("complexity")]
+    | Annotated[TapeSpeed, tyro.conf.subcommand("lstmn")]
 )
 
 
 def main(
-    command: Training | Serving | TranslationSpeed | AttentionSpeed | LayerComplexity,
+    command: Training | Serving | TranslationSpeed | AttentionSpeed | LayerComplexity | TapeSpeed,
 ) -> dict[str, Any]:
     """Measures, prints and returns the figures."""
     if isinstance(command, LayerComplexity):
         return complexity(command)
+    if isinstance(command, TapeSpeed):
+        tables = command.measure()
+        for name, table in tables.items():
+            print(f"{name}:")
+            print_table(table)
+        return tables
     if isinstance(command, TranslationSpeed | AttentionSpeed):
         print_table(table := command.measure())
         return table

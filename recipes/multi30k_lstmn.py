@@ -28,6 +28,10 @@ class Settings(RecurrentSettings):
     """Whether the state before the first word can be read as well."""
 
 
+DEFAULTS: dict[str, dict[str, Any]] = RECURRENT_SIZES
+"""What the settings given as None become."""
+
+
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
     """Builds the architecture."""
     from zoo.models.lstmn_translator import LSTMNTranslator
@@ -48,7 +52,7 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    return run_translation(settings, "multi30k_lstmn", make_model, RECURRENT_SIZES)
+    return run_translation(settings, "multi30k_lstmn", make_model, DEFAULTS)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     python -m recipes.snli_lstmn                           # SNLI if it lies here, else the sample
     python -m recipes.snli_lstmn --data sample             # generated, needs no data
-    python -m recipes.snli_lstmn --data snli --vectors glove.840B.300d.txt --no-train-vectors
+    python -m recipes.snli_lstmn --data snli --vectors glove.840B.300d.txt
     python -m recipes.snli_lstmn --data snli --fusion shallow
 
 The same command, started again after an interruption, goes on where it was. The run folder holds
@@ -35,6 +35,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "hidden_dim": 32,
         "dropout": 0.0,
         "word_dropout": 0.0,
+        "first_epoch_gradient": 1.0,
         "epochs": 6,
         "batch_size": 32,
         "learning_rate": 1e-2,
@@ -44,6 +45,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "hidden_dim": 450,
         "dropout": 0.2,
         "word_dropout": 0.2,
+        "first_epoch_gradient": 0.0,
         "epochs": 10,
         "batch_size": 32,
         "learning_rate": 1e-3,

@@ -31,6 +31,8 @@ class Settings(ClassificationSettings):
     """Number of layers."""
     skip_connections: bool = False
     """Whether upper layers read the words too."""
+    l2: float | None = None
+    """Weight of the sum of squares of all matrices but the table of words in the loss."""
 
 
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -39,6 +41,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "hidden_dim": 32,
         "dropout": 0.0,
         "word_dropout": 0.0,
+        "l2": 0.0,
+        "first_epoch_gradient": 1.0,
         "epochs": 4,
         "batch_size": 32,
         "learning_rate": 1e-2,
@@ -48,13 +52,15 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "hidden_dim": 168,
         "dropout": 0.5,
         "word_dropout": 0.5,
+        "l2": 1e-4,
+        "first_epoch_gradient": 0.35,
         "epochs": 10,
         "batch_size": 32,
         "learning_rate": 2e-3,
     },
 }
 """What the settings given as None become. The paper's batch is 5; the rest of sst is the paper's,
-but for the dropout on words, which stands for its vectors and its weight decay."""
+but for the dropout on words, which stands for its vectors where none are given."""
 
 
 def load(settings: Settings, logger: Any) -> Any:
@@ -76,6 +82,7 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
         include_initial=settings.include_initial,
         dropout=settings.dropout,
         word_dropout=settings.word_dropout,
+        l2=settings.l2,
         **arguments,
     )
 

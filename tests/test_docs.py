@@ -115,6 +115,19 @@ def test_the_example_of_restricted_self_attention_attends_near_by():
     np.testing.assert_array_equal(weights > 0, seen)
 
 
+def test_the_example_of_a_reader_with_a_tape_reads_back():
+    reader = run(examples(ROOT / "docs" / "lstmn.md")["The layer in a model of your own"])["reader"]
+    values = np.random.default_rng(5).normal(size=(2, 30, 64))
+    mask = np.arange(30) < np.array([[30], [3]])
+    hidden, read_beside = reader.predict([values, mask], verbose=0)
+    assert hidden.shape == (2, 30, 32)
+    np.testing.assert_allclose(read_beside.sum(axis=-1), mask, atol=1e-5)
+    steps = np.arange(30)
+    ago = steps[:, None] - np.append(steps, -1)  # slot 0 comes before the first word
+    seen = np.broadcast_to((ago > 0) & (ago <= 20) & mask[:, :, None], read_beside.shape)
+    np.testing.assert_array_equal(read_beside > 0, seen)
+
+
 def test_the_loop_attends_and_feeds_its_inputs(sections):
     cls = run(sections["A step at a time, in place of `AttentionWrapper`"])["FeedingDecoder"]
     generator, decoder = np.random.default_rng(1), cls(units=6)

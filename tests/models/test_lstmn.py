@@ -25,6 +25,7 @@ WRONG = {
         *WINDOW,
         ("dropout", 1.0, RATE),
         ("word_dropout", -0.1, RATE),
+        ("l2", -1e-4, "at least 0"),
     ],
     LSTMNInference: [
         *((name, 0, "a positive integer") for name in (*SIZES, "classes")),
@@ -70,6 +71,16 @@ def test_skip_connections_widen_upper_layers_alone():
     assert skipping[0].kernel.shape == plain[0].kernel.shape == (4, 20)
     assert plain[1].kernel.shape == (5, 20)
     assert skipping[1].kernel.shape == (9, 20)
+
+
+def test_matrices_are_penalised_and_the_table_of_words_is_not():
+    assert not make(LSTMNClassifier).losses
+    model = make(LSTMNClassifier, l2=0.25)
+    weights = {weight.path.split("/", 1)[1]: weight.numpy() for weight in model.weights}
+    squares = {name: (w**2).sum() for name, w in weights.items() if w.ndim == 2}
+    assert len(squares) == 1 + 2 * 5 + 2
+    del squares["embedding/table"]
+    np.testing.assert_allclose(sum(model.losses), 0.25 * sum(squares.values()), rtol=1e-5)
 
 
 def test_only_deep_fusion_carries_a_summary_of_the_source():

@@ -8,6 +8,7 @@ import pytest
 from recipes.benchmark import main
 from zoo.models.registry import models
 from zoo.tasks.attention_benchmark import AttentionSpeed
+from zoo.tasks.lstmn_benchmark import BY_LENGTH, WHOLE_STEP, TapeSpeed
 from zoo.tasks.translation_benchmark import TranslationSpeed, measure_row, row_names
 
 TINY = {"preset": "tiny", "vocabulary_size": 13, "batch_size": 4, "steps": 2, "maximum_length": 3}
@@ -58,3 +59,20 @@ def test_attention_by_length_of_the_source(capsys):
     }
     assert all(list(row) == ["S = 5", "S = 8"] and min(row.values()) > 0 for row in table.values())
     assert "S = 8" in capsys.readouterr().out
+
+
+def test_a_tape_by_length_and_window_and_beside_an_lstm(capsys):
+    sizes = {"embedding_dim": 3, "hidden_dim": 4, "vocabulary_size": 9, "segment_length": 5}
+    settings = TapeSpeed(
+        lengths=(4, 6), windows=(2,), batch_size=2, carried_slots=2, steps=1, calls=1, **sizes
+    )
+    tables = main(settings)
+    assert list(tables) == [BY_LENGTH, WHOLE_STEP]
+    assert list(tables[BY_LENGTH]) == ["window 2", "window all"]
+    assert all(list(row) == ["T = 4", "T = 6"] for row in tables[BY_LENGTH].values())
+    assert list(tables[WHOLE_STEP]) == ["Keras LSTM", "LSTMN", "LSTMN, carried"]
+    assert tables[WHOLE_STEP]["Keras LSTM"]["times the LSTM's"] == 1.0
+    assert all(min(row.values()) > 0 for table in tables.values() for row in table.values())
+    printed = capsys.readouterr().out
+    assert f"{WHOLE_STEP}:" in printed
+    assert "T = 6" in printed

@@ -4,16 +4,21 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
 import recipes.snli_lstmn as snli
 import recipes.sst_lstmn as sst
 import recipes.wikitext_lstmn as wikitext
+from tests.training.toy import assert_equal, content, newest, weights
 from zoo.data.classification_sample import inference_sample, sentiment_sample
 from zoo.data.language_sample import best_perplexity
 from zoo.serving.cards import read_card
 from zoo.serving.load import load_servable
+from zoo.serving.weights import read_weights
+from zoo.tasks import language_model_recipe
+from zoo.training.checkpoints import Checkpointer
 
 SMALL = {"embedding_dim": 8, "hidden_dim": 8, "epochs": 1, "batch_size": 2}
 
@@ -62,10 +67,15 @@ def test_the_reader_of_pairs_learns_the_sample(tmp_path: Path) -> None:
     assert sum(right) >= 42
 
 
-def test_a_text_in_the_layout_of_the_treebank_is_read(tmp_path: Path) -> None:
+def write_treebank(folder: Path) -> None:
+    """A text of 90 words in the layout of the Penn Treebank."""
     for split in ("train", "valid", "test"):
         text = " the N <unk> rose \n no it fell \n" * 10
-        (tmp_path / f"ptb.{split}.txt").write_text(text)
+        (folder / f"ptb.{split}.txt").write_text(text)
+
+
+def test_a_text_in_the_layout_of_the_treebank_is_read(tmp_path: Path) -> None:
+    write_treebank(tmp_path)
     settings = wikitext.Settings(
         data="ptb", data_dir=tmp_path, run_dir=tmp_path / "run", segment_length=7, **SMALL
     )
@@ -79,6 +89,63 @@ def test_a_text_in_the_layout_of_the_treebank_is_read(tmp_path: Path) -> None:
         wikitext.main(replace(settings, data_dir=tmp_path / "run"))
 
 
+class Killed(BaseException):
+    """Stands for a SIGKILL: nothing catches it."""
+
+
+def test_a_language_model_killed_between_segments_goes_on_as_if_it_had_not_been(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tapes, dropout, the falling rate and the best perplexity are those of a straight run."""
+    write_treebank(tmp_path)
+    models: list = []  # in place of the export
+    monkeypatch.setattr(
+        language_model_recipe, "_export", lambda settings, data, model, *_: models.append(model)
+    )
+    straight = wikitext.Settings(
+        data="ptb",
+        data_dir=tmp_path,
+        run_dir=tmp_path / "straight",
+        dropout=0.3,
+        segment_length=7,
+        checkpoint_every=3,
+        evaluate_every=4,
+        least_gain=0.9,  # no gain is as large: the rate falls
+        **SMALL | {"epochs": 2},
+    )
+    expected = wikitext.main(straight)
+    killed = replace(straight, run_dir=tmp_path / "killed")
+
+    def die(checkpointer: Checkpointer) -> Path:
+        if checkpointer.progress.step >= 12:
+            raise Killed
+        return save(checkpointer)
+
+    save = Checkpointer.save
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpointer, "save", die)
+        with pytest.raises(Killed):
+            wikitext.main(killed)
+    _, left = content(newest(killed.run_dir))
+    assert left["step"] == 9  # of 14: the third of the seven segments of the second epoch is next
+    rates = [record["learning_rate"] for record in left["history"]]
+    assert len(rates) == 2
+    result = wikitext.main(killed)
+    assert (result["restarts"], expected["restarts"]) == (1, 0)
+    assert result["perplexity"] == expected["perplexity"]
+    assert_equal(weights(models[1]), weights(models[0]))
+    tensors, progress = content(newest(killed.run_dir))
+    expected_tensors, expected_progress = content(newest(straight.run_dir))
+    assert progress == expected_progress
+    rates = [record["learning_rate"] for record in progress["history"]]
+    assert rates == sorted(rates, reverse=True)
+    assert rates[0] > rates[-1]
+    assert tensors.keys() == expected_tensors.keys()
+    assert sum(name.startswith("carried/") for name in tensors) == 3 + 1
+    for name, value in expected_tensors.items():
+        np.testing.assert_array_equal(tensors[name], value, err_msg=name)
+
+
 def test_trees_and_pairs_are_read_where_they_lie(tmp_path: Path) -> None:
     tree = "(3 (2 A) (3 (4 fine) (2 film)))\n(1 (0 dull) (2 film))\n"
     pairs = [{"gold_label": "neutral", "sentence1": "A dog.", "sentence2": "A cat."}]
@@ -87,12 +154,23 @@ def test_trees_and_pairs_are_read_where_they_lie(tmp_path: Path) -> None:
         (tmp_path / f"{split}.txt").write_text(tree)
         lines = "".join(f"{json.dumps(pair)}\n" for pair in pairs)
         (tmp_path / f"snli_1.0_{split}.jsonl").write_text(lines)
-    for recipe, options in ((sst, {"classes": 2, "phrases": True}), (snli, {"fusion": "shallow"})):
+    vectors = tmp_path / "vectors.txt"
+    given = {"fine": [1, 2, 3, 4], "snow": [4, 3, 2, 1], "other": [0, 0, 0, 1]}
+    lines = [f"{word} {' '.join(map(str, vector))}\n" for word, vector in given.items()]
+    vectors.write_text("".join(lines))
+    for recipe, options in (
+        (sst, {"classes": 2, "phrases": True, "l2": 1e-2, "vectors": vectors}),
+        (snli, {"fusion": "shallow", "vectors": vectors}),
+    ):
         folder = tmp_path / recipe.__name__
         settings = recipe.Settings(data_dir=tmp_path, run_dir=folder, **SMALL, **options)
         result = recipe.main(settings)
         assert result["data"].name in ("SST", "SNLI 1.0")
         assert check_folder(folder)["accuracy"] == result["accuracy"]
+        weights_by_name = read_weights(folder / "saved_model")
+        (table,) = (w for name, w in weights_by_name.items() if name.endswith("embedding/table"))
+        at_rest = [v for v in given.values() if (table == v).all(axis=1).any()]
+        assert at_rest == ([given["snow"]] if recipe is snli else [])  # in the one epoch
     (tmp_path / "dev.txt").write_text(f"{tree}(3 (2 A)\n")
     with pytest.raises(ValueError, match=r"dev.txt: line 3: 1 '\)' missing"):
         sst.main(sst.Settings(data="sst", data_dir=tmp_path, run_dir=tmp_path / "broken", **SMALL))

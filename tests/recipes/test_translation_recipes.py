@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 import tensorflow as tf
 
+import recipes.multi30k_lstmn as lstmn
 import recipes.multi30k_luong as luong
 import recipes.multi30k_rnnsearch as rnnsearch
 import recipes.multi30k_seq2seq as seq2seq
 import recipes.multi30k_transformer as transformer
 from zoo.data.translation_sample import translation_sample
+from zoo.models.lstmn_translator import TranslatorFusion
 from zoo.models.luong import Mechanism, ScoreName, Window
 from zoo.models.rnnsearch import Readout
 from zoo.models.transformer import Norm, Positions, SmoothingOver
@@ -27,7 +29,7 @@ from zoo.training.command import start
 from zoo.training.settings import learning_rate, resolve
 
 ROOT = Path(__file__).parents[2]
-RECIPES = [rnnsearch, luong, seq2seq, transformer]
+RECIPES = [rnnsearch, luong, seq2seq, transformer, lstmn]
 every_recipe = pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.__name__)
 
 
@@ -71,8 +73,9 @@ def test_the_defaults_learn_the_sample_and_export_a_translator(tmp_path: Path) -
         (luong, {"epochs": 6}, 90),
         (transformer, {"epochs": 4}, 95),
         (seq2seq, {"epochs": 10}, 80),
+        (lstmn, {"epochs": 2, "evaluate_every": 500}, 25),
     ],
-    ids=["luong", "transformer", "seq2seq"],
+    ids=["luong", "transformer", "seq2seq", "lstmn"],
 )
 def test_a_short_training_learns_most_of_the_sample(recipe, changes, least, tmp_path) -> None:
     result = recipe.main(recipe.Settings(data="sample", run_dir=tmp_path, **changes))
@@ -95,6 +98,8 @@ def test_settings_given_as_none_depend_on_the_data(recipe) -> None:
         optional |= {"warmup_steps", "average_last"}
         if recipe is transformer:
             optional |= {"key_dim", "value_dim", "clip_norm", "ema_decay"}
+        if recipe is lstmn:
+            optional |= {"window"}
         assert left <= optional
     explicit = recipe.Settings(run_dir=Path("here"), epochs=1)
     resolved = resolve(explicit, "some_recipe", "sample", SHARED_DEFAULTS, recipe.DEFAULTS)
@@ -108,6 +113,7 @@ def test_settings_given_as_none_depend_on_the_data(recipe) -> None:
         (luong, "score", ScoreName),
         (luong, "mechanism", Mechanism),
         (luong, "window", Window),
+        (lstmn, "fusion", TranslatorFusion),
         (transformer, "norm", Norm),
         (transformer, "positions", Positions),
         (transformer, "smoothing_over", SmoothingOver),
@@ -148,6 +154,9 @@ def test_flags_reach_the_models() -> None:
     assert config["maximum_source_length"] == luong.Settings().maximum_tokens
     changes = {"readout": "groundhog", "alignment_dim": 5, "maxout_dim": 6}
     config = rnnsearch.make_model(rnnsearch.Settings(**sizes, **changes), 20, 10).get_config()
+    assert config | sizes | changes == config
+    changes = {"fusion": "shallow", "window": 3, "include_initial": False}
+    config = lstmn.make_model(lstmn.Settings(**sizes, **changes), 20, 10).get_config()
     assert config | sizes | changes == config
     changes = {
         "model_dim": 6,

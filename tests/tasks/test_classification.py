@@ -3,12 +3,16 @@
 import numpy as np
 import pandas as pd
 import pytest
+import tensorflow as tf
 
+from zoo.layers.embedding import WordEmbedding
+from zoo.models.lstmn_classifier import LSTMNClassifier
 from zoo.models.lstmn_inference import LSTMNInference
-from zoo.tasks.classification import ClassificationEvaluator, encode_examples
+from zoo.tasks.classification import ClassificationEvaluator, SlowStart, encode_examples
 from zoo.tasks.classification_data import vectors_for
 from zoo.text.vocabulary import write_vocabulary
 from zoo.text.words import WordCodec
+from zoo.training.optimizers import OnePassAdam
 
 SIDES = ("premise", "hypothesis")
 FRAME = pd.DataFrame(
@@ -61,9 +65,51 @@ def test_words_without_a_vector_get_a_random_one(tmp_path):
     path = tmp_path / "vectors.txt"
     path.write_text("fine 1 2 3\nother 9 9 9\nfilm 4 5 6\n")
     words = ["<pad>", "<unk>", "<s>", "</s>", "dull", "film", "fine"]
-    matrix = vectors_for(path, words, seed=0)
+    matrix, given = vectors_for(path, words, seed=0)
+    assert given.tolist() == [False] * 5 + [True] * 2
     assert matrix[6].tolist() == [1, 2, 3]
     assert matrix[5].tolist() == [4, 5, 6]
     assert not matrix[0].any()
     assert matrix[[1, 4]].any(axis=1).all()
-    np.testing.assert_array_equal(matrix, vectors_for(path, words, seed=0))
+    np.testing.assert_array_equal(matrix, vectors_for(path, words, seed=0).matrix)
+
+
+IDS = np.array([[4, 6, 4], [5, 1, 0]], "int32")
+GIVEN = np.arange(8) >= 5  # unknown and word 4 have random vectors
+
+
+def test_gradients_of_given_vectors_are_scaled_in_the_first_epoch():
+    iterations = tf.Variable(0, dtype="int64")
+    layer = WordEmbedding(8, 3)
+    layer.build()
+    layer.pass_on = SlowStart(GIVEN, 0.25, 2, iterations)
+
+    @tf.function
+    def gradient_of(layer):
+        with tf.GradientTape() as tape:
+            vectors = layer(IDS)
+            loss = tf.reduce_sum(vectors * vectors)
+        return vectors, tf.convert_to_tensor(tape.gradient(loss, layer.table.value))
+
+    table = layer.table.numpy()
+    whole = 2 * table * np.bincount(IDS.ravel(), minlength=8)[:, None]
+    for step in range(3):
+        iterations.assign(step)
+        vectors, gradient = gradient_of(layer)
+        np.testing.assert_array_equal(vectors, table[IDS])
+        factors = np.where(GIVEN & (step < 2), 0.25, 1.0)[:, None]
+        np.testing.assert_allclose(gradient, factors * whole, rtol=1e-6)
+
+
+def test_given_vectors_may_rest_for_an_epoch():
+    model = LSTMNClassifier.from_preset("tiny", vocabulary_size=8, depth=1)
+    model.build()
+    model.compile(OnePassAdam(0.1), run_eagerly=True)
+    model.embedding.pass_on = SlowStart(GIVEN, 0.0, 1, model.optimizer.iterations.value)
+    changed = []
+    for _ in range(2):
+        before = model.embedding.table.numpy()
+        model.train_on_batch({"text": IDS}, np.array([0, 2]))
+        changed.append((model.embedding.table.numpy() != before).any(axis=1).tolist())
+    assert changed[0] == [False, True, False, False, True, False, False, False]
+    assert changed[1] == [False, True, False, False, True, True, True, False]

@@ -1,5 +1,6 @@
 """Word embeddings with pretrained vectors."""
 
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -41,6 +42,8 @@ class WordEmbedding(keras.layers.Layer):
         self.table_dtype = table_dtype
         self.initializer = keras.initializers.get(initializer)
         self.l2 = l2
+        self.pass_on: Callable[[Tensor, Tensor], Tensor] | None = None
+        """Set for a training: ids (...) and their vectors (..., d) to what is passed on."""
 
     def build(self, *_: Any) -> None:
         """Creates the table (V, d)."""
@@ -60,7 +63,8 @@ class WordEmbedding(keras.layers.Layer):
 
     def call(self, ids: Tensor) -> Tensor:
         """Looks up int32 ids (...) and returns their vectors (..., d) in the compute dtype."""
-        return ops.cast(ops.take(self.table, ids, axis=0), self.compute_dtype)
+        vectors = ops.cast(ops.take(self.table, ids, axis=0), self.compute_dtype)
+        return vectors if self.pass_on is None else self.pass_on(ids, vectors)
 
     def _penalty(self, table: Tensor) -> Tensor:
         return self.l2 * ops.sum(ops.square(table[1:]))

@@ -7,6 +7,8 @@ tape goes through a rectified layer and the softmax.
 Where the paper is silent or several readings exist:
     slot 0: the zero state is a slot that every step may read, as in the released code, but is not
         part of the mean; ``include_initial=False`` sums over words alone, as printed;
+    L2: ``l2`` times the sum of squares of all matrices but the table of words, whose rows Adam
+        would shrink in every step, those of words that do not occur in it as well;
     skip connections: off; with ``skip_connections`` upper layers read [h_t of the one below; x_t];
     dropout: on what the classifier's layers read, as described; ``word_dropout``, on word vectors
         and between layers, is not in the paper.
@@ -20,6 +22,7 @@ Stanford Sentiment Treebank's test part with one layer and GloVe 840B, 47.9 % an
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import keras
 from keras import ops
 
 from zoo.layers.classifier_head import ClassifierHead
@@ -31,6 +34,8 @@ from zoo.models.registry import register_model
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids
 from zoo.ops.pooling import masked_mean
+
+_PAPER = {"vocabulary_size": 20_000, "trainable_embeddings": False, "l2": 1e-4}
 
 
 @register_model(task="classification")
@@ -48,17 +53,18 @@ class LSTMNClassifier(BaseModel):
         include_initial: whether the zero state is slot 0.
         dropout: rate of dropout in the classifier.
         word_dropout: rate of dropout on word vectors and between layers.
+        l2: weight of the sum of squares of all matrices but the table of words in the loss.
         trainable_embeddings: whether word vectors are trained.
         embedding_dtype: dtype the word vectors are stored in; None: the model's.
 
     Raises:
-        ValueError: if a size or ``window`` is not positive, or ``dropout`` or ``word_dropout`` is
-            not a rate.
+        ValueError: if a size or ``window`` is not positive, ``dropout`` or ``word_dropout`` is not
+            a rate, or ``l2`` is negative.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "paper": {"vocabulary_size": 20_000, "trainable_embeddings": False},
-        "paper_2_layers": {"vocabulary_size": 20_000, "trainable_embeddings": False, "depth": 2},
+        "paper": _PAPER,
+        "paper_2_layers": {**_PAPER, "depth": 2},
         "tiny": {
             "vocabulary_size": 19,
             "classes": 3,
@@ -84,6 +90,7 @@ class LSTMNClassifier(BaseModel):
         include_initial: bool = True,
         dropout: float = 0.0,
         word_dropout: float = 0.0,
+        l2: float = 0.0,
         trainable_embeddings: bool = True,
         embedding_dtype: str | None = None,
         **kwargs: Any,
@@ -95,6 +102,8 @@ class LSTMNClassifier(BaseModel):
         check_rate("dropout", dropout)
         check_rate("word_dropout", word_dropout)
         check_window(window)
+        if not l2 >= 0:
+            raise ValueError(f"l2 is {l2!r}, expected at least 0")
         self._make_layers()
 
     def _make_layers(self) -> None:
@@ -126,6 +135,9 @@ class LSTMNClassifier(BaseModel):
         self.embedding.build()
         self.reader.build((None, None, self.embedding_dim))
         self.classifier.build((None, self.hidden_dim))
+        for weight in [*self.reader.trainable_weights, *self.classifier.trainable_weights]:
+            if self.l2 and len(weight.shape) > 1:
+                weight.regularizer = keras.regularizers.L2(self.l2)
         self.built = True
 
     def call(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from zoo.tasks.translation_benchmark import limit_threads, now
+from zoo.tasks.translation_benchmark import fastest, limit_threads
 
 if TYPE_CHECKING:
     from zoo.models.sequence_to_sequence import SequenceToSequenceModel
@@ -46,19 +46,9 @@ class AttentionSpeed:
             for length in self.lengths:
                 for use, call in make_calls(self, model, length).items():
                     row = figures.setdefault(f"{mechanism}, {use}, ms a step", {})
-                    row[f"S = {length}"] = 1000 * self._seconds(call) / self.steps
+                    seconds = fastest(call, self.calls, self.clock)
+                    row[f"S = {length}"] = 1000 * seconds / self.steps
         return figures
-
-    def _seconds(self, call: Callable[[], Any]) -> float:
-        """Seconds of the fastest of several calls."""
-        for _ in range(2):
-            call()
-        seconds = []
-        for _ in range(self.calls):
-            began = now(self.clock)
-            call()
-            seconds.append(now(self.clock) - began)
-        return min(seconds)
 
 
 def make_model(mechanism: str) -> "SequenceToSequenceModel":

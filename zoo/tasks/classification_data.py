@@ -108,8 +108,17 @@ def is_here(data: str, data_dir: Path | None) -> bool:
     return True
 
 
-def vectors_for(path: Path, words: list[str], seed: int) -> np.ndarray:
-    """Rows (V, d) of a vocabulary, the special words first; those without a vector are random.
+class GivenVectors(NamedTuple):
+    """The vectors that a vocabulary begins with."""
+
+    matrix: np.ndarray
+    """float32 (V, d)"""
+    given: np.ndarray
+    """bool (V,): whether the file has the word."""
+
+
+def vectors_for(path: Path, words: list[str], seed: int) -> GivenVectors:
+    """Rows of a vocabulary, the special words first; those without a vector are random.
 
     Args:
         path: word vectors in GloVe's or word2vec's text format.
@@ -118,10 +127,10 @@ def vectors_for(path: Path, words: list[str], seed: int) -> np.ndarray:
     """
     vectors = read_vectors(path, keep=words)
     matrix = embedding_matrix(vectors, words)
-    missing: np.ndarray = np.all(matrix == 0, axis=1)
-    missing[0] = False  # padding
+    given: np.ndarray = np.any(matrix != 0, axis=1)
     random = np.random.default_rng([seed, 300]).normal(size=matrix.shape)
-    return np.where(missing[:, np.newaxis], random, matrix).astype("float32")
+    random[0] = 0.0  # padding
+    return GivenVectors(np.where(given[:, np.newaxis], matrix, random).astype("float32"), given)
 
 
 def _sample_record(logger: logging.Logger, other: str) -> DataRecord:

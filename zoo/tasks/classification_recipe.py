@@ -13,10 +13,8 @@ from zoo.training.settings import TrainingSettings, build_and_compile, open_run,
 if TYPE_CHECKING:
     import logging
 
-    import numpy as np
-
     from zoo.models.base import BaseModel
-    from zoo.tasks.classification_data import ClassificationData
+    from zoo.tasks.classification_data import ClassificationData, GivenVectors
     from zoo.text.words import WordCodec
     from zoo.training.runs import RunFolder
 
@@ -29,6 +27,8 @@ class ClassificationSettings(TrainingSettings):
     """Word vectors in GloVe's or word2vec's text format. Without any they are learned."""
     train_vectors: bool = True
     """Whether vectors of the file are tuned."""
+    first_epoch_gradient: float | None = None
+    """What their gradients are multiplied by in the first epoch; others' are as they are."""
     minimum_count: int = 1
     """Words of the training part that occur less often are unknown."""
     case_fold: bool = True
@@ -113,14 +113,14 @@ def _train(
     from zoo.tasks.classification import encode_examples
     from zoo.tasks.classification_data import vectors_for
 
-    matrix: np.ndarray | None = None
+    vectors: GivenVectors | None = None
     if settings.vectors is not None:
-        matrix = vectors_for(settings.vectors, codec.words, settings.seed)
+        vectors = vectors_for(settings.vectors, codec.words, settings.seed)
     arguments = {
         "vocabulary_size": codec.vocabulary_size,
         "classes": len(data.labels),
-        "embedding_dim": settings.embedding_dim if matrix is None else matrix.shape[1],
-        "trainable_embeddings": settings.train_vectors or matrix is None,
+        "embedding_dim": settings.embedding_dim if vectors is None else vectors.matrix.shape[1],
+        "trainable_embeddings": settings.train_vectors or vectors is None,
     }
     batches = encode_examples(
         data.training,
@@ -133,11 +133,26 @@ def _train(
     model: Any = build_and_compile(
         settings, lambda: make_model(settings, arguments), batches.steps_per_epoch
     )
-    if matrix is not None:
-        with model.distribute_strategy.scope():
-            model.embedding.load_vectors(matrix)
+    if vectors is not None:
+        _start_from(vectors, model, settings.first_epoch_gradient, batches.steps_per_epoch)
     evaluate = _evaluator(settings, model, data.validation, data, codec)
-    return model, train(settings, model, batches, run, evaluate, monitor="accuracy")
+    report = train(settings, model, batches, run, evaluate, monitor="accuracy")
+    model.embedding.pass_on = None
+    return model, report
+
+
+def _start_from(
+    vectors: "GivenVectors", model: Any, first_epoch_gradient: float, steps_per_epoch: int
+) -> None:
+    """Gives the table of words its vectors, whose gradients are scaled in the first epoch."""
+    from zoo.tasks.classification import SlowStart
+
+    with model.distribute_strategy.scope():
+        model.embedding.load_vectors(vectors.matrix)
+    iterations = model.optimizer.iterations.value
+    model.embedding.pass_on = SlowStart(
+        vectors.given, first_epoch_gradient, steps_per_epoch, iterations
+    )
 
 
 def _evaluator(

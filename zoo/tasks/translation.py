@@ -158,8 +158,10 @@ class TranslationEvaluator:
         self._batches = examples.batches(batch_size)
         self._beam_width = beam_width
         self._length_penalty = length_penalty
-        self._translate = tf.function(self._search, reduce_retracing=True)
-        self._score = tf.function(self._losses, reduce_retracing=True)
+        ids = tf.TensorSpec([None, None], tf.int32)
+        pair = {"source": ids, "target": ids}
+        self._translate = tf.function(self._search, input_signature=[ids])
+        self._score = tf.function(self._losses, input_signature=[pair, ids])
 
     def __call__(self) -> dict[str, float]:
         """Returns ``bleu`` (13a), ``bleu_lowercase``, ``exact_match`` (%), ``perplexity``."""

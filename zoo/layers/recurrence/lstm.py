@@ -37,6 +37,25 @@ def lstm_step(
     return o * tf.tanh(cell), cell, tf.concat([i, f, g, o], axis=-1)
 
 
+def lstm_step_factors(gates: Tensor, cell: Tensor, tanh_cell: Tensor) -> tuple[Tensor, Tensor]:
+    """What leads back through ``lstm_step``, of one step or of all: it depends on no later one.
+
+    With ``dh`` the gradient of h', and ``dc`` that of c' as later steps see it:
+    ``dc += dh * into_cell``; ``da = [dc, dc, dc, dh] * factors``.
+
+    Args:
+        gates: activated, (..., 4n).
+        cell: c, before the step, (..., n).
+        tanh_cell: tanh(c') (..., n).
+
+    Returns:
+        ``factors`` (..., 4n) and ``into_cell`` (..., n).
+    """
+    i, f, g, o = tf.split(gates, 4, axis=-1)
+    factors = [g * i * (1 - i), cell * f * (1 - f), i * (1 - g * g), tanh_cell * o * (1 - o)]
+    return tf.concat(factors, axis=-1), o * (1 - tanh_cell * tanh_cell)
+
+
 def lstm_states(projected: Tensor, recurrent_kernel: Tensor, reverse: bool = False) -> Tensor:
     """Hidden states of a long short-term memory that starts from a zero state.
 
@@ -137,14 +156,11 @@ def _gates_gradient(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Back through time: the gradients of every step's pre-activations and of the first state.
 
-    What does not depend on later steps is computed for all steps at once: with ``dh`` and ``dc``
-    the gradients of h and c, ``da = [dc, dc, dc, dh] * factors`` and ``dc += dh * into_cell``.
+    What does not depend on later steps is computed for all steps at once.
     """
     length, units = tf.shape(tanh_cell)[0], tanh_cell.shape[-1]
-    i, f, g, o = tf.split(gates, 4, axis=-1)
-    factors = [g * i * (1 - i), cell_before * f * (1 - f), i * (1 - g * g), tanh_cell * o * (1 - o)]
-    into_cell = o * (1 - tanh_cell * tanh_cell)
-    kept = [upstream, into_cell, f, tf.concat(factors, axis=-1)]
+    factors, into_cell = lstm_step_factors(gates, cell_before, tanh_cell)
+    kept = [upstream, into_cell, gates[:, :, units : 2 * units], factors]
     arrays = [unstack(x) for x in (kept if into_cells is None else [*kept, into_cells])]
     zeros = tf.zeros_like(tanh_cell[0])
 

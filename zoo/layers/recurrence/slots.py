@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from zoo.layers.recurrence.loops import product_over_time
 from zoo.ops.masking import Tensor, masked_softmax
 
 
@@ -67,7 +68,7 @@ def read_slots(query: Tensor, slots: Slots, scale: Tensor) -> tuple[Tensor, Tens
     Returns:
         The mean of the memory (..., m), zeros where no slot is real, and the weights s (S, ...).
     """
-    scores = tf.tensordot(tf.tanh(slots.keys + query), scale, axes=1)  # (S, ...)
+    scores = _products(tf.tanh(slots.keys + query), scale)  # (S, ...)
     weights = masked_softmax(scores, slots.real, axis=0)
     return tf.reduce_sum(weights[..., None] * slots.memory, axis=0), weights
 
@@ -94,5 +95,16 @@ def read_gradient(
         query=tf.reduce_sum(into_keys, axis=0),
         keys=into_keys,
         memory=weights[..., None] * into_mean,
-        scale=tf.tensordot(into_scores, hidden, axes=[[0, 1], [0, 1]]),
+        scale=product_over_time(hidden, into_scores[..., None])[:, 0],
     )
+
+
+def _products(values: Tensor, vector: Tensor) -> Tensor:
+    """Products (S, ...) of values (S, ..., a) and a vector (a,).
+
+    ``tf.tensordot`` would copy the values first, as it does where a size is not known in advance.
+    """
+    flat = tf.matmul(tf.reshape(values, (-1, vector.shape[0])), vector[:, None])
+    products = tf.reshape(flat, tf.shape(values)[:-1])
+    products.set_shape(values.shape[:-1])
+    return products

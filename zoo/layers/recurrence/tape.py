@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from zoo.layers.recurrence.loops import new_store, run_loop, unstack
+from zoo.layers.recurrence.loops import new_store, put_row, run_loop, unstack, writable
 from zoo.layers.recurrence.lstm import lstm_step
 from zoo.layers.recurrence.slots import Slots, read_slots, real_places
 from zoo.layers.recurrence.tape_gradient import TapeRun, tape_gradient
@@ -246,10 +246,9 @@ def _run(inputs: dict, window: int | None) -> TapeRun:
             names = ("fused_read", "fused_gate", "fused_weights")
             kept |= dict(zip(names, step.fused, strict=True))
             gamma = step.fused[0][:, :units]
-        place = [[(carried + t) % width]]
+        place = (carried + t) % width
         with tf.control_dependencies([step.read]):  # the ring was read: it is changed in place
-            keys = tf.tensor_scatter_nd_update(keys, place, step.key[None])
-            memory = tf.tensor_scatter_nd_update(memory, place, row[None])
+            keys, memory = put_row(keys, place, step.key), put_row(memory, place, row)
         stores = {name: store.write(t, kept[name]) for name, store in stores.items()}
         return t + 1, step.read[:, :units], gamma, (keys, memory), stores
 
@@ -263,8 +262,8 @@ def _ring(start: Slots, room: Tensor) -> Slots:
     """The slots before the first step, and places for so many more."""
     padding = [[0, room], [0, 0]]
     return Slots(
-        tf.pad(start.keys, [*padding, [0, 0]]),
-        tf.pad(start.memory, [*padding, [0, 0]]),
+        writable(tf.pad(start.keys, [*padding, [0, 0]])),
+        writable(tf.pad(start.memory, [*padding, [0, 0]])),
         tf.pad(start.real, padding, constant_values=True),
     )
 

@@ -11,7 +11,16 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from zoo.layers.recurrence.loops import new_store, product_over_time, run_loop, unstack
+from zoo.layers.recurrence.loops import (
+    add_rows,
+    new_store,
+    product_over_time,
+    put_row,
+    run_loop,
+    unstack,
+    writable,
+)
+from zoo.layers.recurrence.lstm import lstm_step_factors
 from zoo.layers.recurrence.slots import Slots, read_gradient, real_places
 from zoo.ops.masking import Tensor
 
@@ -82,8 +91,11 @@ class _Backwards:
             tf.concat([inputs["start"].keys, hidden_keys], axis=0),
             tf.concat([inputs["start"].memory, kept["memory"]], axis=0),
         )
-        read = {name: kept[name] for name in kept if name != "read"}
-        read["cell_read"] = kept["read"][:, :, n:]  # c~_t
+        read = {name: kept[name] for name in kept if name not in ("memory", "gates", "read")}
+        read["factors"], read["into_cell"] = lstm_step_factors(
+            kept["gates"], kept["read"][:, :, n:], tf.tanh(kept["memory"][:, :, n:])
+        )
+        read["forget"] = kept["gates"][:, :, n : 2 * n]
         read["queries"] = inputs["queries"] + tf.matmul(self.summaries_before, self.kernels.summary)
         names = ["into_memory", "into_summaries", "into_weights"]
         if self.fusion is not None:
@@ -101,9 +113,9 @@ class _Backwards:
         sizes = {"queries": scale.shape[0], "gates": 4 * self.units, "keys": scale.shape[0]}
         state: dict[str, Any] = {
             "summary": tf.zeros_like(self.first_summary),
-            "ring": (ring.keys, ring.memory),
-            "keys": tf.zeros_like(ring.keys),
-            "memory": tf.zeros_like(ring.memory),
+            "ring": (writable(ring.keys), writable(ring.memory)),
+            "keys": writable(tf.zeros_like(ring.keys)),
+            "memory": writable(tf.zeros_like(ring.memory)),
             "scale": tf.zeros_like(scale),
         }
         if self.fusion is not None:
@@ -130,22 +142,14 @@ class _Backwards:
         state, row, into_key = self._take_slot(t, kept, dict(state))
         dh, dc = tf.split(row, 2, axis=-1)
         dh = dh + tf.matmul(into_key, self.kernels.slot, transpose_b=True)
-        i, f, g, o = tf.split(kept["gates"], 4, axis=-1)
-        tanh_cell = tf.tanh(kept["memory"][:, self.units :])
-        dc = dc + dh * o * (1 - tanh_cell * tanh_cell)
-        factors = (
-            g * i * (1 - i),
-            kept["cell_read"] * f * (1 - f),
-            i * (1 - g * g),
-            tanh_cell * o * (1 - o),
-        )
-        into_gates = tf.concat([dc, dc, dc, dh], axis=-1) * tf.concat(factors, axis=-1)
+        dc = dc + dh * kept["into_cell"]
+        into_gates = tf.concat([dc, dc, dc, dh], axis=-1) * kept["factors"]
         stored = {"keys": into_key, "gates": into_gates}
         if self.fusion is not None:
             stored |= self._fusion(kept, state, dc)
         into_summary = state["summary"] + kept["into_summaries"]
         into_summary += tf.matmul(into_gates, self.kernels.recurrent, transpose_b=True)
-        into_read = tf.concat([into_summary, dc * f], axis=-1)  # of [h~_t; c~_t]
+        into_read = tf.concat([into_summary, dc * kept["forget"]], axis=-1)  # of [h~_t; c~_t]
         stored["queries"] = self._read(t, kept, state, into_read)
         kernel = self.kernels.summary
         state["summary"] = tf.matmul(stored["queries"], kernel, transpose_b=True)
@@ -158,14 +162,15 @@ class _Backwards:
     ) -> tuple[dict[str, Any], Tensor, Tensor]:
         """The gradients of step t's [h; c] and key; its place holds the slot before it again."""
         place = (self.carried + t) % self.width
-        row = kept["into_memory"] + state["memory"][place]  # (B, 2n)
-        key = tf.identity(state["keys"][place])  # (B, a)
+        row = kept["into_memory"] + tf.gather(state["memory"], place)  # (B, 2n)
+        key = tf.gather(state["keys"], place)  # (B, a)
         before = tf.maximum(self.carried + t - self.width, 0)
         with tf.control_dependencies([row, key]):  # they were read: the rings change in place
             for name in ("memory", "keys"):
-                state[name] = _put(state[name], place, tf.zeros_like(state[name][0]))
+                zeros = tf.zeros(tf.shape(state[name])[1:], state[name].dtype)
+                state[name] = put_row(state[name], place, zeros)
             state["ring"] = tuple(
-                _put(ring, place, slots[before])
+                put_row(ring, place, slots[before])
                 for ring, slots in zip(state["ring"], self.slots, strict=True)
             )
         return state, row, key
@@ -185,9 +190,9 @@ class _Backwards:
             self.kernels.scale,
             kept["weights"][:filled],
         )
-        places = tf.range(filled)[:, None]
-        state["memory"] = tf.tensor_scatter_nd_add(state["memory"], places, into.memory)
-        state["keys"] = tf.tensor_scatter_nd_add(state["keys"], places, into.keys)
+        # The next step changes the ring after it has read these keys, which needed all of it.
+        state["memory"] = add_rows(state["memory"], into.memory)
+        state["keys"] = add_rows(state["keys"], into.keys)
         state["scale"] += into.scale
         return into.query
 
@@ -216,8 +221,3 @@ class _Backwards:
 def _before(summaries: Tensor, first: Tensor) -> Tensor:
     """The summary (T, B, n) of the step before each."""
     return tf.concat([first[None], summaries], axis=0)[:-1]
-
-
-def _put(ring: Tensor, place: Tensor, row: Tensor) -> Tensor:
-    """The ring with another row at a place."""
-    return tf.tensor_scatter_nd_update(ring, [[place]], row[None])
