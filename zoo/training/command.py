@@ -1,25 +1,53 @@
-"""Starts a recipe from the command line."""
+"""Starts a command from the command line: a recipe, a tool, or one of the package's own."""
 
+import contextlib
+import io
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
 
 import tyro
 
+_BOX = str.maketrans(dict.fromkeys("╭╮╰╯│─", " "))
 
-def start(main: Callable[[Any], Any], settings: Any, description: str) -> None:
+
+def start(
+    main: Callable[[Any], Any], settings: Any, description: str, *, program: str | None = None
+) -> None:
     """Runs `main` with the settings of the command line.
 
-    What a user can mend (a bad setting, a missing or broken file, a diverging loss) is one line and
-    exit status 1; anything else is a bug and keeps its traceback.
+    What a user can mend is one line on standard error: a wrong argument, with exit status 2, or a
+    bad setting, a missing or broken file, a diverging loss, with exit status 1. Anything else is a
+    bug and keeps its traceback.
 
     Args:
         main: takes the settings.
         settings: dataclass, or union of dataclasses, whose fields become flags.
         description: for `--help`.
+        program: the command's name in `--help`; by default the script's.
     """
-    chosen = tyro.cli(settings, description=description)
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            chosen = tyro.cli(settings, description=description, prog=program)
+    except SystemExit as stopped:
+        if stopped.code:
+            sys.stderr.write(f"error: {one_line(said.getvalue())}\n")
+        raise
     try:
         main(chosen)
+    except BrokenPipeError:  # the reader of our output has seen enough
+        sys.stderr.close()
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
     except (ValueError, OSError, ModuleNotFoundError, FloatingPointError) as error:
         sys.exit(f"error: {error}")
+
+
+def one_line(message: str) -> str:
+    """A message of the parser without its frame, the frame's title and line breaks."""
+    lines = [line.translate(_BOX).strip() for line in message.splitlines() if "╭" not in line]
+    text = " ".join(filter(None, lines)).replace("__tyro-dummy-inner__.", "")
+    return re.sub(r"\s*For full helptext, (run|see):? (.*)", r" (see \2)", text).strip()
