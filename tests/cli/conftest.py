@@ -9,19 +9,13 @@ import pytest
 from zoo.cli.main import main
 from zoo.serving import servable
 
-
-@functools.cache
-def loaded(name):
-    return LOAD(name)
-
-
-LOAD = servable.Servable
+_loaded = functools.cache(servable.Servable)
 
 
 @pytest.fixture
 def zoo_command(monkeypatch, capsys):
     """Gives `command(*arguments, lines=b"")` -> exit status or message, and what was written."""
-    monkeypatch.setattr(servable, "Servable", loaded)
+    monkeypatch.setattr(servable, "Servable", _loaded)
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "2")
 
     def command(*arguments, lines=b""):

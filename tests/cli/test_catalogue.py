@@ -118,3 +118,15 @@ def test_export_refuses_what_is_not_whole(zoo_command, tmp_path):
     code, _ = zoo_command("export", run, tmp_path / "new")
     assert "assets/vocabulary.txt differs" in code
     assert not (tmp_path / "new").exists()
+
+
+def test_what_cannot_be_served_is_one_line(zoo_command, tmp_path, monkeypatch):
+    twin = tmp_path / "squad_dcn"
+    shutil.copytree(resolve("squad_dcn"), twin)
+    code, _ = zoo_command("serve", "squad_dcn", twin)
+    assert code.startswith("error: names must have different last parts")
+    code, _ = zoo_command("serve", "squad_dcn", "--host", "192.0.2.1")
+    assert "cannot be listened at" in code
+    monkeypatch.setattr("zoo.serving.load._CHECKOUT_MODELS", tmp_path / "nowhere")
+    code, _ = zoo_command("serve")
+    assert "there are no models to serve" in code

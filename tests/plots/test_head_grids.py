@@ -26,7 +26,7 @@ def labels(axis):
 
 def test_every_head_has_its_place():
     encoder, cross = weights(2, 3, 4, 4), weights(2, 3, 5, 4)
-    source, target = ["a", b"b", "$c_{1}$", "埃"], ["v", "w", "x", "y", "z"]
+    source, target = ["a", b"b", "$c_{1}$", "\0"], ["v", "w", "x", "y", "z"]
     maps = {"encoder": Heads(encoder, source, source), "cross": Heads(cross, target, source)}
     figure = heads(maps, title="t")
     assert [panel.get_suptitle() for panel in figure.subfigs] == ["encoder", "cross"]
@@ -69,3 +69,9 @@ def test_long_texts_are_labelled_at_even_distances_in_a_bounded_size():
 def test_what_cannot_be_drawn_is_refused(maps, message):
     with pytest.raises(ValueError, match=message):
         heads(maps)
+
+
+def test_keys_from_right_to_left_stand_from_right_to_left():
+    words = ["השועל", "קפץ"]
+    figure = heads({"a": Heads(weights(2, 2, 2, 2), words, words)})
+    assert all(axes.xaxis_inverted() for axes in figure.subfigs[0].axes)

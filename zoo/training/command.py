@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -27,23 +28,27 @@ def start(
         description: for `--help`.
         program: the command's name in `--help`; by default the script's.
     """
-    said = io.StringIO()
     try:
-        with contextlib.redirect_stderr(said):
-            chosen = tyro.cli(settings, description=description, prog=program)
-    except SystemExit as stopped:
-        if stopped.code:
-            sys.stderr.write(f"error: {one_line(said.getvalue())}\n")
-        raise
-    try:
-        main(chosen)
-    except BrokenPipeError:  # the reader of our output has seen enough
-        sys.stderr.close()
+        main(_parsed(settings, description, program))
+    except BrokenPipeError:  # whoever reads the output has seen enough
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # else Python complains at its end
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
     except (ValueError, OSError, ModuleNotFoundError, FloatingPointError) as error:
         sys.exit(f"error: {error}")
+
+
+def _parsed(settings: Any, description: str, program: str | None) -> Any:
+    """The settings of the command line; what the parser has to say of errors, in one line."""
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            return tyro.cli(settings, description=description, prog=program)
+    except SystemExit as stopped:
+        if stopped.code:
+            sys.stderr.write(f"error: {one_line(said.getvalue())}\n")
+        raise
 
 
 def one_line(message: str) -> str:
