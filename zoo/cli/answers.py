@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import json
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,8 @@ class Run(Question):
 
     def __call__(self) -> None:
         """Writes an answer a line; of n-best lists, score and translation of each."""
-        for _, result in _ask(self, _ROWS):
+        rows = 1 if sys.stdin.isatty() else _ROWS  # who types a line waits for its answer
+        for result in _ask(self, rows):
             for row in _rows(result):
                 print(_as_json(row) if self.json else _as_text(row), flush=True)
 
@@ -51,12 +53,12 @@ class Picture(Question):
         if len(found) != 1:
             count = "none" if not found else "several"
             raise ValueError(f"a picture is drawn of one example, got {count}")
-        save_figure(answer(found[0][1]), self.out)
+        save_figure(answer(found[0]), self.out)
         print(self.out)
 
 
-def _ask(question: Question, rows: int) -> Iterator[tuple[str, dict[str, "np.ndarray"]]]:
-    """Signature and outputs, of up to so many examples at a time."""
+def _ask(question: Question, rows: int) -> Iterator[dict[str, "np.ndarray"]]:
+    """The outputs of up to so many examples at a time."""
     given = question.given()
     resolve(question.name)  # which takes no TensorFlow to find out
     from zoo.serving.servable import Servable
@@ -71,7 +73,7 @@ def _ask(question: Question, rows: int) -> Iterator[tuple[str, dict[str, "np.nda
         }
         if "candidates" in columns:
             columns["candidates"] = _padded(columns["candidates"])
-        yield name, servable.ask(columns | same, name)
+        yield servable.ask(columns | same, name)
 
 
 def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:

@@ -19,15 +19,19 @@ def listen(host: str, port: int) -> socket.socket:
     Raises:
         ValueError: The address is not one of this machine, or is taken.
     """
+    if not 0 <= port < 1 << 16:  # or the system takes its last 16 bits
+        raise ValueError(f"port must be from 0 to 65535, got {port}")
+    opened = None
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, address = found[0]
         opened = socket.socket(family, kind, protocol)
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind(address)
         opened.listen(_WAITING)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
+        if opened is not None:
+            opened.close()
         raise ValueError(f"host {host!r} and port {port} cannot be listened at: {error}") from error
     return opened
 
