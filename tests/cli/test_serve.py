@@ -45,4 +45,4 @@ def test_it_serves_until_a_signal_comes(zoo_command, monkeypatch):
     code, said = zoo_command("serve", "squad_dcn", "--port", "0")
     assert answers[0]["outputs"]["answer"] == ["a b"]
     assert said.out == f"http://127.0.0.1:{ports[0]}/v1/models/squad_dcn:predict\n"
-    assert code == 130  # as of any command that is interrupted
+    assert code in (None, 130)  # the second if the server passes the signal on

@@ -249,7 +249,7 @@ def test_an_address_that_is_taken_is_an_error():
             listen("127.0.0.1", port)
     with pytest.raises(ValueError, match="port must be from 0 to 65535, got 65536"):
         listen("127.0.0.1", 1 << 16)
-    with pytest.raises(ValueError, match="host '192.0.2.1' and port 0 cannot be listened at"):
+    with pytest.raises(ValueError, match="and port 0 cannot be listened at"):
         listen("192.0.2.1", 0)  # of no machine
 
 
