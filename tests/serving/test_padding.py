@@ -44,6 +44,18 @@ def test_a_column_behind_the_last_token_stays_the_last():
     assert picked["start_per_iteration"].tolist() == [[1, 2]]
 
 
+def test_maps_of_one_text_onto_itself_and_of_deeper_layers_are_known():
+    outputs = {
+        "premise_tokens": strings([b"a", b""], [b"b", b"c"]),
+        "premise_length": np.array([1, 2]),
+        "attention_premise_intra": np.arange(12.0).reshape(2, 2, 3),
+        "attention_deep_premise_to_premise": np.arange(8.0).reshape(2, 2, 2),
+    }
+    picked = pick_rows(outputs, slice(0, 1))
+    assert picked["attention_premise_intra"].tolist() == [[[0.0, 2.0]]]
+    assert picked["attention_deep_premise_to_premise"].tolist() == [[[0.0]]]
+
+
 def test_unknown_outputs_are_left_as_they_are():
     outputs = {"codes": np.ones((2, 5)), "attention_of_another_kind": np.ones((2, 3))}
     assert {name: value.shape for name, value in pick_rows(outputs, slice(1, 2)).items()} == {

@@ -22,11 +22,6 @@ _AXES = {
 }
 # What is written may have no token; what is read has one column at least.
 _MAY_BE_EMPTY = ("target_length",)
-_PATTERNS = (
-    re.compile(r"attention_(?P<query>\w+)_to_(?P<key>\w+)"),
-    re.compile(r"attention_(?P<key>\w+)"),
-    re.compile(r"(?P<key>\w+)_tokens"),
-)
 
 
 def pick_rows(outputs: Mapping[str, np.ndarray], rows: slice) -> dict[str, np.ndarray]:
@@ -58,12 +53,17 @@ def pick_rows(outputs: Mapping[str, np.ndarray], rows: slice) -> dict[str, np.nd
 
 def _axes(name: str, sides: Collection[str]) -> tuple[str, ...]:
     """The sides that the last axes of an output stand for; none if they are not known."""
-    axes = _AXES.get(name, ())
-    for pattern in _PATTERNS:
-        found = pattern.fullmatch(name)
-        axes = axes or (tuple(found.groupdict().values()) if found else ())
-        axes = axes if all(side in sides for side in axes) else ()
-    return axes
+    if name in _AXES:
+        return _AXES[name] if all(side in sides for side in _AXES[name]) else ()
+    side = "|".join(map(re.escape, sides))
+    pair = re.fullmatch(rf"attention_(?:\w+_)?({side})_to_({side})", name)
+    if pair:
+        return pair[1], pair[2]
+    own = re.fullmatch(rf"attention_({side})_intra", name)
+    if own:
+        return own[1], own[1]
+    one = re.fullmatch(rf"attention_({side})|({side})_tokens", name)
+    return (one[1] or one[2],) if one else ()
 
 
 def _cut(value: np.ndarray, axis: int, padded: int, needed: int) -> np.ndarray:
