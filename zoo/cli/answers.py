@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zoo.cli.questions import Question, choose_signature, examples, scalars
+from zoo.cli.quiet import without_greetings
 from zoo.serving.load import resolve
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ def _ask(question: Question, rows: int) -> Iterator[dict[str, "np.ndarray"]]:
     """The outputs of up to so many examples at a time."""
     given = question.given()
     resolve(question.name)  # which takes no TensorFlow to find out
-    from zoo.serving.servable import Servable
+    with without_greetings():
+        from zoo.serving.servable import Servable
 
     servable = Servable(question.name)
     name = choose_signature(servable, given, texts=bool(question.text))

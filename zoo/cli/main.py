@@ -1,6 +1,5 @@
 """The commands of `python -m zoo`. What needs no TensorFlow does not load it."""
 
-import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,7 +28,6 @@ Command = (
 
 def main() -> None:
     """Runs the command of the command line."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # else TensorFlow greets on stderr
     module = Path(sys.argv[0]).name == "__main__.py"
     start(_call, Command, DESCRIPTION, program="python -m zoo" if module else "zoo")
 

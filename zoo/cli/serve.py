@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from zoo.cli.quiet import without_greetings
 from zoo.serving.limits import Limits
 from zoo.serving.load import list_models, resolve
 
@@ -58,8 +59,9 @@ class Serve:
 
 def make_served_app(command: Serve) -> "Starlette":
     """Loads what a command names, and makes the application that answers."""
-    from zoo.serving.servable import Servable
-    from zoo.serving.server import make_app
+    with without_greetings():
+        from zoo.serving.servable import Servable
+        from zoo.serving.server import make_app
 
     servables = {name: Servable(folder) for name, folder in command.folders().items()}
     return make_app(servables, command.limits)
