@@ -81,7 +81,7 @@ def test_help_of_a_recipe_loads_no_tensorflow(recipe):
         ["serve", "--help"],
         ["run", "no_such_model", "text"],
         ["serve", "no_such_model"],
-        ["picture", "squad_dcn", "--context-file", "no_such_file"],
+        ["run", "squad_dcn", "--context-file", "no_such_file"],
         ["--tyro-print-completion", "bash"],
     ],
     ids=" ".join,
