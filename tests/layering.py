@@ -29,6 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     **dict.fromkeys(_OUTPUTS, _OPS | _WEIGHTS | _INPUTS),
     **dict.fromkeys(_USES, _BELOW_USES | _USES),
     **dict.fromkeys(("cli", "explorer", "recipes"), _BELOW_USES | _USES),
+    "__main__": {"cli"},  # python -m zoo
 }
 # A model file may import these files of models/, and no other.
 _SHARED_BY_MODELS = {

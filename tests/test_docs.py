@@ -1,19 +1,32 @@
 """The examples of the documentation run as they stand there, and do what the text says."""
 
+import functools
+import io
+import json
 import re
+import shlex
+import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import keras
 import numpy as np
 import pytest
+from starlette.testclient import TestClient
 
 from zoo.attention.scores import AdditiveScore, GeneralScore
+from zoo.cli.main import main
+from zoo.cli.serve import Serve, make_served_app
+from zoo.serving import servable
+from zoo.serving.cards import read_card
+from zoo.serving.load import list_models, resolve
 
 ROOT = Path(__file__).resolve().parent.parent
 MIGRATION = ROOT / "docs" / "migration.md"
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SHELL = re.compile(r"^```bash\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 
 SOURCE = np.array([[5, 9, 7, 0], [8, 0, 0, 0]], "int32")
 TARGET = np.array([[2, 4, 6], [2, 5, 0]], "int32")
@@ -174,3 +187,111 @@ def assert_scores(score, weights, query, keys, expected):
     score.set_weights(weights)
     actual = score(query[None, None], score.prepare(keys[None]))
     np.testing.assert_allclose(actual[0, 0], expected, rtol=1e-9)
+
+
+def shell_blocks(page: Path, heading: str) -> list[tuple[list[str], str]]:
+    """The lines of each block of shell commands of a section, and the output below it if any."""
+    _, *parts = _HEADING.split(page.read_text(encoding="utf-8"))
+    text = dict(zip(parts[::2], parts[1::2], strict=True))[heading]
+    return [(block.splitlines(), output) for block, output in _SHELL.findall(text)]
+
+
+_loaded = functools.cache(servable.Servable)
+
+
+@pytest.fixture
+def loaded_once(monkeypatch):
+    """Commands load a model only if no other test of this file has."""
+    monkeypatch.setattr(servable, "Servable", lambda name: _loaded(resolve(name).resolve()))
+
+
+@pytest.fixture
+def shell(loaded_once, monkeypatch, capsys, tmp_path):
+    """Runs a line such as `printf ... | python -m zoo ...` in this process; gives its output."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "2")
+
+    def run_line(line: str) -> str:
+        words, given = shlex.split(line), ""
+        if words[0] == "printf":
+            given, words = words[1].replace("\\n", "\n"), words[words.index("|") + 1 :]
+        words = words[: words.index(">")] if ">" in words else words
+        assert words[:3] == ["python", "-m", "zoo"] or words[0] == "zoo"
+        arguments = words[3:] if words[0] == "python" else words[1:]
+        monkeypatch.setattr(sys, "argv", ["zoo", *arguments])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
+        with pytest.raises(SystemExit) if "--tyro" in line else nullcontext():
+            main()
+        return capsys.readouterr().out
+
+    return run_line
+
+
+COMMANDS = ROOT / "docs" / "command_line.md"
+
+
+@pytest.mark.parametrize(
+    "heading", ["What there is", "Ask a model", "Draw what it looked at", "Export", "Completion"]
+)
+def test_the_commands_of_the_page_do_what_it_says(heading, shell, tmp_path):
+    blocks = shell_blocks(COMMANDS, heading)
+    assert blocks
+    for lines, output in blocks:
+        said = "".join(map(shell, lines))
+        assert said
+        assert not output or said == output
+    if heading == "Draw what it looked at":
+        assert (tmp_path / "attention.png").is_file()
+    if heading == "Export":
+        assert read_card(tmp_path / "models" / "squad_dcn" / "1").task == "reading"
+    if heading == "Completion":
+        assert "complete" in said
+
+
+def test_the_pictures_of_the_page_are_drawn(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    run(examples(COMMANDS)["Draw what it looked at"])
+    drawn = {path.stem for path in tmp_path.glob("*.png")}
+    assert drawn == {"alignment", "heads", "document", "tape"}
+
+
+SERVING = ROOT / "docs" / "serving.md"
+
+
+def test_the_requests_of_the_page_are_answered(loaded_once):
+    (started, _), (asked, _) = shell_blocks(SERVING, "A server")
+    (line,) = started
+    names = shlex.split(line)[4:]
+    assert {*names} <= {*list_models()}
+    assert (Serve.host, Serve.port) == ("127.0.0.1", 8501)
+    app = make_served_app(Serve(tuple(names)))
+    with TestClient(app, base_url="http://127.0.0.1:8501") as client:
+        status, metadata, *answers = (curl(client, line) for line in asked)
+    assert status["model_version_status"][0]["state"] == "AVAILABLE"
+    assert "serving_default" in metadata["metadata"]["signature_def"]["signature_def"]
+    read, translated, best = answers
+    assert read["predictions"][0]["answer"] == "Ada Moreau"
+    assert len(translated["outputs"]["translation"]) == 1
+    assert len(best["outputs"]["translation"][0]) == 3
+
+
+def curl(client: TestClient, line: str) -> Any:
+    """Does what curl does with a line of the page."""
+    words = shlex.split(line)
+    body = words[words.index("-d") + 1] if "-d" in words else None
+    answer = client.request("GET" if body is None else "POST", words[-1], content=body)
+    assert answer.status_code == 200, answer.text
+    return json.loads(answer.content)
+
+
+def test_the_folders_of_tensorflow_serving_are_those_of_its_configuration(shell, tmp_path):
+    heading = "The same folder under TensorFlow Serving"
+    ((lines, _),) = shell_blocks(SERVING, heading)
+    for line in lines:
+        shell(line)
+    page = SERVING.read_text(encoding="utf-8").partition(f"## {heading}")[2]
+    configured = re.findall(r'name: "(\w+)" base_path: "/(\S+)"', page)
+    assert len(configured) == len(lines)
+    for name, place in configured:
+        assert place == f"models/{name}"
+        assert (tmp_path / place / "1" / "saved_model.pb").is_file()

@@ -71,6 +71,33 @@ def test_help_of_a_recipe_loads_no_tensorflow(recipe):
     assert not set(loaded.split(",")) & {"keras", "keras_nlp", "tensorflow", "tensorflow_text"}
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["--help"],
+        ["list"],
+        ["info", "squad_dcn"],
+        ["run", "--help"],
+        ["serve", "--help"],
+        ["run", "no_such_model", "text"],
+        ["serve", "no_such_model"],
+        ["run", "squad_dcn", "--context-file", "no_such_file"],
+        ["--tyro-print-completion", "bash"],
+    ],
+    ids=" ".join,
+)
+def test_what_needs_no_tensorflow_loads_none(command):
+    loaded = heavy_modules_after(
+        "import contextlib, io, runpy, sys\n"
+        f"sys.argv = ['zoo', *{command!r}]\n"
+        "shown = io.StringIO()\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(shown):\n"
+        "    runpy.run_module('zoo', run_name='__main__', alter_sys=True)\n"
+        "assert shown.getvalue() or 'no_such' in sys.argv[-1] + sys.argv[-2]"
+    )
+    assert loaded == ""
+
+
 @pytest.mark.parametrize("name", sorted(set(zoo.__all__) - {"__version__"}))
 def test_every_public_name_resolves(name):
     value = getattr(zoo, name)
@@ -82,7 +109,7 @@ def test_every_public_name_resolves(name):
 
 def test_every_part_of_the_package_is_public():
     parts = {path.parent.name for path in (ROOT / "zoo").glob("*/__init__.py")}
-    parts |= {path.stem for path in (ROOT / "zoo").glob("*.py")} - {"__init__"}
+    parts |= {path.stem for path in (ROOT / "zoo").glob("*.py")} - {"__init__", "__main__"}
     assert parts - {"cli", "explorer"} == zoo._PARTS
 
 

@@ -16,8 +16,10 @@ from zoo.models.registry import ModelEntry, models
 from zoo.serving.cards import DataRecord
 from zoo.serving.export import describe, export_servable
 from zoo.serving.load import load
+from zoo.serving.padding import pick_rows
 
 Answers = dict[str, np.ndarray]
+ALONE = slice(2, 3)
 
 
 class Exported(NamedTuple):
@@ -26,6 +28,7 @@ class Exported(NamedTuple):
     model: BaseModel
     folder: Path
     here: dict[str, Answers]
+    alone: Answers  # to the examples of ALONE, from serving_default
     elsewhere: dict[str, dict[str, Answers]]  # and by loader
 
 
@@ -66,13 +69,30 @@ def export(entry: ModelEntry, folder: Path) -> Exported:
         inputs = inputs_of(entry, signature).values()
         outputs = serve(*(tf.convert_to_tensor(value) for value in inputs))
         here[signature] = {name: value.numpy() for name, value in outputs.items()}
+    serve, _ = endpoints["serving_default"]
+    inputs = inputs_of(entry, "serving_default").values()
+    outputs = serve(*(tf.convert_to_tensor(value[ALONE]) for value in inputs))
+    alone = {name: value.numpy() for name, value in outputs.items()}
     shutil.move(scratch / entry.name, folder / entry.name)
     shutil.rmtree(scratch)
-    return Exported(model, folder / entry.name, here, {})
+    return Exported(model, folder / entry.name, here, alone, {})
 
 
 def inputs_of(entry: ModelEntry, signature: str) -> dict:
     return TASKS[entry.task].strings | TASKS[entry.task].signatures[signature]
+
+
+@every_model
+def test_k7_an_example_of_a_batch_is_cut_out_as_if_it_had_been_asked_alone(entry, exported):
+    one = exported[entry.name]
+    picked = pick_rows(one.here["serving_default"], ALONE)
+    assert picked.keys() == one.alone.keys()
+    for name, value in one.alone.items():
+        assert picked[name].shape == value.shape, name
+        if value.dtype.kind == "f":
+            np.testing.assert_allclose(picked[name], value, rtol=1e-4, atol=1e-5, err_msg=name)
+        else:
+            np.testing.assert_array_equal(picked[name], value, err_msg=name)
 
 
 @every_model

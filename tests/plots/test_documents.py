@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.plots.test_attention import SCRIPTS
-from zoo.plots import cloze
+from zoo.plots import Shaded, cloze, document
 
 
 @pytest.fixture(autouse=True)
@@ -88,3 +88,39 @@ def test_what_cannot_be_drawn_is_refused():
         cloze(values, 2)
     with pytest.raises(ValueError, match="row 1: its document has no token"):
         cloze(values, 1)
+
+
+def test_any_texts_can_be_shaded_under_their_own_names():
+    texts = {
+        "premise": Shaded(np.array([0.0, 0.5]), ["a", b"b"]),
+        "$hypothesis$": Shaded([0.25], ["b"]),
+    }
+    figure = document(texts, marked="b", title="t")
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [
+        "premise: 0.50 where darkest",
+        "$hypothesis$: 0.25 where darkest",
+    ]
+    assert [len(axes.patches) for axes in figure.axes] == [1, 1]
+    assert figure.get_suptitle() == "t"
+    figure.draw_without_rendering()
+
+
+def test_lines_from_right_to_left_run_from_right_to_left():
+    hebrew, english = Shaded([0.5, 0.5], ["שלום", "עולם"]), Shaded([1.0], ["peace"])
+    axes = document({"a": hebrew, "b": english}).axes
+    assert [one.xaxis_inverted() for one in axes] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ({}, "texts must not be empty"),
+        ({"a": Shaded([], [])}, "tokens of 'a' must not be empty"),
+        ({"a": Shaded([0.5], ["x", "y"])}, r"the shape \(2,\), got \(1,\)"),
+        ({"a": Shaded([np.nan], ["x"])}, "must be finite and not negative"),
+        ({"a": Shaded([-1.0], ["x"])}, "must be finite and not negative"),
+    ],
+)
+def test_texts_that_cannot_be_shaded_are_refused(texts, message):
+    with pytest.raises(ValueError, match=message):
+        document(texts)

@@ -1,4 +1,4 @@
-"""A small reader, exported once for all tests of this folder."""
+"""A small reader, and a toy that only splits texts, exported once for all tests of this folder."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -6,8 +6,10 @@ from typing import NamedTuple
 import pytest
 
 from tests.serving.reading import make_endpoint
+from tests.serving.toy_servable import save_toy
 from zoo.serving.cards import DataRecord, ModelCard
 from zoo.serving.export import describe, export_servable
+from zoo.serving.servable import Servable
 from zoo.tasks.reading_endpoint import ReadingEndpoint
 
 
@@ -45,6 +47,11 @@ def exported(tmp_path_factory) -> Exported:
     (folder / "models").mkdir()
     (folder / "here" / "reader").rename(folder / "models" / "tiny_reader")
     return Exported(folder / "models" / "tiny_reader", endpoint, card)
+
+
+@pytest.fixture(scope="session")
+def toy(tmp_path_factory) -> Servable:
+    return Servable(save_toy(tmp_path_factory.mktemp("toy") / "toy"))
 
 
 @pytest.fixture

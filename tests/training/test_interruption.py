@@ -10,7 +10,6 @@ import pytest
 
 from tests.training.test_loop import assert_as_straight, start
 from tests.training.toy import weights
-from zoo.training import command
 from zoo.training.interruption import SignalWatch, StoppedBySignalError
 
 
@@ -94,35 +93,6 @@ def test_outside_the_main_thread_signals_are_left_alone():
     thread.start()
     thread.join()
     assert handlers == [signal.getsignal(signal.SIGTERM)]
-
-
-@pytest.mark.parametrize(
-    ("error", "code", "line"),
-    [
-        (
-            StoppedBySignalError(signal.SIGTERM, 7),
-            143,
-            "stopped by SIGTERM after step 7; the same command",
-        ),
-        (
-            StoppedBySignalError(signal.SIGINT, 7),
-            130,
-            "stopped by SIGINT after step 7; the same command",
-        ),
-        (KeyboardInterrupt(), 130, "interrupted"),
-    ],
-)
-def test_a_recipe_exits_with_128_and_the_signal(monkeypatch, capsys, error, code, line):
-    def main(settings):
-        raise error
-
-    monkeypatch.setattr(command.tyro, "cli", lambda settings, description: None)
-    with pytest.raises(SystemExit) as ended:
-        command.start(main, None, "")
-    assert ended.value.code == code
-    message = capsys.readouterr().err
-    assert message.startswith(line)
-    assert message.count("\n") == 1
 
 
 def test_a_checkpoint_that_does_not_fit_the_disk_leaves_the_one_before(straight, tmp_path):

@@ -2,23 +2,37 @@
 
 Figures are made without pyplot, so nothing is shared between calls, threads or notebooks, and no
 display is needed. Tokens of any script can be drawn: what no installed font has becomes a box.
+
+`alignment`, `heads`, `document` and `tape` draw weights and tokens, wherever they come from.
+`translation`, `reading`, `cloze`, `intra_attention` and `inter_attention` draw what a servable of
+that task answered, and `answer` finds the one that fits.
 """
 
-from zoo.plots.attention import SENTINEL, alignment, reading
-from zoo.plots.documents import cloze
-from zoo.plots.figures import save_figure
+from zoo.plots.answers import answer, inter_attention, intra_attention, translation
+from zoo.plots.attention import BEFORE, SENTINEL, alignment, reading, tape
+from zoo.plots.documents import Shaded, cloze, document
+from zoo.plots.figures import check_ending, save_figure
 from zoo.plots.growth import growth_by_size
-from zoo.plots.heads import Heads, attention_heads
+from zoo.plots.head_grids import Heads, heads
 from zoo.plots.scores import scores_by_length
 
 __all__ = [
+    "BEFORE",
     "SENTINEL",
     "Heads",
+    "Shaded",
     "alignment",
-    "attention_heads",
+    "answer",
+    "check_ending",
     "cloze",
+    "document",
     "growth_by_size",
+    "heads",
+    "inter_attention",
+    "intra_attention",
     "reading",
     "save_figure",
     "scores_by_length",
+    "tape",
+    "translation",
 ]

@@ -12,10 +12,13 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from zoo.plots.figures import LONGEST_TITLE, add_title, pick_row, window_around
-from zoo.plots.text import drawable_text, font_families
+from zoo.plots.text import drawable_text, font_families, reads_right_to_left
 
 SENTINEL = "(none)"
 """Label of the column of a trained vector that stands for "nothing here"."""
+
+BEFORE = "(before)"
+"""Label of the column of all that stands before a text."""
 
 _FONT_SIZE = 9.0  # points, of tokens
 _TOKEN_INCHES = 0.19  # what a token label needs across its direction of writing
@@ -35,7 +38,8 @@ def alignment(
 ) -> Figure:
     """Draws an attention map: a row a query token, a column a key token, darker is more.
 
-    Of long texts, tokens are labelled at even distances.
+    Of long texts, tokens are labelled at even distances. Keys of a script that is written from
+    right to left stand from right to left.
 
     Args:
         weights: (queries, keys), without padding.
@@ -60,6 +64,23 @@ def alignment(
     _color_bar(figure, image, width, height, "attention")
     add_title(figure, title)
     return figure
+
+
+def tape(weights: np.ndarray, tokens: Sequence[str | bytes], *, title: str = "") -> Figure:
+    """Draws which words before it each word of a text was read beside.
+
+    Args:
+        weights: (T, T + 1), without padding; the last column is what stands before the text.
+        tokens: The T tokens; bytes are read as UTF-8.
+        title: Shown above.
+
+    Returns:
+        A figure.
+
+    Raises:
+        ValueError: As `alignment`.
+    """
+    return alignment(weights, tokens, [*tokens, BEFORE], title=title)
 
 
 def reading(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 45) -> Figure:
@@ -182,7 +203,7 @@ def _inches(tokens: int, most: float) -> float:
 def _label_tokens(axes: Axes, side: str, tokens: Sequence[str | bytes], inches: float) -> None:
     """Writes as many of the tokens beside an axis as have room."""
     step = max(1, int(np.ceil(len(tokens) * _TOKEN_INCHES / inches - 1e-6)))
-    families = list(font_families())
+    families = font_families(tokens[::step])
     labels = [drawable_text(token, _LONGEST_TOKEN) for token in tokens[::step]]
     set_ticks = axes.set_xticks if side == "x" else axes.set_yticks
     set_ticks(
@@ -190,6 +211,8 @@ def _label_tokens(axes: Axes, side: str, tokens: Sequence[str | bytes], inches: 
     )
     axes.tick_params(axis="x", rotation=90, length=2)
     axes.tick_params(axis="y", length=2)
+    if side == "x" and reads_right_to_left(tokens):
+        axes.invert_xaxis()
 
 
 def _color_bar(figure: Figure, image: AxesImage, width: float, height: float, label: str) -> None:

@@ -1,7 +1,7 @@
-"""A picture of how a cloze reader filled a blank: the document as a heat map, and the query."""
+"""Running text as a heat map, and how a cloze reader filled a blank."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,14 +9,54 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from zoo.plots.figures import LONGEST_TITLE, add_title, pick_row, window_around
-from zoo.plots.text import drawable_text, font_families
+from zoo.plots.text import as_text, drawable_text, font_families, reads_right_to_left
 
 _COLUMNS = 14  # tokens a line
 _LONGEST_TOKEN = 12  # characters
 _CELL_INCHES = (0.86, 0.24)
 _FONT_SIZE = 8.0
-_COLORS = {"document": "Blues", "query": "Greens"}
+_COLORS = ("Blues", "Greens", "Oranges", "Purples")
 _ANSWER_COLOR = "crimson"
+
+
+class Shaded(NamedTuple):
+    """A text and how much each of its tokens counts."""
+
+    weights: np.ndarray
+    """(T,), not negative, without padding."""
+    tokens: Sequence[str | bytes]
+    """The T tokens; bytes are read as UTF-8."""
+
+
+def document(texts: Mapping[str, Shaded], *, marked: str | bytes = "", title: str = "") -> Figure:
+    """Draws texts in lines as in a book, each token on a field as dark as its weight.
+
+    Each text has a scale of its own, named above it. Lines of a script that is written from right
+    to left run from right to left.
+
+    Args:
+        texts: Name, written above the text, to its tokens and weights.
+        marked: A token that is framed in red wherever it stands; none if empty.
+        title: Shown above all.
+
+    Returns:
+        A figure, to be shown by a notebook or written by `save_figure`.
+
+    Raises:
+        ValueError: No texts, one without tokens, or weights of another length, negative ones or
+            such that are not finite.
+    """
+    if not texts:
+        raise ValueError("texts must not be empty")
+    checked = {name: _checked(name, text) for name, text in texts.items()}
+    heights = [-(-len(text.tokens) // _COLUMNS) * _CELL_INCHES[1] for text in checked.values()]
+    width = _COLUMNS * _CELL_INCHES[0]
+    figure = Figure(figsize=(width + 0.6, sum(heights) + 1.6), layout="constrained")
+    panels = np.atleast_1d(figure.subplots(len(checked), height_ratios=heights))
+    for position, (axes, (name, text)) in enumerate(zip(panels, checked.items(), strict=True)):
+        _draw_text(axes, name, text, _COLORS[position % len(_COLORS)], as_text(marked))
+    add_title(figure, title)
+    return figure
 
 
 def cloze(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 420) -> Figure:
@@ -39,36 +79,42 @@ def cloze(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 420)
     picked, length = pick_row(result, row, "document")
     weights = picked["attention_document"][:length]
     window = window_around(int(weights.argmax()), length, maximum_tokens)
-    sides = [("document", picked["document_tokens"][window], weights[window])]
+    texts = {"document": Shaded(weights[window], picked["document_tokens"][window])}
     asked = slice(0, int(picked["query_length"]))
-    if "attention_query" in picked:
-        sides.append(("query", picked["query_tokens"][asked], picked["attention_query"][asked]))
-    heights = [-(-len(tokens) // _COLUMNS) * _CELL_INCHES[1] for _, tokens, _ in sides]
-    width = _COLUMNS * _CELL_INCHES[0]
-    figure = Figure(figsize=(width + 0.6, sum(heights) + 1.6), layout="constrained")
-    panels = np.atleast_1d(figure.subplots(len(sides), height_ratios=heights))
-    for axes, (side, tokens, values) in zip(panels, sides, strict=True):
-        _draw_text(axes, side, tokens, values, picked["answer"])
+    if "attention_query" in picked and asked.stop:
+        texts["query"] = Shaded(picked["attention_query"][asked], picked["query_tokens"][asked])
     query = drawable_text(b" ".join(picked["query_tokens"][asked]), LONGEST_TITLE)
     answer = drawable_text(picked["answer"], LONGEST_TITLE)
-    add_title(figure, f"{query}\n→ {answer} ({float(picked['probabilities'][0]):.2f})")
-    return figure
+    title = f"{query}\n→ {answer} ({float(picked['probabilities'][0]):.2f})"
+    return document(texts, marked=picked["answer"], title=title)
 
 
-def _draw_text(
-    axes: Axes, side: str, tokens: Sequence[bytes], weights: np.ndarray, answer: bytes
-) -> None:
+def _checked(name: str, text: Shaded) -> Shaded:
+    weights = np.asarray(text.weights, np.float64)
+    if not len(text.tokens):
+        raise ValueError(f"tokens of {name!r} must not be empty")
+    if weights.shape != (len(text.tokens),):
+        raise ValueError(
+            f"weights of {name!r} must have the shape ({len(text.tokens)},), got {weights.shape}"
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError(f"weights of {name!r} must be finite and not negative")
+    return text._replace(weights=weights)
+
+
+def _draw_text(axes: Axes, name: str, text: Shaded, color: str, marked: str) -> None:
     """Draws tokens in lines, each on a field as dark as its weight."""
+    weights, tokens = text
     lines = -(-len(tokens) // _COLUMNS)
     grid = np.full(lines * _COLUMNS, np.nan)
     grid[: len(weights)] = weights
     largest = float(np.max(weights, initial=0.0)) or 1.0
     shown = grid.reshape(lines, _COLUMNS)
-    axes.imshow(shown, cmap=_COLORS[side], vmin=0, vmax=largest, aspect="auto")
-    families = list(font_families())
+    axes.imshow(shown, cmap=color, vmin=0, vmax=largest, aspect="auto")
+    families = font_families(tokens)
     for position, token in enumerate(tokens):
         dark = weights[position] > 0.6 * largest
-        found = bool(answer) and token == answer
+        found = bool(marked) and as_text(token) == marked
         axes.text(
             position % _COLUMNS,
             position // _COLUMNS,
@@ -88,4 +134,11 @@ def _draw_text(
             axes.add_patch(frame)
     axes.set_xticks([])
     axes.set_yticks([])
-    axes.set_title(f"{side}: {largest:.2f} where darkest", loc="left", fontsize=_FONT_SIZE)
+    axes.set_title(
+        f"{drawable_text(name, 60)}: {largest:.2f} where darkest",
+        loc="left",
+        fontsize=_FONT_SIZE,
+        parse_math=False,
+    )
+    if reads_right_to_left(tokens):
+        axes.invert_xaxis()

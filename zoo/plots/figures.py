@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.figure import Figure
 
 from zoo.plots.text import drawable_text, font_families
@@ -32,10 +33,7 @@ def save_figure(figure: Figure, path: str | Path, *, dpi: int = 150) -> Path:
         ValueError: Matplotlib does not know the ending.
     """
     path = Path(path)
-    known = figure.canvas.get_supported_filetypes()
-    ending = path.suffix.removeprefix(".").lower()
-    if ending not in known:
-        raise ValueError(f"path must end in one of {', '.join(sorted(known))}, got {str(path)!r}")
+    ending = check_ending(path)
     partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
         figure.savefig(partial, format=ending, dpi=dpi)
@@ -43,6 +41,19 @@ def save_figure(figure: Figure, path: str | Path, *, dpi: int = 150) -> Path:
     finally:
         partial.unlink(missing_ok=True)
     return path
+
+
+def check_ending(path: Path) -> str:
+    """Returns the ending of a picture's file, without its dot.
+
+    Raises:
+        ValueError: Matplotlib does not know it.
+    """
+    known = FigureCanvasBase.get_supported_filetypes()
+    ending = path.suffix.removeprefix(".").lower()
+    if ending not in known:
+        raise ValueError(f"path must end in one of {', '.join(sorted(known))}, got {str(path)!r}")
+    return ending
 
 
 def pick_row(result: Mapping[str, Any], row: int, side: str) -> tuple[dict[str, Any], int]:
@@ -71,7 +82,7 @@ def add_title(figure: Figure, title: str) -> None:
     """Writes a title above everything, in lines no wider than the figure."""
     if title:
         text = _wrapped(figure, title, _TITLE_CHARACTERS_PER_INCH)
-        figure.suptitle(text, fontsize=11, family=font_families(), parse_math=False)
+        figure.suptitle(text, fontsize=11, family=font_families([text]), parse_math=False)
 
 
 def add_note(figure: Figure, note: str) -> None:
@@ -79,7 +90,7 @@ def add_note(figure: Figure, note: str) -> None:
     if note:
         text = _wrapped(figure, note, _NOTE_CHARACTERS_PER_INCH)
         place = {"x": 0.01, "horizontalalignment": "left"}
-        figure.supxlabel(text, fontsize=8, family=font_families(), parse_math=False, **place)
+        figure.supxlabel(text, fontsize=8, family=font_families([text]), parse_math=False, **place)
 
 
 def _wrapped(figure: Figure, text: str, characters_per_inch: int) -> str:

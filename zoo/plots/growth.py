@@ -71,10 +71,11 @@ def _dress(axes: Axes, name: str, size_name: str, sizes: set[int]) -> None:
     axes.minorticks_off()
     axes.set_xlabel(drawable_text(size_name, _LONGEST_LABEL), parse_math=False)
     title = drawable_text(name, _LONGEST_LABEL)
-    axes.set_title(title, fontsize=10, family=font_families(), parse_math=False)
+    axes.set_title(title, fontsize=10, family=font_families([title]), parse_math=False)
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
-    legend = axes.legend(frameon=False, prop={"family": font_families(), "size": 9})
+    families = font_families(map(str, axes.get_legend_handles_labels()[1]))
+    legend = axes.legend(frameon=False, prop={"family": families, "size": 9})
     for text in legend.get_texts():
         text.set_parse_math(False)
 

@@ -60,7 +60,7 @@ def scores_by_length(
     axes.set_ylabel(score_name)
     axes.grid(axis="y", alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
-    legend = axes.legend(frameon=False, prop={"family": font_families()})
+    legend = axes.legend(frameon=False, prop={"family": font_families(scores)})
     for text in legend.get_texts():
         text.set_parse_math(False)
     add_title(figure, title)

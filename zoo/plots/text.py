@@ -1,23 +1,61 @@
-"""Text of any script in a picture: what no installed font has becomes a box."""
+"""Text of any script in a picture: the fonts it needs, and a box for what no installed font has.
+
+Matplotlib's own font, DejaVu Sans, has Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew, Arabic
+and more, but no Chinese, Japanese or Korean and no script of India. Characters that it lacks are
+looked for in all fonts that are installed, such as those of the Noto family.
+"""
 
 import functools
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import Any
 
 import matplotlib as mpl
-from matplotlib.font_manager import FontProperties, findfont
+from matplotlib.font_manager import FontEntry, FontProperties, findfont, fontManager
 from matplotlib.ft2font import FT2Font
 
 _BOX = "\N{WHITE SQUARE}"
+# Fonts that claim characters which they do not draw: stand-ins, TeX's own codes, colours.
+_NOT_FOR_TEXT = re.compile(
+    r"Last Resort|cm[a-z]{1,2}\d+$|STIX(NonUnicode|Size)|.*\bColou?r\b", re.IGNORECASE
+)
+
+
+def as_text(text: str | bytes) -> str:
+    """A token as a string; bytes are read as UTF-8, others than that as the replacement mark."""
+    return text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
 
 
 def drawable_text(text: str | bytes, longest: int) -> str:
     """Text that can be drawn: shortened, and a box for what no font has."""
-    decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
-    drawable = "".join(_drawable(character) for character in decoded)
+    drawable = "".join(_drawable(character) for character in as_text(text))
     drawable = re.sub(f"{_BOX}+", _BOX, drawable)
     return drawable if len(drawable) <= longest else drawable[: longest - 1] + "…"
+
+
+def font_families(texts: Iterable[str | bytes] = ()) -> list[str]:
+    """The fonts to draw texts with.
+
+    Args:
+        texts: What is to be drawn.
+
+    Returns:
+        The fonts of Matplotlib's settings that are installed, DejaVu Sans, and after them whatever
+        other installed fonts the characters of the texts need.
+    """
+    families, characters = _fonts()
+    missing = sorted({c for text in texts for c in as_text(text)} - set(map(chr, characters)))
+    others = (_other_family(character) for character in missing)
+    return list(dict.fromkeys([*families, *filter(None, others)]))
+
+
+def reads_right_to_left(tokens: Iterable[str | bytes]) -> bool:
+    """Whether most letters are of a script that is written from right to left."""
+    letters = [
+        unicodedata.bidirectional(character) for token in tokens for character in as_text(token)
+    ]
+    return sum(kind in ("R", "AL") for kind in letters) > letters.count("L")
 
 
 def _drawable(character: str) -> str:
@@ -26,13 +64,9 @@ def _drawable(character: str) -> str:
         return ""  # invisible by itself
     if category.startswith("Z"):
         return " "
-    known = not category.startswith("C") and ord(character) in _fonts()[1]
-    return character if known else _BOX
-
-
-def font_families() -> list[str]:
-    """The fonts of Matplotlib's settings that are installed, DejaVu Sans last."""
-    return list(_fonts()[0])
+    if category.startswith("C"):
+        return _BOX
+    return character if ord(character) in _fonts()[1] or _other_family(character) else _BOX
 
 
 def _fonts() -> tuple[tuple[str, ...], frozenset[int]]:
@@ -57,5 +91,38 @@ def _found_fonts(families: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[
             continue
         if family not in found:
             found[family] = None
-            characters |= FT2Font(path).get_charmap().keys()
+            characters |= _characters(path)
     return tuple(found), frozenset(characters)
+
+
+@functools.cache
+def _other_family(character: str) -> str | None:
+    """An installed font that has a character; plain ones, of sans-serif type, are tried first."""
+    usable = (entry for entry in _installed() if ord(character) in _characters(entry.fname))
+    entry = next(usable, None)
+    return entry.name if entry else None
+
+
+@functools.cache
+def _installed() -> tuple[FontEntry, ...]:
+    def order(entry: FontEntry) -> tuple[bool, bool, bool, str]:
+        fancy = "serif" in entry.name.lower() or "mono" in entry.name.lower()
+        return (
+            entry.style != "normal",
+            str(entry.weight) not in ("400", "normal"),
+            fancy,
+            entry.name,
+        )
+
+    usable = [entry for entry in fontManager.ttflist if not _NOT_FOR_TEXT.match(entry.name)]
+    return tuple(sorted(usable, key=order))
+
+
+@functools.cache
+def _characters(path: str) -> frozenset[int]:
+    """The characters that a font has; none of a font that Matplotlib cannot draw with."""
+    try:
+        font = FT2Font(path)
+        return frozenset(font.get_charmap()) if font.scalable else frozenset()
+    except (OSError, RuntimeError):
+        return frozenset()

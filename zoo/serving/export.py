@@ -13,7 +13,6 @@ import math
 import os
 import platform
 import shutil
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,13 +20,8 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from zoo.serving.cards import (
-    SAVED_MODEL_FILE,
-    DataRecord,
-    ModelCard,
-    file_checksums,
-    write_card,
-)
+from zoo.serving.cards import DataRecord, ModelCard, file_checksums, write_card
+from zoo.serving.folders import check_free, partial_folder, replace_folder
 from zoo.serving.weights import collections
 
 _LIBRARIES = ("tensorflow", "keras", "tensorflow-text", "keras-nlp", "numpy")
@@ -114,16 +108,15 @@ def export_servable(
         raise ValueError(
             f"endpoints must have a signature 'serving_default', got {sorted(endpoints)}"
         )
-    if folder.exists() and not (folder / SAVED_MODEL_FILE).is_file() and not _is_empty(folder):
-        raise ValueError(f"folder {folder} holds something other than a SavedModel: not replaced")
+    check_free(folder)
     archive = _archive(model, endpoints, assets)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    partial = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.partial")
+    partial = partial_folder(folder)
     try:
         archive.write_out(str(partial), verbose=False)
         card = dataclasses.replace(card, sha256=file_checksums(partial))
         write_card(partial, card)
-        _replace_folder(partial, folder)
+        replace_folder(partial, folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return card
@@ -158,25 +151,6 @@ def _variable(weight: keras.Variable) -> tf.Variable:
     """The TensorFlow variable that endpoints capture: of a mirrored one, the first copy."""
     strategy = getattr(weight.value, "distribute_strategy", None)
     return strategy.experimental_local_results(weight.value)[0] if strategy else weight.value
-
-
-def _replace_folder(new: Path, folder: Path) -> None:
-    """Gives a complete folder its name; what had that name is moved aside, then removed."""
-    if not folder.exists():
-        os.rename(new, folder)
-        return
-    aside = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.old")
-    os.rename(folder, aside)
-    try:
-        os.rename(new, folder)
-    except BaseException:
-        os.rename(aside, folder)
-        raise
-    shutil.rmtree(aside)
-
-
-def _is_empty(folder: Path) -> bool:
-    return folder.is_dir() and next(folder.iterdir(), None) is None
 
 
 def _count(weights: Sequence[keras.Variable]) -> int:

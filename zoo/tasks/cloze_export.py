@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import keras
-import tensorflow as tf
 
 from zoo.plots import cloze, save_figure
 from zoo.serving.cards import DataRecord
 from zoo.serving.export import describe, export_servable
-from zoo.serving.load import load_servable
+from zoo.serving.servable import Servable
 from zoo.tasks.cloze_endpoint import ClozeEndpoint
 from zoo.text.vocabulary import Vocabulary
 
@@ -63,9 +62,7 @@ def draw_cloze(folder: Path, document: str, query: str, picture: Path) -> str:
     Returns:
         The answer.
     """
-    signature = load_servable(folder).signatures["serving_default"]
-    outputs = signature(document=tf.constant([document]), query=tf.constant([query]))
-    result = {name: value.numpy() for name, value in outputs.items()}
+    result = Servable(folder).ask({"document": [document], "query": [query]})
     save_figure(cloze(result), picture)
     answer: bytes = result["answer"][0]
     return answer.decode()

@@ -2,13 +2,8 @@
 
 from pathlib import Path
 
-import tensorflow as tf
-
-from zoo.plots import alignment, save_figure
-from zoo.serving.load import load_servable
-
-BEFORE = "(before)"
-"""Label of the column of all that stands before the text."""
+from zoo.plots import inter_attention, intra_attention, save_figure
+from zoo.serving.servable import Servable
 
 
 def draw_intra_attention(folder: Path, text: str, picture: Path) -> bool:
@@ -22,15 +17,10 @@ def draw_intra_attention(folder: Path, text: str, picture: Path) -> bool:
     Returns:
         Whether the text has a word, and so there was anything to draw.
     """
-    signature = load_servable(folder).signatures["serving_default"]
-    outputs = signature(text=tf.constant([text]))
-    result = {name: value.numpy()[0] for name, value in outputs.items()}
-    length = int(result["text_length"])
-    if not length:
+    result = Servable(folder).ask({"text": [text]})
+    if not result["text_length"][0]:
         return False
-    tokens = result["text_tokens"][:length].tolist()
-    weights = result["attention_intra"][-1][:length, [*range(length), -1]]  # (T, T + 1)
-    save_figure(alignment(weights, tokens, [*tokens, BEFORE]), picture)
+    save_figure(intra_attention(result), picture)
     return True
 
 
@@ -46,15 +36,8 @@ def draw_inter_attention(folder: Path, premise: str, hypothesis: str, picture: P
     Returns:
         Whether both texts have a word, and so there was anything to draw.
     """
-    signature = load_servable(folder).signatures["serving_default"]
-    outputs = signature(premise=tf.constant([premise]), hypothesis=tf.constant([hypothesis]))
-    result = {name: value.numpy()[0] for name, value in outputs.items()}
-    sides = [
-        result[f"{side}_tokens"][: result[f"{side}_length"]].tolist()
-        for side in ("hypothesis", "premise")
-    ]
-    if not all(sides):
+    result = Servable(folder).ask({"premise": [premise], "hypothesis": [hypothesis]})
+    if not (result["premise_length"][0] and result["hypothesis_length"][0]):
         return False
-    weights = result["attention_inter"][: len(sides[0]), : len(sides[1])]
-    save_figure(alignment(weights, *sides), picture)
+    save_figure(inter_attention(result), picture)
     return True

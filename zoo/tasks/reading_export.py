@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import keras
-import tensorflow as tf
 
 from zoo.plots import reading, save_figure
 from zoo.serving.cards import DataRecord
 from zoo.serving.export import describe, export_servable
-from zoo.serving.load import load_servable
+from zoo.serving.servable import Servable
 from zoo.tasks.reading_endpoint import ReadingEndpoint
 from zoo.text.tokenizer import WordTokenizer
 from zoo.text.vocabulary import Vocabulary
@@ -67,9 +66,7 @@ def draw_reader(folder: Path, question: str, context: str, picture: Path) -> str
     Returns:
         The answer.
     """
-    signature = load_servable(folder).signatures["serving_default"]
-    outputs = signature(question=tf.constant([question]), context=tf.constant([context]))
-    result = {name: value.numpy() for name, value in outputs.items()}
+    result = Servable(folder).ask({"question": [question], "context": [context]})
     save_figure(reading(result), picture)
     answer: bytes = result["answer"][0]
     return answer.decode()

@@ -7,10 +7,10 @@ import keras
 import tensorflow as tf
 
 from zoo.models.sequence_to_sequence import SequenceToSequenceModel
-from zoo.plots import Heads, alignment, attention_heads, save_figure
+from zoo.plots import Heads, heads, save_figure, translation
 from zoo.serving.cards import DataRecord
 from zoo.serving.export import describe, export_servable
-from zoo.serving.load import load_servable
+from zoo.serving.servable import Servable
 from zoo.tasks.translation import search
 from zoo.tasks.translation_endpoint import TranslationEndpoint
 from zoo.text.codecs import TextCodec
@@ -72,16 +72,11 @@ def draw_translation(folder: Path, text: str, picture: Path) -> str:
     Returns:
         The translation.
     """
-    signature = load_servable(folder).signatures["serving_default"]
-    outputs = signature(text=tf.constant([text]))
-    result = {name: value.numpy()[0] for name, value in outputs.items()}
-    translation: str = result["translation"].decode()
-    if "attention_alignment" in result and result["target_length"] > 0:
-        source = result["source_tokens"][: result["source_length"]]
-        target = result["target_tokens"][: result["target_length"]]
-        weights = result["attention_alignment"][: len(target), : len(source)]
-        save_figure(alignment(weights, target, source), picture)
-    return translation
+    result = Servable(folder).ask({"text": [text]})
+    if "attention_alignment" in result and result["target_length"][0] > 0:
+        save_figure(translation(result), picture)
+    translated: bytes = result["translation"][0]
+    return translated.decode()
 
 
 def draw_heads(
@@ -122,9 +117,9 @@ def draw_heads(
     targets = codecs[1].pieces(written)[0].numpy().tolist()
     queries = {"source": sources, "target": targets}
     keys = {"source": sources, "target": [SPECIAL_WORDS[START], *targets[:-1]]}
-    heads = {
+    grids = {
         name: Heads(maps[name].numpy()[0], queries[axes.queries], keys[axes.keys])
         for name, axes in kinds.items()
     }
-    save_figure(attention_heads(heads), picture)
+    save_figure(heads(grids), picture)
     return True

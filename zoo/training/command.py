@@ -1,5 +1,9 @@
-"""Starts a recipe from the command line."""
+"""Starts a command from the command line: a recipe, a tool, or one of the package's own."""
 
+import contextlib
+import io
+import os
+import re
 import signal
 import sys
 from collections.abc import Callable
@@ -9,27 +13,53 @@ import tyro
 
 from zoo.training.interruption import StoppedBySignalError
 
+_BOX = str.maketrans(dict.fromkeys("╭╮╰╯│─", " "))
 
-def start(main: Callable[[Any], Any], settings: Any, description: str) -> None:
+
+def start(
+    main: Callable[[Any], Any], settings: Any, description: str, *, program: str | None = None
+) -> None:
     """Runs `main` with the settings of the command line.
 
-    What a user can mend (a bad setting, a missing or broken file, a diverging loss) is one line and
-    exit status 1; anything else is a bug and keeps its traceback. A training that a signal stopped
-    says in one line how to go on, and exits with 128 and the number of the signal.
+    What a user can mend is one line on standard error: a wrong argument, with exit status 2, or a
+    bad setting, a missing or broken file, a diverging loss, with exit status 1. Anything else is a
+    bug and keeps its traceback. A training that a signal stopped says in one line how to go on, and
+    exits with 128 and the number of the signal.
 
     Args:
         main: takes the settings.
         settings: dataclass, or union of dataclasses, whose fields become flags.
         description: for `--help`.
+        program: the command's name in `--help`; by default the script's.
     """
-    chosen = tyro.cli(settings, description=description)
     try:
-        main(chosen)
+        main(_parsed(settings, description, program))
+    except BrokenPipeError:  # whoever reads the output has seen enough
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # else Python complains at its end
+        sys.exit(1)
+    except StoppedBySignalError as stopped:
+        sys.stderr.write(f"{stopped}\n")
+        sys.exit(128 + stopped.number)
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
     except (ValueError, OSError, ModuleNotFoundError, FloatingPointError) as error:
         sys.exit(f"error: {error}")
-    except StoppedBySignalError as stop:
-        sys.stderr.write(f"{stop}\n")
-        sys.exit(128 + stop.number)
-    except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
-        sys.exit(128 + signal.SIGINT)
+
+
+def _parsed(settings: Any, description: str, program: str | None) -> Any:
+    """The settings of the command line; what the parser has to say of errors, in one line."""
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            return tyro.cli(settings, description=description, prog=program)
+    except SystemExit as stopped:
+        if stopped.code:
+            sys.stderr.write(f"error: {one_line(said.getvalue())}\n")
+        raise
+
+
+def one_line(message: str) -> str:
+    """A message of the parser without its frame, the frame's title and line breaks."""
+    lines = [line.translate(_BOX).strip() for line in message.splitlines() if "╭" not in line]
+    text = " ".join(filter(None, lines)).replace("__tyro-dummy-inner__.", "")
+    return re.sub(r"\s*For full helptext, (run|see):? (.*)", r" (see \2)", text).strip()

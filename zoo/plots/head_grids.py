@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from zoo.plots.figures import add_title
-from zoo.plots.text import drawable_text, font_families
+from zoo.plots.text import drawable_text, font_families, reads_right_to_left
 
 _TOKEN_INCHES = 0.085
 _SMALLEST_CELL, _LARGEST_CELL = 0.6, 2.4  # inches, of one head's map
@@ -27,7 +27,7 @@ class Heads(NamedTuple):
     """The tokens attended to."""
 
 
-def attention_heads(maps: Mapping[str, Heads], *, title: str = "") -> Figure:
+def heads(maps: Mapping[str, Heads], *, title: str = "") -> Figure:
     """Draws a grid for each kind of attention: a row a layer, a column a head, darker is more.
 
     All maps have one scale, from 0 to 1. Of long texts, tokens are labelled at even distances.
@@ -45,25 +45,25 @@ def attention_heads(maps: Mapping[str, Heads], *, title: str = "") -> Figure:
     """
     if not maps:
         raise ValueError("maps must not be empty")
-    checked = {name: _checked(name, heads) for name, heads in maps.items()}
+    checked = {name: _checked(name, kind) for name, kind in maps.items()}
     cells = [(_inches(one.key_tokens), _inches(one.query_tokens)) for one in checked.values()]
     shapes = [one.weights.shape for one in checked.values()]
     widths = [shape[1] * width + 1.3 for shape, (width, _) in zip(shapes, cells, strict=True)]
     heights = [shape[0] * height + 1.5 for shape, (_, height) in zip(shapes, cells, strict=True)]
     figure = Figure(figsize=(sum(widths), max(heights)), layout="constrained")
     panels: Any = figure.subfigures(1, len(checked), squeeze=False, width_ratios=widths)
-    for panel, (name, heads) in zip(panels[0], checked.items(), strict=True):
-        _draw_panel(panel, name, heads)
+    for panel, (name, kind) in zip(panels[0], checked.items(), strict=True):
+        _draw_panel(panel, name, kind)
     add_title(figure, title)
     return figure
 
 
-def _checked(name: str, heads: Heads) -> Heads:
-    weights = np.asarray(heads.weights, np.float64)
+def _checked(name: str, kind: Heads) -> Heads:
+    weights = np.asarray(kind.weights, np.float64)
     for side in ("query_tokens", "key_tokens"):
-        if not len(getattr(heads, side)):
+        if not len(getattr(kind, side)):
             raise ValueError(f"{side} of {name!r} must not be empty")
-    expected = (len(heads.query_tokens), len(heads.key_tokens))
+    expected = (len(kind.query_tokens), len(kind.key_tokens))
     if weights.ndim != 4 or weights.shape[2:] != expected or 0 in weights.shape:
         raise ValueError(
             f"weights of {name!r} must have the shape (layers, heads, {expected[0]},"
@@ -71,25 +71,27 @@ def _checked(name: str, heads: Heads) -> Heads:
         )
     if not np.isfinite(weights).all():
         raise ValueError(f"weights of {name!r} must be finite")
-    return heads._replace(weights=weights)
+    return kind._replace(weights=weights)
 
 
-def _draw_panel(panel: Any, name: str, heads: Heads) -> None:
-    layers, count = heads.weights.shape[:2]
+def _draw_panel(panel: Any, name: str, kind: Heads) -> None:
+    layers, count = kind.weights.shape[:2]
     grid = panel.subplots(layers, count, sharex=True, sharey=True, squeeze=False)
     for layer, row in enumerate(grid):
         for head, axes in enumerate(row):
-            weights = heads.weights[layer, head]
+            weights = kind.weights[layer, head]
             axes.imshow(weights, cmap="Blues", vmin=0, vmax=1, aspect="auto")
             axes.tick_params(length=1, labelsize=_FONT_SIZE)
             if layer == 0:
                 axes.set_title(f"head {head + 1}", fontsize=7)
         row[0].set_ylabel(f"layer {layer + 1}", fontsize=7)
-    _label(grid[0, 0], "y", heads.query_tokens)
-    _label(grid[0, 0], "x", heads.key_tokens)
+    _label(grid[0, 0], "y", kind.query_tokens)
+    _label(grid[0, 0], "x", kind.key_tokens)
     for axes in grid[-1]:
         axes.tick_params(axis="x", rotation=90)
-    panel.suptitle(drawable_text(name, 60), fontsize=9, family=font_families(), parse_math=False)
+    panel.suptitle(
+        drawable_text(name, 60), fontsize=9, family=font_families([name]), parse_math=False
+    )
 
 
 def _label(axes: Axes, side: str, tokens: Sequence[str | bytes]) -> None:
@@ -97,7 +99,9 @@ def _label(axes: Axes, side: str, tokens: Sequence[str | bytes]) -> None:
     step = max(1, int(np.ceil(len(tokens) * _TOKEN_INCHES / _inches(tokens) - 1e-6)))
     labels = [drawable_text(token, _LONGEST_TOKEN) for token in tokens[::step]]
     set_ticks = axes.set_xticks if side == "x" else axes.set_yticks
-    set_ticks(range(0, len(tokens), step), labels, family=list(font_families()), parse_math=False)
+    set_ticks(range(0, len(tokens), step), labels, family=font_families(tokens), parse_math=False)
+    if side == "x" and reads_right_to_left(tokens):
+        axes.invert_xaxis()
 
 
 def _inches(tokens: Sequence[Any]) -> float:

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from zoo.plots import Heads, attention_heads
+from zoo.plots import Heads, heads
 
 
 @pytest.fixture(autouse=True)
@@ -26,9 +26,9 @@ def labels(axis):
 
 def test_every_head_has_its_place():
     encoder, cross = weights(2, 3, 4, 4), weights(2, 3, 5, 4)
-    source, target = ["a", b"b", "$c_{1}$", "埃"], ["v", "w", "x", "y", "z"]
+    source, target = ["a", b"b", "$c_{1}$", "\0"], ["v", "w", "x", "y", "z"]
     maps = {"encoder": Heads(encoder, source, source), "cross": Heads(cross, target, source)}
-    figure = attention_heads(maps, title="t")
+    figure = heads(maps, title="t")
     assert [panel.get_suptitle() for panel in figure.subfigs] == ["encoder", "cross"]
     assert figure.get_suptitle() == "t"
     for panel, expected in zip(figure.subfigs, (encoder, cross), strict=True):
@@ -47,7 +47,7 @@ def test_every_head_has_its_place():
 
 def test_long_texts_are_labelled_at_even_distances_in_a_bounded_size():
     tokens = [f"token{index}" for index in range(200)]
-    figure = attention_heads({"encoder": Heads(weights(1, 1, 200, 200), tokens, tokens)})
+    figure = heads({"encoder": Heads(weights(1, 1, 200, 200), tokens, tokens)})
     figure.draw_without_rendering()
     assert (figure.get_size_inches() <= 4).all()
     positions = figure.subfigs[0].axes[0].yaxis.get_ticklocs()
@@ -68,4 +68,10 @@ def test_long_texts_are_labelled_at_even_distances_in_a_bounded_size():
 )
 def test_what_cannot_be_drawn_is_refused(maps, message):
     with pytest.raises(ValueError, match=message):
-        attention_heads(maps)
+        heads(maps)
+
+
+def test_keys_from_right_to_left_stand_from_right_to_left():
+    words = ["השועל", "קפץ"]
+    figure = heads({"a": Heads(weights(2, 2, 2, 2), words, words)})
+    assert all(axes.xaxis_inverted() for axes in figure.subfigs[0].axes)

@@ -1,0 +1,118 @@
+"""Questions of the command line and of standard input, and what comes out."""
+
+import json
+
+import numpy as np
+import pytest
+
+TRANSLATOR = "multi30k_rnnsearch_en_de"
+ENGLISH = "A man in a red shirt is sleeping."
+GERMAN = "Ein Mann in einem roten Hemd schläft."
+CONTEXT = "The lamp of the lighthouse was repaired by a clockmaker, Ida Moreau."
+
+
+@pytest.fixture
+def context_file(tmp_path):
+    (tmp_path / "context.txt").write_text(CONTEXT, encoding="utf-8")
+    return tmp_path / "context.txt"
+
+
+def test_texts_are_translated_a_line_each(zoo_command):
+    code, said = zoo_command("run", TRANSLATOR, ENGLISH, "")
+    assert code is None
+    assert said.out.splitlines() == [GERMAN, ""]
+
+
+def test_lines_of_standard_input_are_translated(zoo_command):
+    lines = [ENGLISH.encode(), b"", b"\xff\xfe", *[b"A dog."] * 40, ENGLISH.encode()]
+    code, said = zoo_command("run", TRANSLATOR, lines=b"\r\n".join(lines))
+    assert code is None
+    found = said.out.splitlines()
+    assert len(found) == len(lines)
+    assert (found[0], found[1], found[-1]) == (GERMAN, "", GERMAN)
+    assert len({*found[3:-1]}) == 1
+
+
+def test_an_option_of_the_search_gives_the_n_best(zoo_command):
+    _, said = zoo_command("run", TRANSLATOR, ENGLISH, "--beam-width", "3")
+    scores, texts = zip(*(line.split("\t") for line in said.out.splitlines()), strict=True)
+    assert GERMAN in texts
+    assert len({*texts}) == 3
+    assert sorted(map(float, scores), reverse=True) == list(map(float, scores))
+
+
+def test_json_holds_all_outputs_without_the_padding_of_others(zoo_command):
+    _, said = zoo_command("run", TRANSLATOR, "A dog.", ENGLISH, "--json")
+    rows = [json.loads(line) for line in said.out.splitlines()]
+    assert rows[1]["translation"] == GERMAN
+    for row in rows:
+        assert len(row["source_tokens"]) == row["source_length"]
+        weights = np.array(row["attention_alignment"])
+        assert weights.shape == (row["target_length"], row["source_length"])
+        np.testing.assert_allclose(weights.sum(axis=1), 1, rtol=1e-4)
+
+
+def test_a_reader_answers_from_a_file(zoo_command, context_file):
+    question = ["--question", "Who repaired the lamp of the lighthouse?"]
+    _, said = zoo_command("run", "squad_dcn", *question, "--context-file", context_file)
+    assert said.out == "Ida Moreau\n"
+
+
+def test_what_is_missing_comes_from_standard_input(zoo_command, context_file):
+    who = "Who repaired the lamp of the lighthouse?"
+    _, said = zoo_command(
+        "run", "squad_dcn", "--context-file", context_file, lines=f"{who}\n{who}".encode()
+    )
+    assert said.out == "Ida Moreau\n" * 2
+    both = json.dumps({"question": who, "context": CONTEXT}).encode()
+    _, said = zoo_command("run", "squad_dcn", lines=both)
+    assert said.out == "Ida Moreau\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lines", "message"),
+    [
+        (["squad_dcn", "a text"], b"", "does not take TEXT: it takes --context, --question"),
+        (["squad_dcn", "--query", "x"], b"", "does not take --query"),
+        ([TRANSLATOR, "--question", "x"], b"", "does not take --question: it takes TEXT; or "),
+        ([TRANSLATOR, "x", "--beam-width", "0"], b"", "beam_width, expected at least 1"),
+        (["squad_dcn"], b"who?", "line 1: expected a JSON object with context, question"),
+        (["squad_dcn"], b"{}", "line 1: expected a JSON object with context, question"),
+        (["squad_dcn"], b'{"question": 1, "context": ""}', "line 1: question must be text"),
+        (["squad_dcn", "--context-file", "no/file"], b"", "No such file"),
+        (["squad_dcn", "--context", "a", "--context-file", "b"], b"", "must not be given both"),
+    ],
+)
+def test_what_a_model_cannot_answer_is_one_line(arguments, lines, message, zoo_command):
+    code, said = zoo_command("run", *arguments, lines=lines)
+    assert code.startswith("error: ")
+    assert message in code
+    assert "\n" not in code
+    assert said.out == ""
+
+
+def test_a_picture_is_drawn(zoo_command, tmp_path, context_file):
+    path = tmp_path / "attention.png"
+    code, said = zoo_command("picture", TRANSLATOR, ENGLISH, "--out", path)
+    assert (code, said.out.strip()) == (None, str(path))
+    assert path.read_bytes().startswith(b"\x89PNG")
+    question = ["--question", "Who repaired it?", "--context-file", context_file]
+    zoo_command("picture", "squad_dcn", *question, "--out", tmp_path / "reading.svg")
+    assert "<svg" in (tmp_path / "reading.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a", "b"], "a picture is drawn of one example, got several"),
+        ([], "a picture is drawn of one example, got none"),
+        ([""], "its source has no token to draw"),
+        (["a", "--out", "x.doc"], "path must end in one of"),
+        (["a", "--beam-width", "2"], "not of a ranked list"),
+    ],
+)
+def test_what_cannot_be_drawn_is_one_line(arguments, message, zoo_command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _ = zoo_command("picture", TRANSLATOR, *arguments)
+    assert message in code
+    assert not list(tmp_path.iterdir())

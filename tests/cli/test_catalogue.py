@@ -1,0 +1,132 @@
+"""What the command line tells of models without loading them."""
+
+import json
+import shutil
+
+import pytest
+
+from zoo.serving.cards import read_card
+from zoo.serving.load import list_models, resolve
+
+
+def test_list_is_a_table_with_a_line_a_model(zoo_command):
+    code, said = zoo_command("list")
+    head, *lines = said.out.splitlines()
+    assert code is None
+    assert head.split() == ["name", "task", "data", "metric", "parameters", "size"]
+    assert [line.split()[0] for line in lines] == list_models()
+    row = next(line for line in lines if line.startswith("squad_dcn "))
+    card = read_card(resolve("squad_dcn"))
+    for text in ("reading", "SQuAD 1.1", f"f1 {card.metrics['f1']:.2f}", "7,535,008", "18.9 MB"):
+        assert text in row
+    assert len({line.index(line.split()[1]) for line in (head, *lines)}) == 1
+
+
+def test_list_as_json(zoo_command):
+    _, said = zoo_command("list", "--json")
+    listed = {entry["name"]: entry for entry in json.loads(said.out)}
+    assert sorted(listed) == list_models()
+    assert listed["multi30k_luong_en_de"]["parameters"] == 4_519_840
+    assert listed["multi30k_luong_en_de"]["metrics"]["bleu"] > 36
+
+
+def test_info_tells_the_card(zoo_command):
+    _, said = zoo_command("info", "squad_dcn")
+    lines = dict(line.split(":", 1) for line in said.out.splitlines())
+    told = {label: text.strip() for label, text in lines.items()}
+    assert told["model"] == "DynamicCoattentionNetwork"
+    assert told["parameters"] == "1,035,108 + 6,499,900 fixed"
+    assert told["metrics"] == "exact_match 58.02, f1 69.63"
+    assert "reconstructed" in told["remarks"]
+    assert "hidden_dim=100" in told["config"]
+    assert "maximum_answer_tokens 20" in told["limits"]
+
+
+def test_info_takes_a_folder_and_gives_the_whole_card_as_json(zoo_command):
+    folder = resolve("multi30k_rnnsearch_en_de")
+    _, said = zoo_command("info", folder, "--json")
+    assert json.loads(said.out) == json.loads((folder / "model_card.json").read_text()) | {
+        "folder": str(folder)
+    }
+
+
+def test_a_model_that_is_not_there_is_one_line(zoo_command):
+    code, said = zoo_command("info", "nobody")
+    assert code.startswith("error: no model 'nobody'")
+    assert "\n" not in code
+    assert said.out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["lits"], "Unrecognized options: lits"),
+        ([], "Expected one of {list, info, run, picture, export, serve}"),
+        (["info"], "NAME"),
+        (["info", "squad_dcn", "--colour"], "Unrecognized options: --colour"),
+        (["serve", "--port", "many"], "--port"),
+    ],
+)
+def test_a_wrong_argument_is_one_line_and_status_2(arguments, message, zoo_command):
+    code, said = zoo_command(*arguments)
+    assert code == 2
+    assert said.out == ""
+    assert said.err.startswith("error: ")
+    assert said.err.count("\n") == 1
+    assert message in said.err
+
+
+def test_no_models_and_broken_cards_are_errors(zoo_command, tmp_path, monkeypatch):
+    monkeypatch.setattr("zoo.serving.load._CHECKOUT_MODELS", tmp_path / "nowhere")
+    code, _ = zoo_command("list")
+    assert code.startswith("error: there are no models in ")
+    monkeypatch.setenv("ZOO_MODELS", str(tmp_path))
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "saved_model.pb").write_bytes(b"")
+    code, _ = zoo_command("list")
+    assert "bare: has no model card" in code
+
+
+def test_export_copies_a_finished_run_whole(zoo_command, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(resolve("squad_dcn"), run / "saved_model")
+    (run / "saved_model" / "attention.png").rename(run / "attention.png")
+    (run / "checkpoints").mkdir()
+    target = tmp_path / "models" / "reader" / "1"
+    for _ in range(2):  # the second time over the first
+        code, said = zoo_command("export", run, target)
+        assert (code, said.out.strip()) == (None, str(target))
+    files = {file.relative_to(target).as_posix() for file in target.rglob("*") if file.is_file()}
+    card = read_card(target)
+    assert files == {*card.sha256, "model_card.json", "attention.png"}
+    code, said = zoo_command("export", "squad_dcn", tmp_path / "shipped")
+    assert read_card(tmp_path / "shipped") == card
+    assert [path.name for path in target.parent.iterdir()] == ["1"]
+
+
+def test_export_refuses_what_is_not_whole(zoo_command, tmp_path):
+    run, other = tmp_path / "run", tmp_path / "other"
+    (run / "checkpoints").mkdir(parents=True)
+    code, _ = zoo_command("export", run, tmp_path / "new")
+    assert "neither the folder of a SavedModel nor that of a finished run" in code
+    shutil.copytree(resolve("squad_dcn"), run / "saved_model")
+    other.mkdir()
+    (other / "letters.txt").write_text("mine")
+    code, _ = zoo_command("export", run, other)
+    assert "holds something other than a SavedModel" in code
+    (run / "saved_model" / "assets" / "vocabulary.txt").write_text("changed")
+    code, _ = zoo_command("export", run, tmp_path / "new")
+    assert "assets/vocabulary.txt differs" in code
+    assert not (tmp_path / "new").exists()
+
+
+def test_what_cannot_be_served_is_one_line(zoo_command, tmp_path, monkeypatch):
+    twin = tmp_path / "squad_dcn"
+    shutil.copytree(resolve("squad_dcn"), twin)
+    code, _ = zoo_command("serve", "squad_dcn", twin)
+    assert code.startswith("error: names must have different last parts")
+    code, _ = zoo_command("serve", "squad_dcn", "--host", "192.0.2.1")
+    assert "cannot be listened at" in code
+    monkeypatch.setattr("zoo.serving.load._CHECKOUT_MODELS", tmp_path / "nowhere")
+    code, _ = zoo_command("serve")
+    assert "there are no models to serve" in code

@@ -1,0 +1,48 @@
+"""The command that serves: names, one request, and its end at a signal."""
+
+import http.client
+import json
+import os
+import shutil
+import signal
+import threading
+
+from tests.serving.toy_servable import Echo
+from zoo.cli.serve import Serve
+from zoo.serving import running, servable
+from zoo.serving.load import list_models, resolve
+
+
+def test_all_models_are_served_by_default_and_versions_by_the_name_above(tmp_path):
+    assert list(Serve().folders()) == list_models()
+    version = tmp_path / "models" / "reader" / "1"
+    shutil.copytree(resolve("squad_dcn"), version)
+    named = Serve((str(version), "squad_dcn")).folders()
+    assert named == {"reader": version.resolve(), "squad_dcn": resolve("squad_dcn").resolve()}
+
+
+def test_it_serves_until_a_signal_comes(zoo_command, monkeypatch):
+    """The thread asks as soon as the address is open, and then stops this very process's server."""
+    ports, answers = [], []
+    listen = running.listen
+
+    def listen_and_ask(host, port):
+        opened = listen(host, port)
+        ports.append(opened.getsockname()[1])
+        threading.Thread(target=ask_and_stop).start()
+        return opened
+
+    def ask_and_stop():
+        connection = http.client.HTTPConnection("127.0.0.1", ports[0], timeout=30)
+        try:
+            connection.request("POST", "/v1/models/squad_dcn:predict", b'{"inputs": ["a b"]}')
+            answers.append(json.loads(connection.getresponse().read()))
+        finally:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(running, "listen", listen_and_ask)
+    monkeypatch.setattr(servable, "Servable", lambda folder: Echo())
+    code, said = zoo_command("serve", "squad_dcn", "--port", "0")
+    assert answers[0]["outputs"]["answer"] == ["a b"]
+    assert said.out == f"http://127.0.0.1:{ports[0]}/v1/models/squad_dcn:predict\n"
+    assert code in (None, 130)  # the second if the server passes the signal on

@@ -1,0 +1,91 @@
+"""The picture of an answer: the right cut of the right map, for each task."""
+
+import numpy as np
+import pytest
+
+from tests.plots.test_attention import labels, make_result
+from tests.plots.test_documents import DOCUMENT, QUERY, result
+from zoo.plots import BEFORE, answer, inter_attention, intra_attention, reading, tape, translation
+
+
+def padded(*rows):
+    widest = max(map(len, rows)) + 1
+    return np.array([[*row, *[b""] * (widest - len(row))] for row in rows], object)
+
+
+def random(*shape):
+    return np.random.default_rng(1).random(shape)
+
+
+TRANSLATION = {
+    "translation": np.array([b"x y", b"z"], object),
+    "source_tokens": padded([b"a", b"b", b"</s>"], [b"c", b"</s>"]),
+    "source_length": np.array([3, 2]),
+    "target_tokens": padded([b"x", b"y", b"</s>"], [b"z", b"</s>"]),
+    "target_length": np.array([3, 2]),
+    "attention_alignment": random(2, 4, 4),
+}
+TAPE = {
+    "text_tokens": padded([b"a", b"b"], [b"c", b"d", b"e"]),
+    "text_length": np.array([2, 3]),
+    "attention_intra": random(2, 2, 4, 5),
+}
+PAIR = {
+    "premise_tokens": padded([b"a", b"b"], [b"c"]),
+    "premise_length": np.array([2, 1]),
+    "hypothesis_tokens": padded([b"x"], [b"y", b"z"]),
+    "hypothesis_length": np.array([1, 2]),
+    "attention_inter": random(2, 3, 3),
+    "attention_intra": random(2, 3, 4),  # of one of the two texts: not what is drawn
+}
+
+
+def drawn(figure):
+    axes = figure.axes[0]
+    return np.asarray(axes.images[0].get_array()), labels(axes.yaxis), labels(axes.xaxis)
+
+
+def test_a_translation_is_target_by_source_without_padding():
+    weights, rows, columns = drawn(translation(TRANSLATION, 1))
+    assert (rows, columns) == (["z", "</s>"], ["c", "</s>"])
+    np.testing.assert_array_equal(weights, TRANSLATION["attention_alignment"][1, :2, :2])
+
+
+def test_a_tape_is_the_top_layer_with_what_stands_before_last():
+    weights, rows, columns = drawn(intra_attention(TAPE))
+    assert (rows, columns) == (["a", "b"], ["a", "b", BEFORE])
+    np.testing.assert_array_equal(weights, TAPE["attention_intra"][0, 1][:2, [0, 1, 4]])
+    again = drawn(tape(weights, ["a", "b"]))
+    np.testing.assert_array_equal(again[0], weights)
+
+
+def test_a_pair_is_hypothesis_by_premise():
+    weights, rows, columns = drawn(inter_attention(PAIR, 1))
+    assert (rows, columns) == (["y", "z"], ["c"])
+    np.testing.assert_array_equal(weights, PAIR["attention_inter"][1, :2, :1])
+
+
+def test_the_picture_follows_the_outputs():
+    for task, expected in ((TRANSLATION, translation), (TAPE, intra_attention)):
+        np.testing.assert_array_equal(drawn(answer(task, 1))[0], drawn(expected(task, 1))[0])
+    np.testing.assert_array_equal(drawn(answer(PAIR))[0], drawn(inter_attention(PAIR))[0])
+    asked = make_result([b"The", b"tower"], b"tower", 1, 1)
+    assert answer(asked).get_suptitle() == reading(asked).get_suptitle()
+    assert len(answer(result([DOCUMENT], [QUERY])).axes) == 2
+
+
+def test_a_model_without_attention_has_no_picture():
+    with pytest.raises(ValueError, match="a model without attention has no picture"):
+        answer({"translation": [b"x"], "score": [0.0]})
+
+
+@pytest.mark.parametrize("row", [-1, 2])
+def test_a_row_that_is_not_there_is_refused(row):
+    for task in (TRANSLATION, TAPE, PAIR):
+        with pytest.raises(ValueError, match=f"row must be in a batch of 2, got {row}"):
+            answer(task, row)
+
+
+def test_nothing_written_is_nothing_to_draw():
+    with pytest.raises(ValueError, match="row 0: its target has no token"):
+        translation(TRANSLATION | {"target_length": np.array([0, 1])})

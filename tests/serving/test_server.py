@@ -1,0 +1,316 @@
+"""The server over HTTP: addresses, limits, a load under which every answer is checked, its end."""
+
+import http.client
+import json
+import socket
+import threading
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
+
+from tests.serving.toy_servable import Echo
+from zoo.serving.limits import Limits
+from zoo.serving.rest import plain
+from zoo.serving.running import listen, make_server
+from zoo.serving.servable import Servable
+from zoo.serving.server import make_app
+
+PREDICT = "/v1/models/echo:predict"
+
+
+@pytest.fixture
+def echo():
+    servable = Echo()
+    yield servable
+    servable.free.set()
+
+
+@pytest.fixture
+def client(echo):
+    with TestClient(make_app({"echo": echo}), raise_server_exceptions=False) as client:
+        yield client
+
+
+@contextmanager
+def running(app):
+    """Serves in a thread; gives the server and its port."""
+    opened = listen("127.0.0.1", 0)
+    server = make_server(app, timeout_seconds=20)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
+    thread.start()
+    try:
+        yield server, opened.getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        opened.close()
+        assert not thread.is_alive()
+
+
+def post(port, body, path=PREDICT, connection=None):
+    """Status and JSON of a request."""
+    connection = connection or http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    body = body if isinstance(body, bytes) else json.dumps(body).encode()
+    connection.request("POST", path, body)
+    answer = connection.getresponse()
+    return answer.status, json.loads(answer.read()), answer.headers
+
+
+def test_both_forms_are_answered_in_kind(client):
+    by_row = client.post(PREDICT, json={"instances": ["a b", {"b64": "/w=="}]})
+    assert by_row.status_code == 200
+    assert by_row.headers["content-type"] == "application/json"
+    assert by_row.json()["predictions"] == [
+        {"answer": "a b", "text_tokens": ["a", "b"], "text_length": 2},
+        {"answer": {"b64": "/w=="}, "text_tokens": [{"b64": "/w=="}, ""], "text_length": 1},
+    ]
+    inputs = {"text": ["abc"], "beam_width": 2, "length_penalty": 0.5}
+    by_name = client.post(PREDICT, json={"inputs": inputs, "signature_name": "beam"})
+    assert by_name.json() == {"outputs": [[1.5, 1.5]]}
+
+
+def test_the_version_may_be_named(client):
+    path = "/v1/models/echo/versions/1"
+    assert client.post(f"{path}:predict", json={"inputs": ["a"]}).status_code == 200
+    for place in ("/v1/models/echo", path):
+        assert client.get(place).json() == {
+            "model_version_status": [
+                {
+                    "version": "1",
+                    "state": "AVAILABLE",
+                    "status": {"error_code": "OK", "error_message": ""},
+                }
+            ]
+        }
+
+
+def test_metadata_tells_the_signatures(client):
+    told = client.get("/v1/models/echo/metadata").json()
+    assert told["model_spec"] == {"name": "echo", "signature_name": "", "version": "1"}
+    definitions = told["metadata"]["signature_def"]["signature_def"]
+    assert definitions.keys() == Echo.signatures.keys()
+    beam = definitions["beam"]
+    assert beam["inputs"]["beam_width"]["dtype"] == "DT_INT32"
+    assert beam["inputs"]["beam_width"]["tensor_shape"] == {"dim": [], "unknown_rank": False}
+    assert beam["inputs"]["text"]["tensor_shape"]["dim"] == [{"size": "-1", "name": ""}]
+    assert beam["outputs"]["score"]["dtype"] == "DT_FLOAT"
+    assert beam["method_name"] == "tensorflow/serving/predict"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "message"),
+    [
+        ("POST", "/v1/models/other:predict", 404, "Servable not found for request: Latest(other)"),
+        ("GET", "/v1/models/other", 404, "Servable not found"),
+        ("GET", "/v1/models/other/metadata", 404, "Servable not found"),
+        ("POST", "/v1/models/echo/versions/2:predict", 404, "Specific(echo, 2)"),
+        ("GET", "/v1/models/echo/versions/x", 404, "Specific(echo, x)"),
+        ("GET", PREDICT, 404, "Servable not found"),
+        ("POST", "/v1/models/echo:classify", 405, "Malformed request: POST /v1/models/echo:cl"),
+        ("POST", "/v1/models/echo", 405, "Malformed request: POST"),
+        ("DELETE", "/v1/models/echo", 405, "Malformed request: DELETE"),
+        ("GET", "/v1/models", 404, "Malformed request: GET /v1/models"),
+        ("GET", "/", 404, "Malformed request: GET /"),
+        ("POST", "/v1/models/..%2f..%2fecho:predict", 404, "Malformed request"),
+        ("GET", "/v1/models/" + "x" * 5000, 404, "Servable not found"),
+    ],
+)
+def test_other_addresses_are_errors(method, path, status, message, client):
+    answer = client.request(method, path, content=b"{}" if method == "POST" else None)
+    assert answer.status_code == status
+    assert message in answer.json()["error"]
+    assert len(answer.json()["error"]) < 300
+
+
+def malformed(count):
+    """Bodies that are no requests, of many kinds, each a little different."""
+    generator = np.random.default_rng(0)
+    good = json.dumps({"signature_name": "serving_default", "instances": ["a text", "é"]}).encode()
+    for number in range(count):
+        place = int(generator.integers(1, len(good) - 1))
+        yield from (
+            good[:place],  # cut off
+            good + bytes([97 + number % 26]),
+            b'{"instances": [%s]}' % (b"[" * (number + 1) + b"1" + b"]" * (number + 1)),
+            b'{"instances": [NaN, %d]}' % number,
+            b'{"instances": [%d]}' % number,
+            b'{"instances": ["a", %d.5, null]}' % number,
+            b'{"inputs": {"text%d": ["a"]}}' % number,
+            b'{"inputs": {"text": {"a": %d}}}' % number,
+            b'{"signature_name": "s%d", "inputs": ["a"]}' % number,
+            b'{"signature_name": "beam", "inputs": {"text": ["a"], "length_penalty": 1,'
+            b' "beam_width": %d.25}}' % number,
+            bytes(generator.integers(128, 256, 20, dtype=np.uint8)),
+        )
+
+
+def test_malformed_requests_are_all_answered_4xx(client, echo):
+    bodies = list(malformed(30))
+    for body in bodies:
+        answer = client.post(PREDICT, content=body)
+        assert 400 <= answer.status_code < 500, body
+        assert answer.json().keys() == {"error"}
+    assert len(bodies) == 330
+    assert echo.asked == []
+
+
+def test_errors_of_the_model_are_the_clients_or_the_servers(client):
+    bad = client.post(PREDICT, json={"instances": ["bad"]})
+    assert (bad.status_code, bad.json()) == (400, {"error": "text must not be bad"})
+    broken = client.post(PREDICT, json={"instances": ["broken"]})
+    assert (broken.status_code, broken.json()) == (500, {"error": "Internal error: KeyError"})
+
+
+def test_what_is_too_large_is_refused(echo):
+    limits = Limits(maximum_bytes=100, maximum_rows=3, maximum_integer=5)
+    with TestClient(make_app({"echo": echo}, limits)) as client:
+        assert client.post(PREDICT, json={"instances": ["a" * 100]}).status_code == 413
+        parts = iter([b'{"instances": ["', b"a" * 90, b'"]}'])  # of a length not told before
+        assert client.post(PREDICT, content=parts).status_code == 413
+        assert client.post(PREDICT, json={"instances": ["a"] * 3}).status_code == 200
+        answer = client.post(PREDICT, json={"instances": ["a"] * 4})
+        assert answer.status_code == 400
+        assert "Task size 4 is larger than maximum batch size 3" in answer.json()["error"]
+        inputs = {"text": ["a"], "beam_width": 6, "length_penalty": 1}
+        answer = client.post(PREDICT, json={"inputs": inputs, "signature_name": "beam"})
+        assert answer.json() == {"error": "Input beam_width must be at most 5, got 6"}
+    assert echo.asked == [3]
+
+
+@pytest.mark.parametrize("name", ["maximum_bytes", "maximum_requests", "timeout_seconds"])
+def test_limits_that_let_nothing_through_are_refused(name):
+    with pytest.raises(ValueError, match=f"{name} must be positive, got 0"):
+        Limits(**{name: 0})
+
+
+def test_a_busy_server_says_so_and_an_idle_one_answers_again(echo):
+    app = make_app({"echo": echo}, Limits(maximum_requests=2))
+    with running(app) as (_, port):
+        echo.free.clear()
+        answers = []
+        threads = [
+            threading.Thread(target=lambda: answers.append(post(port, {"instances": ["a"]})[0]))
+            for _ in range(2)
+        ]
+        for thread in threads:
+            thread.start()
+        deadline = time.monotonic() + 20
+        status, told, headers = post(port, {"inputs": ["b"], "signature_name": "no"})
+        while status != 503 and time.monotonic() < deadline:  # until both have arrived
+            status, told, headers = post(port, {"inputs": ["b"], "signature_name": "no"})
+        assert status == 503
+        assert headers["Retry-After"] == "1"
+        assert "Too many requests" in told["error"]
+        echo.free.set()
+        for thread in threads:
+            thread.join(20)
+        assert answers == [200, 200]
+        assert post(port, {"instances": ["a"]})[0] == 200
+
+
+def test_time_runs_out(echo):
+    app = make_app({"echo": echo}, Limits(timeout_seconds=0.3))
+    with running(app) as (_, port):
+        echo.free.clear()
+        status, told, _ = post(port, {"instances": ["a"]})
+        assert (status, told["error"]) == (504, "Timed out while the answer was being computed")
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as slow:
+            head = f"POST {PREDICT} HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n"
+            slow.sendall(head.encode() + b'{"instances":')
+            assert slow.recv(100).startswith(b"HTTP/1.1 408")
+        echo.free.set()
+        assert post(port, {"instances": ["a"]})[0] == 200
+
+
+def test_what_has_been_asked_is_answered_before_the_end(echo):
+    with running(make_app({"echo": echo})) as (server, port):
+        echo.free.clear()
+        answers = []
+        thread = threading.Thread(target=lambda: answers.append(post(port, {"inputs": ["late"]})))
+        thread.start()
+        assert echo.busy.wait(20)
+        server.should_exit = True
+        time.sleep(0.3)  # for the server to notice
+        echo.free.set()
+        thread.join(20)
+    assert answers[0][0] == 200
+    assert answers[0][1]["outputs"]["answer"] == ["late"]
+    with pytest.raises(OSError, match="refused"):
+        post(port, {"inputs": ["too late"]})
+
+
+def test_an_address_that_is_taken_is_an_error():
+    with listen("127.0.0.1", 0) as opened:
+        port = opened.getsockname()[1]
+        with pytest.raises(ValueError, match=f"port {port} cannot be listened at"):
+            listen("127.0.0.1", port)
+    with pytest.raises(ValueError, match="port must be from 0 to 65535, got 65536"):
+        listen("127.0.0.1", 1 << 16)
+    with pytest.raises(ValueError, match="and port 0 cannot be listened at"):
+        listen("192.0.2.1", 0)  # of no machine
+
+
+CLIENTS, SECONDS = 64, 2.0
+
+
+def test_under_load_every_answer_is_the_one_that_was_asked_for(toy):
+    """Each client knows what each of its requests is answered when it is asked directly."""
+    texts = [" ".join(["word"] * (number % 7)) + f" {number}" for number in range(200)]
+    direct = {text: as_row(toy.ask({"text": [text]})) for text in texts}
+    sizes: list[int] = []
+    wrong: list[str] = []
+    statuses: list[int] = []
+
+    def ask(inputs, signature):
+        sizes.append(len(inputs["text"]))
+        return toy.ask(inputs, signature)
+
+    def client(seed):
+        generator = np.random.default_rng(seed)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        while time.monotonic() < end:
+            text = texts[generator.integers(len(texts))]
+            status, told, _ = post(
+                port, {"instances": [text]}, "/v1/models/toy:predict", connection
+            )
+            statuses.append(status)
+            if status == 200 and told["predictions"] != [direct[text]]:
+                wrong.append((text, told))
+
+    served = Echo()
+    served.signatures, served.ask = toy.signatures, ask
+    with running(make_app({"toy": served})) as (_, port):
+        end = time.monotonic() + SECONDS
+        threads = [threading.Thread(target=client, args=(seed,)) for seed in range(CLIENTS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    assert not wrong
+    assert set(statuses) <= {200, 503}
+    assert statuses.count(200) == sum(sizes) >= CLIENTS
+    assert max(sizes) > 1  # requests did share batches
+
+
+def as_row(outputs):
+    return {name: plain(value[0]) for name, value in outputs.items()}
+
+
+def test_a_shipped_model_answers_as_it_does_directly():
+    servable = Servable("multi30k_luong_en_de")
+    text = "A man in a red shirt is sleeping."
+    with TestClient(make_app({"translator": servable})) as client:
+        path = "/v1/models/translator:predict"
+        row = client.post(path, json={"instances": [text]}).json()["predictions"][0]
+        assert row == as_row(servable.ask({"text": [text]}))
+        assert row["translation"] == "Ein Mann in einem roten Hemd schläft."
+        inputs = {"text": [text], "beam_width": 2, "length_penalty": 1.0}
+        best = client.post(path, json={"inputs": inputs, "signature_name": "beam"}).json()
+        assert len(best["outputs"]["translation"][0]) == 2
+        inputs["beam_width"] = 0
+        answer = client.post(path, json={"inputs": inputs, "signature_name": "beam"})
+        assert answer.status_code == 400
+        assert "beam_width, expected at least 1" in answer.json()["error"]

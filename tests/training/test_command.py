@@ -1,0 +1,103 @@
+"""How commands start: settings from the command line, and errors of one line."""
+
+import dataclasses
+import signal
+import sys
+
+import pytest
+
+from zoo.training.command import one_line, start
+from zoo.training.interruption import StoppedBySignalError
+
+
+@dataclasses.dataclass
+class Settings:
+    width: int = 1
+    """How wide."""
+
+
+def run(main, monkeypatch, *arguments):
+    monkeypatch.setattr(sys, "argv", ["tool", *arguments])
+    start(main, Settings, "A tool.", program="a tool")
+
+
+def test_settings_come_from_the_command_line(monkeypatch):
+    seen = []
+    run(seen.append, monkeypatch, "--width", "3")
+    assert seen == [Settings(3)]
+
+
+@pytest.mark.parametrize("arguments", [["--width", "wide"], ["--wdith", "3"], ["3"]])
+def test_a_wrong_argument_is_one_line_and_status_2(arguments, monkeypatch, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        run(print, monkeypatch, *arguments)
+    said = capsys.readouterr()
+    assert stopped.value.code == 2
+    assert said.out == ""
+    assert said.err.startswith("error: ")
+    assert said.err.count("\n") == 1
+    assert not set("╭│╰") & set(said.err)
+    assert arguments[-1 if arguments[0] == "--width" else 0] in said.err
+
+
+def test_help_is_written_whole(monkeypatch, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        run(print, monkeypatch, "--help")
+    assert stopped.value.code == 0
+    assert "usage: a tool" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("error", [ValueError, OSError, ModuleNotFoundError, FloatingPointError])
+def test_what_a_user_can_mend_is_one_line_and_status_1(error, monkeypatch):
+    def main(_):
+        raise error("width is too much")
+
+    with pytest.raises(SystemExit) as stopped:
+        run(main, monkeypatch)
+    assert stopped.value.code == "error: width is too much"  # which Python writes, with status 1
+
+
+def test_a_bug_keeps_its_traceback(monkeypatch):
+    def main(_):
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        run(main, monkeypatch)
+
+
+def test_output_that_nobody_reads_is_no_traceback(monkeypatch):
+    def main(_):
+        raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stdout", sys.stdout)  # restored afterwards
+    with pytest.raises(SystemExit) as stopped:
+        run(main, monkeypatch)
+    assert stopped.value.code == 1
+
+
+def test_an_interrupt_is_no_traceback(monkeypatch):
+    def main(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(SystemExit) as stopped:
+        run(main, monkeypatch)
+    assert stopped.value.code == 130
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_training_that_a_signal_stopped_says_how_to_go_on(number, monkeypatch, capsys):
+    def main(_):
+        raise StoppedBySignalError(number, 7)
+
+    with pytest.raises(SystemExit) as stopped:
+        run(main, monkeypatch)
+    assert stopped.value.code == 128 + number
+    line = f"stopped by {number.name} after step 7; the same command goes on from here\n"
+    assert capsys.readouterr().err == line
+
+
+def test_a_box_becomes_a_line():
+    lines = ["╭─ Title ──╮", "│ Not a    │", "│ number.  │", "│ ──────── │"]
+    lines += ["│ For full helptext, run: │", "│ x --help │", "╰──────────╯"]
+    box = "\n".join(lines)
+    assert one_line(box) == "Not a number. (see x --help)"

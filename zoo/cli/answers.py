@@ -1,0 +1,129 @@
+"""`run` and `picture`: what a model answers, and what it looked at."""
+
+import dataclasses
+import itertools
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from zoo.cli.questions import Question, choose_signature, examples, scalars
+from zoo.cli.quiet import without_greetings
+from zoo.serving.load import resolve
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+_ROWS = 32  # examples asked at a time
+# What is written of an answer, the first of these that a model gives.
+_ANSWERS = ("translation", "answer", "label", "next_tokens")
+
+
+@dataclasses.dataclass
+class Run(Question):
+    """Ask a model: translate, answer a question, fill a blank, classify, go on."""
+
+    json: bool = False
+    """Write all outputs of each example, attention maps too, as a JSON object a line."""
+
+    def __call__(self) -> None:
+        """Writes an answer a line; of n-best lists, score and translation of each."""
+        rows = 1 if sys.stdin.isatty() else _ROWS  # who types a line waits for its answer
+        for result in _ask(self, rows):
+            for row in _rows(result):
+                print(_as_json(row) if self.json else _as_text(row), flush=True)
+
+
+@dataclasses.dataclass
+class Picture(Question):
+    """Draw what a model looked at for its answer to one example."""
+
+    out: Path = Path("attention.png")
+    """File to write; its ending says the format, such as .png, .svg or .pdf."""
+
+    def __call__(self) -> None:
+        """Writes the picture."""
+        from zoo.plots import answer, check_ending, save_figure
+
+        check_ending(self.out)
+        if self.beam_width is not None or self.length_penalty is not None or self.candidates:
+            raise ValueError("a picture is drawn of the model's own answer, not of a ranked list")
+        found = list(itertools.islice(_ask(self, 1), 2))
+        if len(found) != 1:
+            count = "none" if not found else "several"
+            raise ValueError(f"a picture is drawn of one example, got {count}")
+        save_figure(answer(found[0]), self.out)
+        print(self.out)
+
+
+def _ask(question: Question, rows: int) -> Iterator[dict[str, "np.ndarray"]]:
+    """The outputs of up to so many examples at a time."""
+    given = question.given()
+    resolve(question.name)  # which takes no TensorFlow to find out
+    with without_greetings():
+        from zoo.serving.servable import Servable
+
+    servable = Servable(question.name)
+    name = choose_signature(servable, given, texts=bool(question.text))
+    signature = servable.signatures[name]
+    same = scalars(servable, signature, given)
+    for batch in _batches(examples(question, given, signature), rows):
+        columns: dict[str, list[Any]] = {
+            key: [_bytes(example[key]) for example in batch] for key in batch[0]
+        }
+        if "candidates" in columns:
+            columns["candidates"] = _padded(columns["candidates"])
+        yield servable.ask(columns | same, name)
+
+
+def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
+    iterator = iter(items)
+    while batch := list(itertools.islice(iterator, size)):
+        yield batch
+
+
+def _bytes(value: Any) -> Any:
+    """Text as it came, bytes that are no UTF-8 included."""
+    if isinstance(value, list):
+        return [_bytes(item) for item in value]
+    return value.encode("utf-8", "surrogateescape")
+
+
+def _padded(rows: list[list[bytes]]) -> list[list[bytes]]:
+    longest = max(map(len, rows))
+    return [[*row, *[b""] * (longest - len(row))] for row in rows]
+
+
+def _rows(result: dict[str, "np.ndarray"]) -> Iterator[dict[str, Any]]:
+    """Each example's outputs, without padding."""
+    from zoo.serving.padding import pick_rows
+
+    count = len(next(iter(result.values())))
+    for row in range(count):
+        yield {name: value[0] for name, value in pick_rows(result, slice(row, row + 1)).items()}
+
+
+def _as_json(row: dict[str, Any]) -> str:
+    from zoo.serving.rest import plain
+
+    return json.dumps({name: plain(value) for name, value in row.items()}, ensure_ascii=False)
+
+
+def _as_text(row: dict[str, Any]) -> str:
+    """One line, or one an entry of an n-best list, with its score."""
+    name = next((name for name in _ANSWERS if name in row), None)
+    if name is None:
+        return _as_json(row)
+    value = row[name]
+    if isinstance(value, bytes):
+        return _shown(value)
+    if name == "next_tokens":
+        return " ".join(map(_shown, value))
+    scores = row["score"]
+    return "\n".join(f"{s:.4f}\t{_shown(text)}" for s, text in zip(scores, value, strict=True))
+
+
+def _shown(text: bytes) -> str:
+    return " ".join(text.decode("utf-8", "replace").splitlines())

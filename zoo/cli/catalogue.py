@@ -1,0 +1,139 @@
+"""`list` and `info`: what is shipped. Reads model cards, and so needs no TensorFlow."""
+
+import dataclasses
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from zoo.serving.cards import CARD_FILE, SAVED_MODEL_FILE, ModelCard, read_card
+from zoo.serving.load import list_models, model_directories, resolve
+
+# The metric that a task is known by; of other tasks, the first of the card.
+_HEADLINES = {
+    "classification": "accuracy",
+    "cloze": "accuracy",
+    "inference": "accuracy",
+    "language_model": "perplexity",
+    "reading": "f1",
+    "translation": "bleu",
+}
+_COLUMNS = ("name", "task", "data", "metric", "parameters", "size")
+
+
+@dataclasses.dataclass
+class List:
+    """The models that can be asked by name: task, data, metric, parameters, size."""
+
+    json: bool = False
+    """Write a JSON list instead of a table."""
+
+    def __call__(self) -> None:
+        """Writes the table."""
+        names = list_models()
+        if not names:
+            places = " and ".join(map(str, model_directories()))
+            raise ValueError(f"there are no models in {places}: set ZOO_MODELS to a folder of them")
+        cards = {name: read_card(resolve(name)) for name in names}
+        if self.json:
+            _write_json([_summary(name, card) for name, card in cards.items()])
+            return
+        rows = [_COLUMNS, *(_row(name, card) for name, card in cards.items())]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            left = [text.ljust(width) for text, width in zip(row[:4], widths[:4], strict=True)]
+            right = [text.rjust(width) for text, width in zip(row[4:], widths[4:], strict=True)]
+            print("  ".join([*left, *right]).rstrip())
+
+
+@dataclasses.dataclass
+class Info:
+    """What is known of a model: its card."""
+
+    name: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="NAME")]
+    """A name out of `list`, or the folder of a SavedModel."""
+    json: bool = False
+    """Write the whole card, as JSON."""
+
+    def __call__(self) -> None:
+        """Writes the card."""
+        folder = resolve(self.name)
+        card = read_card(folder)
+        if self.json:
+            _write_json(dataclasses.asdict(card) | {"folder": str(folder)})
+            return
+        for label, text in _description(folder, card):
+            print(f"{label + ':':<13}{text}")
+
+
+def _description(folder: Path, card: ModelCard) -> list[tuple[str, str]]:
+    """Label and text of each line."""
+    data, frozen = card.data, card.total_parameters - card.trainable_parameters
+    minutes = f"{card.wall_time_seconds / 60:.0f} min"
+    parameters = f"{card.trainable_parameters:,}" + (f" + {frozen:,} fixed" if frozen else "")
+    lines = [
+        ("model", card.model_class.rpartition(">")[2]),
+        ("folder", str(folder)),
+        ("size", _megabytes(folder)),
+        ("task", card.task),
+        ("data", f"{data.name}; trained on {data.training}, measured on {data.evaluation}"),
+        ("remarks", data.remarks),
+        ("metrics", ", ".join(f"{name} {value:.2f}" for name, value in card.metrics.items())),
+        ("parameters", parameters),
+        ("trained", f"{minutes} on {card.hardware}, seed {card.seed}, {card.date[:10]}"),
+        ("limits", ", ".join(f"{name} {value}" for name, value in card.limits.items())),
+        ("config", ", ".join(f"{name}={value}" for name, value in _sizes(card.config).items())),
+        ("written by", ", ".join(f"{name} {value}" for name, value in card.versions.items())),
+    ]
+    return [(label, text) for label, text in lines if text]
+
+
+def _sizes(config: dict[str, Any]) -> dict[str, Any]:
+    """What of a configuration is the architecture's: not Keras's own entries."""
+    own = ("name", "trainable", "dtype")
+    return {name: value for name, value in config.items() if name not in own}
+
+
+def _row(name: str, card: ModelCard) -> tuple[str, ...]:
+    metric = _headline(card)
+    return (
+        name,
+        card.task,
+        card.data.name,
+        f"{metric} {card.metrics[metric]:.2f}" if metric else "-",
+        f"{card.total_parameters:,}",
+        _megabytes(resolve(name)),
+    )
+
+
+def _summary(name: str, card: ModelCard) -> dict[str, Any]:
+    return {
+        "name": name,
+        "task": card.task,
+        "data": card.data.name,
+        "metrics": card.metrics,
+        "parameters": card.total_parameters,
+        "bytes": _bytes(resolve(name)),
+    }
+
+
+def _headline(card: ModelCard) -> str:
+    wanted = _HEADLINES.get(card.task, "")
+    return wanted if wanted in card.metrics else next(iter(card.metrics), "")
+
+
+def _bytes(folder: Path) -> int:
+    """Size of the SavedModel and its card; pictures do not count."""
+    parts = (SAVED_MODEL_FILE, CARD_FILE, "fingerprint.pb", "variables/*", "assets/*")
+    return sum(file.stat().st_size for part in parts for file in folder.glob(part))
+
+
+def _megabytes(folder: Path) -> str:
+    return f"{_bytes(folder) / 1e6:.1f} MB"
+
+
+def _write_json(value: Any) -> None:
+    json.dump(value, sys.stdout, indent=2, ensure_ascii=False)
+    print()

@@ -1,0 +1,160 @@
+"""What the options of `run` and `picture` and the lines of standard input ask a model."""
+
+import dataclasses
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import tyro
+
+from zoo.serving.cards import CARD_FILE, read_card
+
+if TYPE_CHECKING:
+    from zoo.serving.servable import Servable, Signature
+
+_FILES = ("context", "document")
+_LINE_INPUTS = ("text", "question", "query", "hypothesis", "premise", "context", "document")
+
+
+@dataclasses.dataclass
+class Question:
+    """Inputs of a model; which ones it takes depends on its task."""
+
+    name: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="NAME")]
+    """A name out of `list`, or the folder of a SavedModel."""
+    text: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="TEXT")] = ()
+    """Texts to translate, to classify or to go on with. Without what a model takes, examples come
+    from standard input, one a line: what is missing, or a JSON object where that is several."""
+    question: str | None = None
+    """Of reading comprehension."""
+    context: str | None = None
+    """The text in which the answer is."""
+    context_file: Path | None = None
+    """File with the context, in UTF-8."""
+    document: str | None = None
+    """Of cloze questions: the text whose word fills the blank."""
+    document_file: Path | None = None
+    """File with the document, in UTF-8."""
+    query: str | None = None
+    """Of cloze questions: a sentence in which XXXXX is the blank."""
+    candidates: tuple[str, ...] = ()
+    """Of cloze questions: the words that may fill the blank."""
+    premise: str | None = None
+    """Of pairs of texts: the first one."""
+    hypothesis: str | None = None
+    """Of pairs of texts: the second one."""
+    beam_width: int | None = None
+    """Of translations: how many hypotheses are followed, and how many translations are given."""
+    length_penalty: float | None = None
+    """Of translations: exponent of the length by which scores are divided."""
+
+    def given(self) -> dict[str, Any]:
+        """The inputs that the options give: name -> value of one example.
+
+        Raises:
+            ValueError: An input twice, or a file that is not UTF-8.
+            OSError: A file cannot be read.
+        """
+        names = {field.name for field in dataclasses.fields(Question)} - {"name", "text"}
+        found = {name: getattr(self, name) for name in sorted(names)}
+        for side in _FILES:
+            file = found.pop(f"{side}_file")
+            if file is None:
+                continue
+            if found[side] is not None:
+                raise ValueError(f"--{side} and --{side}-file must not be given both")
+            found[side] = file.read_text(encoding="utf-8")
+        found["candidates"] = list(self.candidates) or None
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def choose_signature(servable: "Servable", given: dict[str, Any], *, texts: bool) -> str:
+    """The first signature that takes all that the options give; `serving_default` before others.
+
+    Raises:
+        ValueError: There is none.
+    """
+    names = {*given, *(["text"] if texts else [])}
+    order = sorted(servable.signatures, key=lambda name: (name != "serving_default", name))
+    for signature in order:
+        if names <= servable.signatures[signature].inputs.keys():
+            return signature
+    takes = {name for one in servable.signatures.values() for name in one.inputs}
+    flags = ", ".join(_flag(name) for name in sorted(names - takes) or sorted(names))
+    wanted = "; or ".join(
+        ", ".join(map(_flag, servable.signatures[signature].inputs)) for signature in order
+    )
+    raise ValueError(f"{servable.folder.name} does not take {flags}: it takes {wanted}")
+
+
+def scalars(servable: "Servable", signature: "Signature", given: dict[str, Any]) -> dict[str, Any]:
+    """The inputs that are the same for all examples: given, or else those of the model card.
+
+    Raises:
+        ValueError: One is neither given nor in the card.
+    """
+    wanted = [name for name, info in signature.inputs.items() if not info.batched]
+    has_card = wanted and (servable.folder / CARD_FILE).is_file()
+    limits = read_card(servable.folder).limits if has_card else {}
+    known = limits | given
+    for name in wanted:
+        if name not in known:
+            raise ValueError(f"{_flag(name)} must be given: the model has no default for it")
+    return {name: known[name] for name in wanted}
+
+
+def examples(
+    question: Question, given: dict[str, Any], signature: "Signature"
+) -> Iterator[dict[str, Any]]:
+    """What is asked: one example of the options, one a text, or one a line of standard input.
+
+    A line is the one input that is missing; where several are, a JSON object that names them.
+
+    Raises:
+        ValueError: A line that does not say what is missing; names its number.
+    """
+    batched = [name for name, info in signature.inputs.items() if info.batched]
+    shared = {name: given[name] for name in batched if name in given}
+    if question.text:
+        yield from ({**shared, "text": text} for text in question.text)
+        return
+    missing = [name for name in batched if name not in shared]
+    if not missing:
+        yield shared
+        return
+    if sys.stdin.isatty():
+        hint = " and ".join(_flag(name) for name in missing)
+        sys.stderr.write(f"reading {hint} from standard input, one example a line\n")
+    for number, line in enumerate(_lines(), 1):
+        yield shared | _read_line(line, number, missing)
+
+
+def _lines() -> Iterator[str]:
+    """Lines of standard input. Bytes that are not UTF-8 are the model's to judge."""
+    for line in sys.stdin.buffer:
+        yield line.decode("utf-8", "surrogateescape").removesuffix("\n").removesuffix("\r")
+
+
+def _read_line(line: str, number: int, missing: list[str]) -> dict[str, Any]:
+    if len(missing) == 1 and missing[0] in _LINE_INPUTS:
+        return {missing[0]: line}
+    names = ", ".join(missing)
+    try:
+        values = json.loads(line)
+    except ValueError as error:
+        raise ValueError(
+            f"line {number}: expected a JSON object with {names} ({error}), got {line[:60]!r}"
+        ) from None
+    if not isinstance(values, dict) or sorted(values) != sorted(missing):
+        raise ValueError(f"line {number}: expected a JSON object with {names}, got {line[:60]!r}")
+    for name, value in values.items():
+        words = value if isinstance(value, list) and name == "candidates" else [value]
+        if not all(isinstance(word, str) for word in words):
+            raise ValueError(f"line {number}: {name} must be text, got {str(value)[:60]!r}")
+    return values
+
+
+def _flag(name: str) -> str:
+    return "TEXT" if name == "text" else f"--{name.replace('_', '-')}"

@@ -1,0 +1,67 @@
+"""`serve`: answers over HTTP, with the interface of TensorFlow Serving."""
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from zoo.cli.quiet import without_greetings
+from zoo.serving.limits import Limits
+from zoo.serving.load import list_models, resolve
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+
+@dataclasses.dataclass
+class Serve:
+    """Answer over HTTP, with the REST interface of TensorFlow Serving."""
+
+    names: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="NAME")] = ()
+    """Names out of `list`, or folders of SavedModels, which get the folder's name; by default all
+    models of `list`."""
+    host: str = "127.0.0.1"
+    """Address to listen at; 0.0.0.0 lets in whoever can reach this machine."""
+    port: int = 8501
+    """0 chooses a free one."""
+    limits: tyro.conf.OmitArgPrefixes[Limits] = dataclasses.field(default_factory=Limits)
+
+    def __call__(self) -> None:
+        """Serves until SIGINT or SIGTERM, then answers what has been asked."""
+        folders = self.folders()  # before TensorFlow is loaded
+        from zoo.serving.running import listen, make_server
+
+        with listen(self.host, self.port) as opened:
+            app = make_served_app(self)
+            server = make_server(app, timeout_seconds=self.limits.timeout_seconds)
+            host, port = opened.getsockname()[:2]
+            for name in sorted(folders):
+                print(f"http://{host}:{port}/v1/models/{name}:predict", flush=True)
+            server.run(sockets=[opened])
+
+    def folders(self) -> dict[str, Path]:
+        """What is served: name in the address -> folder.
+
+        Raises:
+            ValueError: No such model, two of the same name, or none at all.
+        """
+        found = [resolve(name).resolve() for name in self.names or list_models()]
+        if not found:
+            raise ValueError("names must not be empty: there are no models to serve by default")
+        # Of a version, models/NAME/1, the name is the folder's above.
+        places = [folder.parent if folder.name.isdecimal() else folder for folder in found]
+        named = {place.name: folder for place, folder in zip(places, found, strict=True)}
+        if len(named) < len(found):
+            raise ValueError(f"names must have different last parts, got {', '.join(self.names)}")
+        return named
+
+
+def make_served_app(command: Serve) -> "Starlette":
+    """Loads what a command names, and makes the application that answers."""
+    with without_greetings():
+        from zoo.serving.servable import Servable
+        from zoo.serving.server import make_app
+
+    servables = {name: Servable(folder) for name, folder in command.folders().items()}
+    return make_app(servables, command.limits)

@@ -1,0 +1,26 @@
+"""What a server of models refuses."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """What a server refuses, so that no request can exhaust it."""
+
+    maximum_bytes: int = 4_000_000
+    """Of the body of a request; larger ones are answered with 413."""
+    maximum_rows: int = 64
+    """Examples of a request, and of a batch that requests are put together to."""
+    maximum_integer: int = 64
+    """Of whole-number inputs that hold for a whole batch, such as a beam width."""
+    maximum_requests: int = 128
+    """Requests at the same time; further ones are answered with 503 and Retry-After."""
+    timeout_seconds: float = 30.0
+    """For a request to arrive (else 408), and for its answer to be found (else 504)."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a limit that would let nothing through."""
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if not value > 0:
+                raise ValueError(f"{field.name} must be positive, got {value}")

@@ -1,0 +1,308 @@
+"""TensorFlow Serving's REST format: JSON to named arrays, and arrays to JSON.
+
+The forms and the wording of the errors are those of https://www.tensorflow.org/tfx/serving/api_rest
+and of the server itself, so that a client need not know which of the two servers answers. Stricter
+than that server: NaN and infinities are no JSON, and are refused. Outputs that are not finite are
+written as it writes them, as NaN, Infinity and -Infinity, which Python's `json` reads.
+"""
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from zoo.serving.servable import Signature, TensorInfo
+
+_DEEPEST = 8  # levels of lists; no signature of the zoo has more than two
+_LONGEST_SHOWN = 80  # characters of a value in an error
+
+
+class RequestError(ValueError):
+    """What is wrong with a request, and with which HTTP status it is answered."""
+
+    def __init__(self, message: str, status: int = 400) -> None:
+        """Keeps both.
+
+        Args:
+            message: For the client.
+            status: 4xx or 5xx.
+        """
+        super().__init__(message)
+        self.status = status
+
+
+class Request(NamedTuple):
+    """A request for a prediction."""
+
+    signature: str
+    inputs: dict[str, np.ndarray]
+    """Name -> array, of the rank and type of the signature; strings are bytes."""
+    by_row: bool
+    """Whether it came as "instances", and is answered row by row."""
+
+
+def read_request(
+    body: bytes, signatures: Mapping[str, "Signature"], *, default: str = "serving_default"
+) -> Request:
+    """Reads the body of a request.
+
+    Args:
+        body: JSON, an object with "instances" or "inputs", and perhaps "signature_name".
+        signatures: What the model has.
+        default: The signature of requests that name none.
+
+    Returns:
+        The request, its arrays of the signature's types and shapes.
+
+    Raises:
+        RequestError: Anything else; says what.
+    """
+    values = _parse(body)
+    name = values.get("signature_name", default)
+    if not isinstance(name, str):
+        raise RequestError("'signature_name' key must be a string value.")
+    name = name or default
+    if name not in signatures:
+        shown = _shown(name).strip('"')
+        raise RequestError(f'Serving signature name: "{shown}" not found in signature def')
+    infos = signatures[name].inputs
+    both = "instances" in values and "inputs" in values
+    if both:
+        raise RequestError(
+            "Not formatted correctly expecting only one of 'inputs' or 'instances' keys to exist"
+        )
+    if "instances" in values:
+        return Request(name, _of_instances(values["instances"], infos), by_row=True)
+    if "inputs" in values:
+        return Request(name, _of_inputs(values["inputs"], infos), by_row=False)
+    raise RequestError("Missing 'inputs' or 'instances' key")
+
+
+def write_response(outputs: Mapping[str, np.ndarray], *, by_row: bool) -> bytes:
+    """Writes an answer: "predictions", a list of rows, or "outputs", arrays by name.
+
+    Args:
+        outputs: Name -> array; batched on axis 0 if they are written by row.
+        by_row: As the request came. Where there is one output, its name is left out.
+
+    Returns:
+        JSON in UTF-8.
+    """
+    lists = {name: plain(value) for name, value in outputs.items()}
+    only = next(iter(lists.values())) if len(lists) == 1 else None
+    answer: dict[str, Any]
+    if not by_row:
+        answer = {"outputs": lists if only is None else only}
+    elif only is not None:
+        answer = {"predictions": only}
+    else:
+        rows = zip(*lists.values(), strict=True)
+        answer = {"predictions": [dict(zip(lists, row, strict=True)) for row in rows]}
+    return json.dumps(answer, ensure_ascii=False).encode()
+
+
+def plain(value: Any) -> Any:
+    """An array or scalar as JSON has it: nested lists; bytes that are no UTF-8 as {"b64": ...}."""
+    if isinstance(value, bytes):
+        try:
+            return value.decode("utf-8")
+        except UnicodeDecodeError:
+            return {"b64": base64.b64encode(value).decode("ascii")}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    if isinstance(value, np.ndarray) and value.dtype.kind == "O":
+        return plain(value.tolist())
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def _parse(body: bytes) -> dict[str, Any]:
+    if not body:
+        raise RequestError("JSON Parse error: The document is empty")
+    try:
+        values = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise RequestError(f"JSON Parse error: {error.msg} at offset: {error.pos}") from None
+    except UnicodeDecodeError as error:
+        raise RequestError(f"JSON Parse error: Invalid UTF-8 at offset: {error.start}") from None
+    except RecursionError:
+        raise RequestError("JSON Parse error: Lists or objects are nested too deeply") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise RequestError(f"JSON Parse error: {error}") from None
+    if not isinstance(values, dict):
+        raise RequestError(f"JSON Value: {_shown(values)} Is not object")
+    return values
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"Invalid value: {name}")
+
+
+def _of_instances(instances: Any, infos: Mapping[str, "TensorInfo"]) -> dict[str, np.ndarray]:
+    """Puts rows together to arrays."""
+    if not isinstance(instances, list):
+        raise RequestError("Excepting 'instances' to be an list/array")
+    if not instances:
+        raise RequestError("No values in 'instances' array")
+    fixed = [name for name, info in infos.items() if not info.batched]
+    if fixed:
+        raise RequestError(
+            f"'instances' gives every input an axis of rows, but {', '.join(fixed)} has none: use"
+            " 'inputs'"
+        )
+    named = _is_object(instances[0])
+    if not named and len(infos) > 1:
+        raise RequestError(
+            "instances is a plain list, but expecting list of objects as multiple input tensors"
+            " required as per tensorinfo_map"
+        )
+    columns: dict[str, list[Any]] = {name: [] for name in infos}
+    for number, instance in enumerate(instances):
+        if _is_object(instance) != named:
+            wanted, came = ("object", "list") if named else ("value/list", "object")
+            raise RequestError(f"Expecting {wanted} but got {came} at item {number} of input list")
+        row = instance if named else {next(iter(infos)): instance}
+        if row.keys() != infos.keys():
+            raise RequestError(
+                f"Failed to process element: {number} of 'instances' list. JSON object:"
+                f" {_shown(row)} keys must be equal to: {','.join(infos)}"
+            )
+        for name, value in row.items():
+            columns[name].append(value)
+    return {name: _array(name, values, infos[name]) for name, values in columns.items()}
+
+
+def _of_inputs(inputs: Any, infos: Mapping[str, "TensorInfo"]) -> dict[str, np.ndarray]:
+    """Takes arrays by name, or the one array of a signature with one input."""
+    if not _is_object(inputs):
+        if len(infos) > 1:
+            raise RequestError(
+                "inputs is a plain value/list, but expecting an object as multiple input tensors"
+                " required as per tensorinfo_map"
+            )
+        inputs = {next(iter(infos)): inputs}
+    for name in infos:
+        if name not in inputs:
+            raise RequestError(f"Missing named input: {name} in 'inputs' object.")
+    for name in inputs:
+        if name not in infos:
+            raise RequestError(f"JSON object: does not have named input: {_shown(name)}")
+    arrays = {name: _array(name, inputs[name], info) for name, info in infos.items()}
+    rows = {name: len(arrays[name]) for name, info in infos.items() if info.batched}
+    if len(set(rows.values())) > 1:
+        sizes = ", ".join(f"{name}: {size}" for name, size in rows.items())
+        raise RequestError(f"Inputs must have the same batch size, got {sizes}")
+    return arrays
+
+
+def _array(name: str, value: Any, info: "TensorInfo") -> np.ndarray:
+    """An array of a signature's type and shape."""
+    shape = _shape(value)
+    fits = len(shape) == len(info.shape) and all(
+        wanted in (None, size) for size, wanted in zip(shape, info.shape, strict=True)
+    )
+    if not fits:
+        wanted = ["?" if size is None else str(size) for size in info.shape]
+        raise RequestError(
+            f"Input {name}: expecting shape [{','.join(wanted)}]"
+            f" but got: [{','.join(map(str, shape))}]"
+        )
+    flat: list[Any] = []
+    _flatten(value, shape, info.dtype, flat)
+    dtype = object if info.dtype == "string" else np.dtype(info.dtype)
+    array = np.empty(len(flat), dtype)
+    array[:] = flat
+    return array.reshape(shape)
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """Sizes along the first elements."""
+    sizes = []
+    while isinstance(value, list):
+        sizes.append(len(value))
+        if len(sizes) > _DEEPEST:
+            raise RequestError(f"Encountered list at unexpected level: {len(sizes)}")
+        if not value:
+            break
+        value = value[0]
+    return tuple(sizes)
+
+
+def _flatten(value: Any, shape: tuple[int, ...], dtype: str, flat: list[Any]) -> None:
+    """Adds all elements of nested lists, which must all have that shape."""
+    if not shape:
+        flat.append(_element(value, dtype))
+        return
+    if not isinstance(value, list):
+        raise RequestError(f"JSON Value: {_shown(value)} found at incorrect level in the JSON DOM.")
+    if len(value) != shape[0]:
+        raise RequestError(
+            f"Encountered list at unexpected size: {len(value)} expected size: {shape[0]}"
+        )
+    for item in value:
+        _flatten(item, shape[1:], dtype, flat)
+
+
+def _element(value: Any, dtype: str) -> Any:
+    """A JSON value as an element of an array."""
+    if dtype == "string":
+        return _string(value)
+    if dtype == "bool" and isinstance(value, bool):
+        return value
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    kind = np.dtype(dtype).kind
+    if number and kind == "f":
+        with np.errstate(over="ignore"):
+            if abs(value) <= float(np.finfo(dtype).max):
+                return float(value)
+    if isinstance(value, int) and number and kind in "iu":
+        limits = np.iinfo(dtype)
+        if limits.min <= value <= limits.max:
+            return value
+    raise _type_error(value, dtype)
+
+
+def _string(value: Any) -> bytes:
+    if isinstance(value, str):
+        try:
+            return value.encode("utf-8")
+        except UnicodeEncodeError:  # half a surrogate pair
+            raise _type_error(value, "string") from None
+    if isinstance(value, dict) and value.keys() == {"b64"} and isinstance(value["b64"], str):
+        try:
+            return base64.b64decode(value["b64"].encode("utf-8", "replace"), validate=True)
+        except (binascii.Error, ValueError):
+            raise RequestError(f"Unable to base64 decode: {_shown(value['b64'])}") from None
+    raise _type_error(value, "string")
+
+
+def _type_error(value: Any, dtype: str) -> RequestError:
+    kinds = {str: "String", dict: "Object", list: "Array", bool: "Bool", type(None): "Null"}
+    kind = kinds.get(type(value), "Number")
+    return RequestError(
+        f"JSON Value: {_shown(value)} Type: {kind} is not of expected type: {dtype}"
+    )
+
+
+def _is_object(value: Any) -> bool:
+    """Whether a value names inputs; a string in base64 does not."""
+    return isinstance(value, dict) and value.keys() != {"b64"}
+
+
+def _shown(value: Any) -> str:
+    """The beginning of a value, as JSON in ASCII."""
+    if isinstance(value, str):
+        value = value[:_LONGEST_SHOWN]
+    elif isinstance(value, list | dict):
+        try:
+            return _cut(json.dumps(value))
+        except RecursionError:
+            return "(nested)"
+    return _cut(json.dumps(value))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "..."

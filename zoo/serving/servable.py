@@ -1,0 +1,121 @@
+"""A SavedModel as a server and a command line see it: named NumPy arrays in, named arrays out."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from zoo.serving.load import load_servable, resolve
+
+DEFAULT_SIGNATURE = "serving_default"
+# What TensorFlow writes around the sentence that says what was wrong.
+_FRAME = re.compile(
+    r"Graph execution error|Detected at node|<stack traces|\(\d+\) |\d+ (root|derived)"
+)
+
+
+class TensorInfo(NamedTuple):
+    """What a signature says of an input or an output."""
+
+    dtype: str
+    """As TensorFlow names it, such as "string" or "float32"."""
+    shape: tuple[int | None, ...]
+    """None where any length goes; axis 0 is the batch where it is None."""
+
+    @property
+    def batched(self) -> bool:
+        """Whether axis 0 is the batch. Scalars are the same for all of a batch."""
+        return bool(self.shape) and self.shape[0] is None
+
+
+class Signature(NamedTuple):
+    """Names and types of what a function of a SavedModel takes and gives, sorted by name."""
+
+    inputs: dict[str, TensorInfo]
+    outputs: dict[str, TensorInfo]
+
+
+class Servable:
+    """A loaded SavedModel. Threads may ask it at the same time.
+
+    Attributes:
+        folder: where it was loaded from.
+        signatures: name -> what it takes and gives.
+    """
+
+    def __init__(self, name_or_path: str | Path) -> None:
+        """Loads a model.
+
+        Args:
+            name_or_path: As in `zoo.serving.load.resolve`.
+
+        Raises:
+            ValueError: No such model, or one whose files are not those that its card describes.
+        """
+        self.folder = resolve(name_or_path)
+        self._loaded = load_servable(self.folder)
+        self.signatures = {
+            name: Signature(
+                _infos(function.structured_input_signature[1]), _infos(function.structured_outputs)
+            )
+            for name, function in sorted(self._loaded.signatures.items())
+        }
+
+    def ask(
+        self, inputs: Mapping[str, Any], signature: str = DEFAULT_SIGNATURE
+    ) -> dict[str, np.ndarray]:
+        """Calls a signature.
+
+        Args:
+            inputs: Name -> an array or nested lists; strings are str or bytes.
+            signature: Name of the signature.
+
+        Returns:
+            Name -> array; strings are bytes.
+
+        Raises:
+            ValueError: No such signature, other names than it takes, or values that it refuses.
+        """
+        if signature not in self.signatures:
+            names = ", ".join(self.signatures)
+            raise ValueError(f"signature must be one of {names}, got {signature!r}")
+        infos = self.signatures[signature].inputs
+        if infos.keys() != inputs.keys():
+            raise ValueError(
+                f"inputs of {signature} must be {', '.join(infos)}, got {', '.join(sorted(inputs))}"
+            )
+        try:
+            tensors = {name: _tensor(name, inputs[name], info) for name, info in infos.items()}
+            outputs = self._loaded.signatures[signature](**tensors)
+        except (TypeError, tf.errors.InvalidArgumentError) as error:
+            reason = _reason(getattr(error, "message", str(error)))
+            raise ValueError(f"{signature}: {reason}") from error
+        return {name: value.numpy() for name, value in sorted(outputs.items())}
+
+
+def _tensor(name: str, value: Any, info: TensorInfo) -> tf.Tensor:
+    """Raises ValueError for another rank or size than the signature has: it would not be seen."""
+    tensor = tf.constant(value, dtype=info.dtype)
+    if not tf.TensorShape(info.shape).is_compatible_with(tensor.shape):
+        raise ValueError(
+            f"{name} must have the shape {tf.TensorShape(info.shape)}, got {tensor.shape}"
+        )
+    return tensor
+
+
+def _infos(specs: Mapping[str, tf.TensorSpec]) -> dict[str, TensorInfo]:
+    return {
+        name: TensorInfo(spec.dtype.name, tuple(spec.shape)) for name, spec in sorted(specs.items())
+    }
+
+
+def _reason(message: str) -> str:
+    """The sentence in an error of TensorFlow that says what was wrong, in one line."""
+    lines = [line.partition("[[{{")[0].strip() for line in message.splitlines()]
+    said = [line for line in lines if line and not _FRAME.match(line)]
+    text = re.sub(r"\s*\[Op:.*", "", " ".join(said))
+    asserted = re.search(r"assertion failed: \[(.*?)\]|^\[(.*?)\]", text)
+    return (asserted[1] or asserted[2] if asserted else text).strip()

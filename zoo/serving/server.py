@@ -1,0 +1,214 @@
+"""A server of SavedModels over HTTP, with the REST interface of TensorFlow Serving.
+
+    GET  /v1/models/NAME                the versions that are there
+    GET  /v1/models/NAME/metadata       names, types and shapes of what each signature takes
+    POST /v1/models/NAME:predict        {"instances": [...]} or {"inputs": {...}}
+
+`/versions/1` may follow the name: there is one version of a model. Errors are a JSON object with
+the key "error". Meant for one machine and people who trust each other, or to stand behind a proxy:
+there is no encryption and nobody is asked for a password.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.requests import Request as HTTPRequest
+from starlette.responses import Response
+from starlette.routing import Route
+
+from zoo.serving.batching import Answer, Batcher
+from zoo.serving.limits import Limits
+from zoo.serving.rest import Request, RequestError, read_request, write_response
+from zoo.serving.servable import Servable, Signature, TensorInfo
+
+VERSION = "1"
+_NAME = "/v1/models/{name}"
+_PLACES = (_NAME, f"{_NAME}/versions/{{version}}")
+
+
+class _Served(NamedTuple):
+    servable: Servable
+    batcher: Batcher
+
+
+class _Server:
+    """The handlers of one application, and how many requests it is busy with."""
+
+    def __init__(self, servables: Mapping[str, Servable], limits: Limits) -> None:
+        self.limits = limits
+        self.models = {
+            name: _Served(servable, Batcher(servable.ask, maximum_rows=limits.maximum_rows))
+            for name, servable in servables.items()
+        }
+        self._busy = 0
+
+    async def predict(self, http: HTTPRequest) -> Response:
+        if self._busy >= self.limits.maximum_requests:
+            error = f"Too many requests: {self._busy} are being answered"
+            return _error(error, 503, {"Retry-After": "1"})
+        self._busy += 1
+        try:
+            return await self._predict(http)
+        finally:
+            self._busy -= 1
+
+    async def _predict(self, http: HTTPRequest) -> Response:
+        served = self._find(http)
+        body = await self._read(http)
+        request = read_request(body, served.servable.signatures)
+        self._check_size(request)
+        answer = await self._answer(served, request)
+        return _json(write_response(answer, by_row=request.by_row))
+
+    async def status(self, http: HTTPRequest) -> Response:
+        self._find(http)
+        status = {"error_code": "OK", "error_message": ""}
+        version = {"version": VERSION, "state": "AVAILABLE", "status": status}
+        return _json(json.dumps({"model_version_status": [version]}, indent=1).encode())
+
+    async def metadata(self, http: HTTPRequest) -> Response:
+        served = self._find(http)
+        signatures = served.servable.signatures.items()
+        definitions = {name: _definition(name, signature) for name, signature in signatures}
+        spec = {"name": http.path_params["name"], "signature_name": "", "version": VERSION}
+        metadata = {"signature_def": {"signature_def": definitions}}
+        return _json(json.dumps({"model_spec": spec, "metadata": metadata}, indent=1).encode())
+
+    async def close(self) -> None:
+        """Answers what is queued."""
+        for served in self.models.values():
+            await asyncio.to_thread(served.batcher.close)
+
+    def _find(self, http: HTTPRequest) -> _Served:
+        name, version = http.path_params["name"], http.path_params.get("version", VERSION)
+        if name not in self.models or version != VERSION:
+            latest = "version" not in http.path_params
+            wanted = f"Latest({name[:99]})" if latest else f"Specific({name[:99]}, {version[:99]})"
+            raise RequestError(f"Servable not found for request: {wanted}", 404)
+        return self.models[name]
+
+    async def _read(self, http: HTTPRequest) -> bytes:
+        """The body, unless it is too large or too slow."""
+        most = self.limits.maximum_bytes
+        too_large = RequestError(f"Request body must have at most {most} bytes", 413)
+        announced = http.headers.get("content-length", "0")
+        if announced.isdecimal() and int(announced) > most:
+            raise too_large
+        body = bytearray()
+        try:
+            async with asyncio.timeout(self.limits.timeout_seconds):
+                async for part in http.stream():
+                    body += part
+                    if len(body) > most:
+                        raise too_large
+        except TimeoutError:
+            raise RequestError("Timed out while the request was being read", 408) from None
+        return bytes(body)
+
+    def _check_size(self, request: Request) -> None:
+        for name, value in request.inputs.items():
+            if value.ndim and len(value) > self.limits.maximum_rows:
+                raise RequestError(
+                    f"Task size {len(value)} is larger than maximum batch size"
+                    f" {self.limits.maximum_rows}"
+                )
+            if value.dtype.kind in "iu" and not value.ndim and value > self.limits.maximum_integer:
+                raise RequestError(
+                    f"Input {name} must be at most {self.limits.maximum_integer}, got {value}"
+                )
+
+    async def _answer(self, served: _Served, request: Request) -> Answer:
+        future = served.batcher.submit(request.signature, request.inputs)
+        try:
+            async with asyncio.timeout(self.limits.timeout_seconds):
+                return await asyncio.wrap_future(future)  # which cancels it when time is up
+        except TimeoutError:
+            raise RequestError("Timed out while the answer was being computed", 504) from None
+        except RequestError:
+            raise
+        except ValueError as error:
+            raise RequestError(str(error)) from error
+
+
+def make_app(servables: Mapping[str, Servable], limits: Limits | None = None) -> Starlette:
+    """Makes the application, to be run by any ASGI server.
+
+    Args:
+        servables: Name in the address -> what answers.
+        limits: What is refused.
+
+    Returns:
+        The application. At its end it answers what is queued.
+    """
+    server = _Server(servables, limits or Limits())
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await server.close()
+
+    routes = []
+    for place in _PLACES:
+        routes += [
+            Route(f"{place}:predict", server.predict, methods=["POST"]),
+            Route(f"{place}/metadata", server.metadata, methods=["GET"]),
+            Route(place, server.status, methods=["GET"]),
+        ]
+    handlers: dict[Any, Any] = {
+        RequestError: _answer_error,
+        HTTPException: _answer_wrong_path,
+        ClientDisconnect: _answer_nobody,
+        Exception: _answer_failure,
+    }
+    return Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
+
+
+def _definition(name: str, signature: Signature) -> dict[str, Any]:
+    """A signature as TensorFlow Serving describes it."""
+    return {
+        "inputs": {key: _tensor(f"{name}_{key}", info) for key, info in signature.inputs.items()},
+        "outputs": {key: _tensor(key, info) for key, info in signature.outputs.items()},
+        "method_name": "tensorflow/serving/predict",
+    }
+
+
+def _tensor(name: str, info: TensorInfo) -> dict[str, Any]:
+    sizes = [{"size": str(-1 if size is None else size), "name": ""} for size in info.shape]
+    dtypes = {"float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
+    return {
+        "dtype": dtypes.get(info.dtype, f"DT_{info.dtype.upper()}"),
+        "tensor_shape": {"dim": sizes, "unknown_rank": False},
+        "name": name,
+    }
+
+
+def _json(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(body, status, headers, media_type="application/json")
+
+
+def _error(message: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
+    return _json(json.dumps({"error": message}).encode(), status, headers)
+
+
+def _answer_error(_: HTTPRequest, error: RequestError) -> Response:
+    return _error(str(error), error.status)
+
+
+def _answer_wrong_path(http: HTTPRequest, error: HTTPException) -> Response:
+    path = http.url.path[:200]
+    return _error(f"Malformed request: {http.method} {path}", error.status_code, error.headers)
+
+
+def _answer_nobody(_: HTTPRequest, __: ClientDisconnect) -> Response:
+    return _error("The client has gone", 400)
+
+
+def _answer_failure(_: HTTPRequest, error: Exception) -> Response:
+    """What no request should be able to bring about; the traceback is in the server's log."""
+    return _error(f"Internal error: {type(error).__name__}", 500)
