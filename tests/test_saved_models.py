@@ -35,7 +35,14 @@ def test_the_shipped_reader_answers_a_question():
     assert 0 < float(result["score"][0]) <= 1
 
 
-@pytest.mark.parametrize("name", ["multi30k_rnnsearch_en_de", "multi30k_luong_en_de"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "multi30k_rnnsearch_en_de",
+        "multi30k_luong_en_de",
+        "multi30k_transformer_en_de",
+    ],
+)
 def test_a_shipped_translator_translates_and_shows_what_it_looked_at(name):
     serve = load_servable(name).signatures["serving_default"]
     result = serve(text=tf.constant(["A man in a red shirt is sleeping.", ""]))
