@@ -306,6 +306,7 @@ def test_killed_and_resumed_under_a_strategy(tmp_path, logical_cpus, replicas):
     changes = {"scope": strategy, "epochs": 2, "patience": None}
     model, report = start(tmp_path / "straight", **changes)
     assert report["step"] == 2 * STEPS_PER_EPOCH
+    assert (report["strategy"], report["replicas"]) == ("MirroredStrategy", replicas)
     with pytest.raises(Killed):
         start(tmp_path / "killed", KillAt(17), **changes)
     resumed, resumed_report = start(tmp_path / "killed", **changes)

@@ -59,12 +59,22 @@ def test_a_folder_older_than_a_setting_stands_for_its_value_then(tmp_path):
         RunFolder(tmp_path, {"dropout": 0.1, "pool_size": 4}, added={"pool_size": 4})
 
 
-def test_settings_that_may_change_are_written_anew(tmp_path):
+def test_settings_that_may_change_are_written_anew_and_named(tmp_path, capsys):
     opened(tmp_path, Settings())
     opened(tmp_path, Settings(epochs=9))
     assert read_json(tmp_path / "settings.json")["epochs"] == 9
+    said = "going on with another setting: epochs: 3 in the folder, 9 now\n"
+    assert capsys.readouterr().out == said
+    opened(tmp_path, Settings(epochs=9))
+    assert not capsys.readouterr().out
     opened(tmp_path, Settings(epochs=9, hidden_dim=5), may_change={"hidden_dim"})
     assert read_json(tmp_path / "settings.json")["hidden_dim"] == 5
+
+
+def test_changes_without_effect_are_not_worth_a_line(tmp_path, capsys):
+    opened(tmp_path, {"checkpoint_every": 500})
+    opened(tmp_path, {"checkpoint_every": 100})
+    assert not capsys.readouterr().out
 
 
 def test_fresh_removes_what_the_run_wrote_and_nothing_else(tmp_path):
@@ -89,6 +99,7 @@ def test_a_finished_run_writes_its_result_with_the_time_it_took(tmp_path):
     assert read_json(run.result) == result
     assert result["f1"] == 1.0
     assert result["total_seconds"] >= 0
+    assert 10 < result["peak_memory_mb"] < 1e6
     assert "0 s" in run.log.read_text()
 
 

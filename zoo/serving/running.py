@@ -50,6 +50,9 @@ def make_server(app: Any, *, timeout_seconds: float) -> uvicorn.Server:
         http="h11",
         ws="none",
         lifespan="on",
+        # Its own configuration closes the handlers that are there, absl's of TensorFlow among them,
+        # and what those write to. Without one, warnings go to standard error.
+        log_config=None,
         log_level="warning",
         access_log=False,
         server_header=False,

@@ -88,7 +88,8 @@ def train(
 
     Returns:
         `history` (a dict for each evaluation), `stopped` (`epochs`, `patience` or `time`), `step`,
-        `epochs`, `best_step`, `best_score`, `seconds` and `restarts`.
+        `epochs`, `best_step`, `best_score`, `seconds`, `restarts`, `strategy` (its class) and
+        `replicas`.
 
     Raises:
         ValueError: an argument is out of range, or the checkpoints do not fit the model.
@@ -114,7 +115,7 @@ def train(
         _fit(model, batches, epochs, limits, [one for one in [*ours, *callbacks] if one])
         _finish(evaluator if watch.received is None else None, scalars, saving, average)
     watch.check(progress.step)
-    return _report(progress, limits, batches.steps_per_epoch)
+    return _report(model, progress, limits, batches.steps_per_epoch)
 
 
 class _Limits(keras.callbacks.Callback):
@@ -296,7 +297,9 @@ def _build(model: keras.Model, batches: Batches) -> None:
             model(inputs)
 
 
-def _report(progress: Progress, limits: _Limits, steps_per_epoch: int) -> dict[str, Any]:
+def _report(
+    model: keras.Model, progress: Progress, limits: _Limits, steps_per_epoch: int
+) -> dict[str, Any]:
     """Return what a result file says of the training."""
     return {
         "history": progress.history,
@@ -307,4 +310,6 @@ def _report(progress: Progress, limits: _Limits, steps_per_epoch: int) -> dict[s
         "best_score": progress.best_score,
         "seconds": progress.seconds,
         "restarts": progress.restarts,
+        "strategy": type(model.distribute_strategy).__name__,
+        "replicas": model.distribute_strategy.num_replicas_in_sync,
     }

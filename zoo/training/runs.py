@@ -9,6 +9,7 @@ import dataclasses
 import json
 import logging
 import os
+import resource
 import shutil
 import sys
 import time
@@ -31,7 +32,12 @@ MAY_CHANGE = frozenset(
         "strategy",
     }
 )
-"""Settings that a run may be resumed with other values of, unless the caller names others."""
+"""Settings that a run may be resumed with other values of, unless the caller names others.
+
+Those that make a difference to what is trained from there on are named when it is resumed: with
+more epochs, for instance, a learning rate that falls along a cosine follows the longer one.
+"""
+_WITHOUT_EFFECT = {"checkpoint_every", "data_dir", "fresh", "log_every", "run", "run_dir"}
 
 
 class RunFolder:
@@ -81,18 +87,26 @@ class RunFolder:
             self._remove_contents()
         wanted = plain(settings)
         self.resumed = self.settings.exists()
+        changes: list[str] = []
         if self.resumed:
-            self._check_settings(wanted, may_change, added or {})
+            changes = self._changes(wanted, may_change, added or {})
         elif self.checkpoints.exists():
             raise ValueError(f"{self.path} holds checkpoints but no {self.settings.name}")
         write_json(self.settings, wanted)
         self.vocabulary.mkdir(exist_ok=True)
         self.logger = _make_logger(self.log)
+        for change in changes:
+            self.logger.info("going on with another setting: %s", change)
 
     def finish(self, result: Mapping[str, Any]) -> dict[str, Any]:
-        """Write `result.json`: the result and, as `total_seconds`, how long the folder was open."""
+        """Write `result.json`: the result, and what the run took of time and memory.
+
+        `total_seconds` is how long the folder was open, `peak_memory_mb` the greatest resident
+        memory of this process (in 10^6 bytes).
+        """
         seconds = round(time.monotonic() - self._opened, 1)
-        complete = {**result, "total_seconds": seconds}
+        peak = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6)
+        complete = {**result, "total_seconds": seconds, "peak_memory_mb": peak}
         write_json(self.result, complete)
         self.logger.info("%s: %.0f s", self.path, seconds)
         return complete
@@ -110,24 +124,26 @@ class RunFolder:
         for file in (self.log, self.result, self.picture, self.settings):
             file.unlink(missing_ok=True)
 
-    def _check_settings(
+    def _changes(
         self, wanted: dict[str, Any], may_change: Collection[str], added: Mapping[str, Any]
-    ) -> None:
-        """Raise ValueError, with the difference, if a setting differs that may not."""
+    ) -> list[str]:
+        """Return what differs from the settings of the folder, and may; raise for what may not."""
         held = {**added, **read_json(self.settings)}
-        names = [name for name in {**held, **wanted} if name not in may_change]
         absent = "(not set)"
-        differences = [
-            f"  {name}: {held.get(name, absent)!r} in the folder, {wanted.get(name, absent)!r} now"
-            for name in names
+        differing = {
+            name: f"{name}: {held.get(name, absent)!r} in the folder, "
+            f"{wanted.get(name, absent)!r} now"
+            for name in {**held, **wanted}
             if held.get(name, absent) != wanted.get(name, absent)
-        ]
-        if differences:
+        }
+        refused = [f"  {text}" for name, text in differing.items() if name not in may_change]
+        if refused:
             raise ValueError(
                 f"{self.path} holds a run with other settings:\n"
-                + "\n".join(differences)
+                + "\n".join(refused)
                 + "\nGive these settings back, choose another folder, or start it afresh (fresh)."
             )
+        return [text for name, text in differing.items() if name not in _WITHOUT_EFFECT]
 
 
 def plain(value: Any) -> Any:

@@ -12,10 +12,6 @@ if TYPE_CHECKING:
     from zoo.training.loop import Batches
     from zoo.training.runs import RunFolder
 
-MAY_CHANGE = frozenset(
-    {"data_dir", "run_dir", "checkpoint_every", "maximum_minutes", "patience", "fresh"}
-)
-"""Settings that a resumed run may change: no step depends on them."""
 ADDED: dict[str, Any] = {
     "schedule": "cosine",
     "warmup_steps": None,
@@ -102,7 +98,6 @@ def open_run(settings: Any) -> "RunFolder":
     run = RunFolder(
         settings.run_dir,
         asdict(settings),
-        may_change=MAY_CHANGE,
         added=ADDED,
         fresh=settings.fresh,
     )
