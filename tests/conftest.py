@@ -6,9 +6,11 @@ tensor is made, so the one CPU is split here, once, into the three logical devic
 distributed training spread a batch over.
 """
 
+import gc
 import os
 import random
 import sys
+from collections.abc import Iterator
 
 os.environ["KERAS_BACKEND"] = "tensorflow"
 os.environ["MPLBACKEND"] = "Agg"
@@ -39,6 +41,20 @@ def fixed_seed() -> int:
         np.random.seed(SEED)
         tf.random.set_seed(SEED)
     return SEED
+
+
+def pytest_collection_finish() -> None:
+    """Keeps Python's collector from going through what the imports made, again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def forgotten_models() -> Iterator[None]:
+    """Lets go of a file's models and graphs: else a process of all tests grows to several GB."""
+    yield
+    if "keras" in sys.modules:
+        sys.modules["keras"].utils.clear_session()
 
 
 @pytest.fixture
