@@ -107,10 +107,10 @@ async function answer() {
   }
   try {
     const names = [state.model, state.beside].filter(Boolean);
+    say("Asking the model.", "busy");
     const loading = names.filter((name) => find(name).state !== "ready");
     if (loading.length) say(`Loading ${loading.join(" and ")}. This takes a few seconds, once.`, "busy");
-    for (const name of names) Object.assign(find(name), await ready(name, signal));
-    say("Asking the model.", "busy");
+    for (const name of loading) Object.assign(find(name), await ready(name, signal));
     const begun = performance.now();
     const answers = await Promise.all(names.map((name) => ask(find(name), inputs, signal)));
     showAnswers(names, answers, inputs);
