@@ -1,7 +1,10 @@
 """The application behind the page: its addresses, headers and answers, without a browser."""
 
+import configparser
 import re
 import time
+from fnmatch import fnmatch
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +15,9 @@ from tests.serving.toy_servable import Echo
 from zoo.explorer.app import make_explorer
 from zoo.explorer.examples import EXAMPLES
 from zoo.serving.limits import Limits
+
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class Thirds(Echo):
@@ -61,6 +67,16 @@ def test_the_page_names_only_files_that_are_there(client):
     assert client.get("/assets/words.js").headers["content-type"].startswith("text/javascript")
     assert client.get("/assets/none.js").status_code == 404
     assert client.get("/assets/../app.py").status_code == 404
+
+
+def test_an_installed_package_has_all_files_of_the_page():
+    config = configparser.ConfigParser(interpolation=None)
+    config.read(ROOT / "setup.cfg")
+    patterns = config["options.package_data"]["zoo.explorer"].split()
+    files = [path.name for path in (ROOT / "zoo" / "explorer" / "assets").iterdir()]
+    assert "index.html" in files
+    for name in files:
+        assert any(fnmatch(f"assets/{name}", pattern) for pattern in patterns), name
 
 
 def test_the_browser_is_told_to_run_and_reach_nothing_else(client):

@@ -19,10 +19,16 @@ EXAMPLES: dict[str, list[dict[str, str]]] = {
             " be paid. The keeper named his boat after her.",
         },
         {
-            "question": "When was the bridge opened?",
-            "context": "The wooden bridge over the Arve was begun in 1864, burnt down before it"
-            " was finished, and was opened in June 1871. It carried carts of salt until the"
-            " railway came, and has been a footbridge since 1932.",
+            "question": "Who painted the ceiling of the library?",
+            "context": "The library was planned by Pieter Haas and paid for by the widow of a"
+            " merchant. Its ceiling was painted by two brothers, Jan and Willem Roos, after the"
+            " first painter, Karel Blom, had fallen ill.",
+        },
+        {
+            "question": "When did the ferry stop running?",
+            "context": "The ferry was built in 1902 and carried mail until 1938. It stopped running"
+            " in the winter of 1951, two years after the bridge had been opened, and was sunk in"
+            " 1960.",
         },
         {
             "question": "What did the bakers of the town sell on Sundays?",

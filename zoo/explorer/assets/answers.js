@@ -54,8 +54,10 @@ function pairsOf(outputs) {
 function viewOf({ outputs, ...given }) {
   const pairs = pairsOf(outputs);
   if (pairs.length) return pairsView({ kinds: pairs, ...given });
-  if (outputs.start_probabilities && outputs.context_length) return readingView({ outputs, ...given });
-  if (outputs.attention_document && outputs.document_length) return clozeView({ outputs, ...given });
+  if (outputs.start_probabilities && outputs.context_length)
+    return readingView({ outputs, ...given });
+  if (outputs.attention_document && outputs.document_length)
+    return clozeView({ outputs, ...given });
   if (outputs.attention_intra && outputs.text_length) {
     const kinds = [{ id: "intra", title: "within the text", weights: outputs.attention_intra }];
     return tapeView({ kinds, tokens: tokensOf(outputs, "text"), ...given });
@@ -67,12 +69,19 @@ function viewOf({ outputs, ...given }) {
 function answerOf(outputs) {
   const chance = outputs.score > 0 ? decimals(outputs.score) : "";
   if (outputs.translation !== undefined) return [asText(outputs.translation), ""];
-  if (outputs.label !== undefined) return [asText(outputs.label), decimals(Math.max(...outputs.probabilities))];
+  if (outputs.label !== undefined)
+    return [asText(outputs.label), decimals(Math.max(...outputs.probabilities))];
   if (outputs.candidates) return [asText(outputs.answer), decimals(outputs.probabilities[0])];
   if (outputs.answer !== undefined) return [asText(outputs.answer), chance];
   if (outputs.next_tokens) {
     const chances = outputs.next_log_probabilities.map((log) => decimals(Math.exp(log)));
-    return [`… ${outputs.next_tokens.slice(0, 5).map((token, rank) => `${asText(token)} ${chances[rank]}`).join(", ")}`, ""];
+    return [
+      `… ${outputs.next_tokens
+        .slice(0, 5)
+        .map((token, rank) => `${asText(token)} ${chances[rank]}`)
+        .join(", ")}`,
+      "",
+    ];
   }
   return ["", ""];
 }
@@ -80,10 +89,13 @@ function answerOf(outputs) {
 /** What a model did not read, because it is longer than it reads; "" if it read all. */
 function notRead(outputs, limits) {
   const cut = ["source", "question", "context", "document", "query", "text"].filter((side) => {
-    const limit = limits[`maximum_${side}_tokens`] ?? (side === "text" ? limits.maximum_tokens : undefined);
+    const limit =
+      limits[`maximum_${side}_tokens`] ?? (side === "text" ? limits.maximum_tokens : undefined);
     return limit && outputs[`${side}_length`] >= limit;
   });
-  return cut.length ? `The ${cut.join(" and the ")} may be longer than the model reads: what is shown is what it read.` : "";
+  return cut.length
+    ? `The ${cut.join(" and the ")} may be longer than the model reads: what is shown is what it read.`
+    : "";
 }
 
 /**
@@ -115,7 +127,9 @@ export function fillPane({ pane, model, outputs, given, tools }) {
       chance ? make("span", { class: "chance", text: chance, title: "probability" }) : "",
       warning ? make("span", { class: "note", text: warning }) : "",
     ),
-    ...(view ? view.elements : [make("p", { class: "note", text: "There is no attention to be seen here." })]),
+    ...(view
+      ? view.elements
+      : [make("p", { class: "note", text: "There is no attention to be seen here." })]),
   );
   return view;
 }

@@ -14,8 +14,16 @@ function candidateBars(outputs, chosen, choose) {
     .map(({ text, chance }) => {
       const bar = make("span", { class: "bar" });
       bar.style.setProperty("--w", chance);
-      const parts = [make("span", { class: "estimate", dir: "auto", text }), bar, make("span", { class: "chances", text: decimals(chance) })];
-      return { value: text, title: `${text}, ${decimals(chance)}`, content: make("span", { class: "candidate" }, ...parts) };
+      const parts = [
+        make("span", { class: "estimate", dir: "auto", text }),
+        bar,
+        make("span", { class: "chances", text: decimals(chance) }),
+      ];
+      return {
+        value: text,
+        title: `${text}, ${decimals(chance)}`,
+        content: make("span", { class: "candidate" }, ...parts),
+      };
     });
   return choice({ label: "Candidates", options, chosen, choose, kind: "steps" });
 }
@@ -38,7 +46,8 @@ export function clozeView({ outputs, state, change }) {
   let candidate = state.step || asText(outputs.answer);
   const side = /^(query|document)\.(\d+)$/.exec(state.kept ?? "");
   let kept = side ? { [side[1]]: Number(side[2]) } : null;
-  if (kept && !((kept.query ?? 0) < asked.length && (kept.document ?? 0) < given.length)) kept = null;
+  if (kept && !((kept.query ?? 0) < asked.length && (kept.document ?? 0) < given.length))
+    kept = null;
 
   const readout = make("p", { class: "readout" });
   const list = (name, label, words) =>
@@ -58,21 +67,28 @@ export function clozeView({ outputs, state, change }) {
   const legend = make("div", { class: "legends" });
   const chooser = make("div", { class: "stepper" });
   given.forEach((_, position) => document.describe(position, `weight ${decimals(s[position])}`));
-  asked.forEach((_, position) => query.describe(position, beta ? `counts ${decimals(beta[position])}` : ""));
+  asked.forEach((_, position) =>
+    query.describe(position, beta ? `counts ${decimals(beta[position])}` : ""),
+  );
 
   function mark() {
-    document.items.forEach((item, position) => item.classList.toggle("answer", given[position].text === candidate));
-    chooser.replaceChildren(candidateBars(outputs, candidate, (value) => {
-      candidate = value;
-      change({ step: value }, { redraw: false });
-      mark();
-      chooser.querySelector('[aria-checked="true"]')?.focus();
-    }));
+    document.items.forEach((item, position) =>
+      item.classList.toggle("answer", given[position].text === candidate),
+    );
+    chooser.replaceChildren(
+      candidateBars(outputs, candidate, (value) => {
+        candidate = value;
+        change({ step: value }, { redraw: false });
+        mark();
+        chooser.querySelector('[aria-checked="true"]')?.focus();
+      }),
+    );
   }
 
   function show(at) {
     const ofDocument = at?.query !== undefined && down ? down[at.query].slice(0, given.length) : s;
-    const ofQuery = at?.document !== undefined && up ? up[at.document].slice(0, asked.length) : beta;
+    const ofQuery =
+      at?.document !== undefined && up ? up[at.document].slice(0, asked.length) : beta;
     document.heat(ofDocument);
     query.heat(ofQuery);
     document.activate(at?.document ?? null);
@@ -83,7 +99,8 @@ export function clozeView({ outputs, state, change }) {
       scaleOf(Math.max(...ofDocument), "document"),
       ...(ofQuery ? [scaleOf(Math.max(...ofQuery), "query")] : []),
     );
-    if (at?.query !== undefined) readout.textContent = `${asked[at.query].text} → ${strongest(ofDocument, given) || "–"}`;
+    if (at?.query !== undefined)
+      readout.textContent = `${asked[at.query].text} → ${strongest(ofDocument, given) || "–"}`;
     else if (at?.document !== undefined) {
       const links = ofQuery ? `, ${strongest(ofQuery, asked)}` : "";
       readout.textContent = `${given[at.document].text}: ${decimals(s[at.document])}${links}`;

@@ -5,7 +5,9 @@ import { choice, make } from "./elements.js";
 const COLOR = [70, 130, 190]; // seen on light and on dark paper alike
 
 const mean = (maps) =>
-  maps[0].map((row, r) => row.map((_, c) => maps.reduce((sum, map) => sum + map[r][c], 0) / maps.length));
+  maps[0].map((row, r) =>
+    row.map((_, c) => maps.reduce((sum, map) => sum + map[r][c], 0) / maps.length),
+  );
 
 /** How many axes of layers and heads come before rows and columns. */
 function depthOf(weights) {
@@ -24,10 +26,15 @@ function depthOf(weights) {
  */
 export function mapsOf(kind) {
   const depth = depthOf(kind.weights);
-  if (!depth) return { columns: 1, maps: [{ id: kind.id, title: kind.title, weights: kind.weights }] };
+  if (!depth)
+    return { columns: 1, maps: [{ id: kind.id, title: kind.title, weights: kind.weights }] };
   const name = (layer) => `layer ${layer + 1}`;
   if (depth === 1) {
-    const maps = kind.weights.map((weights, layer) => ({ id: `${kind.id}.${layer + 1}`, title: name(layer), weights }));
+    const maps = kind.weights.map((weights, layer) => ({
+      id: `${kind.id}.${layer + 1}`,
+      title: name(layer),
+      weights,
+    }));
     return { columns: maps.length, maps };
   }
   const maps = kind.weights.flatMap((heads, layer) => [
@@ -36,17 +43,30 @@ export function mapsOf(kind) {
       title: `${name(layer)}, head ${head + 1}`,
       weights,
     })),
-    { id: `${kind.id}.${layer + 1}.mean`, title: `${name(layer)}, mean of its heads`, weights: mean(heads) },
+    {
+      id: `${kind.id}.${layer + 1}.mean`,
+      title: `${name(layer)}, mean of its heads`,
+      weights: mean(heads),
+    },
   ]);
   return { columns: kind.weights[0].length + 1, maps };
 }
 
 function thumbnail({ weights }) {
   const [rows, columns] = [weights.length, weights[0].length];
-  const canvas = make("canvas", { width: columns, height: rows, class: "thumbnail", "aria-hidden": "true" });
+  const canvas = make("canvas", {
+    width: columns,
+    height: rows,
+    class: "thumbnail",
+    "aria-hidden": "true",
+  });
   const context = canvas.getContext("2d");
   const image = context.createImageData(columns, rows);
-  weights.flat().forEach((weight, position) => image.data.set([...COLOR, Math.round(255 * weight)], 4 * position));
+  weights
+    .flat()
+    .forEach((weight, position) =>
+      image.data.set([...COLOR, Math.round(255 * weight)], 4 * position),
+    );
   context.putImageData(image, 0, 0);
   return canvas;
 }
@@ -61,10 +81,12 @@ function thumbnail({ weights }) {
  */
 export function mapChooser({ kinds, shown, choose, extra = "" }) {
   const parts = [];
-  const first = (kind) => mapsOf(kind).maps.at(depthOf(kind.weights) === 2 ? mapsOf(kind).columns - 1 : -1).id;
+  const first = (kind) =>
+    mapsOf(kind).maps.at(depthOf(kind.weights) === 2 ? mapsOf(kind).columns - 1 : -1).id;
   const [kindShown] = shown.split(".");
   if (kinds.length > 1 || extra) {
-    const buttons = kinds.length > 1 &&
+    const buttons =
+      kinds.length > 1 &&
       choice({
         label: "Which attention",
         chosen: kindShown,
@@ -86,7 +108,10 @@ export function mapChooser({ kinds, shown, choose, extra = "" }) {
     });
     grid.style.setProperty("--columns", columns);
     const chosen = maps.find(({ id }) => id === shown);
-    const order = depthOf(kind.weights) === 2 ? "A row a layer, a column a head, and last their mean." : "From the lowest layer to the highest.";
+    const order =
+      depthOf(kind.weights) === 2
+        ? "A row a layer, a column a head, and last their mean."
+        : "From the lowest layer to the highest.";
     parts.push(
       make(
         "div",

@@ -45,13 +45,23 @@ function fillFields() {
   const { task } = find(state.model);
   const fields = texts(task).map(({ name, label, lines }) => {
     const properties = { id: `in-${name}`, name, dir: "auto", spellcheck: "false" };
-    const box = lines > 1 ? make("textarea", { ...properties, rows: lines }) : make("input", { ...properties, type: "text" });
+    const box =
+      lines > 1
+        ? make("textarea", { ...properties, rows: lines })
+        : make("input", { ...properties, type: "text" });
     box.value = state.inputs[name] ?? "";
     return make("label", { class: "field" }, `${label} `, box);
   });
   at("fields").replaceChildren(...fields);
   const buttons = (examples[task] ?? []).map((example, number) =>
-    make("button", { type: "button", class: "example", text: `${number + 1}`, "aria-label": `Example ${number + 1}`, title: Object.values(example)[0], click: () => start({ inputs: { ...example } }) }),
+    make("button", {
+      type: "button",
+      class: "example",
+      text: `${number + 1}`,
+      "aria-label": `Example ${number + 1}`,
+      title: Object.values(example)[0],
+      click: () => start({ inputs: { ...example } }),
+    }),
   );
   at("examples").replaceChildren(...(buttons.length ? ["Examples ", ...buttons] : []));
 }
@@ -77,7 +87,10 @@ function tools(pane) {
       class: "tool",
       "aria-label": `Save as ${ending.toUpperCase()}`,
       text: ending.toUpperCase(),
-      click: () => savePicture(pane.view.figure, `attention_${pane.model.name}`, ending).catch((error) => say(error.message, "error")),
+      click: () =>
+        savePicture(pane.view.figure, `attention_${pane.model.name}`, ending).catch((error) =>
+          say(error.message, "error"),
+        ),
     }),
   );
 }
@@ -109,13 +122,15 @@ async function answer() {
     const names = [state.model, state.beside].filter(Boolean);
     say("Asking the model.", "busy");
     const loading = names.filter((name) => find(name).state !== "ready");
-    if (loading.length) say(`Loading ${loading.join(" and ")}. This takes a few seconds, once.`, "busy");
+    if (loading.length)
+      say(`Loading ${loading.join(" and ")}. This takes a few seconds, once.`, "busy");
     for (const name of loading) Object.assign(find(name), await ready(name, signal));
     const begun = performance.now();
     const answers = await Promise.all(names.map((name) => ask(find(name), inputs, signal)));
     showAnswers(names, answers, inputs);
     requestAnimationFrame(() => {
-      if (!signal.aborted) say(`Answered and drawn in ${Math.round(performance.now() - begun)} ms.`, "done");
+      if (!signal.aborted)
+        say(`Answered and drawn in ${Math.round(performance.now() - begun)} ms.`, "done");
     });
   } catch (error) {
     if (signal.aborted) return;

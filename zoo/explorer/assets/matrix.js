@@ -7,8 +7,11 @@ const LARGEST = 30; // pixels of a cell
 const SMALLEST = 5;
 const LETTER = 6.6; // pixels, about, of a label's letter
 const LONGEST = 16; // letters of a label
+const LEAN = 0.64; // of a label's length, how far it reaches sideways if it leans
+const LEANING = 20; // pixels of a cell from which on labels have room to lean
 
-const cut = (text) => ([...text].length > LONGEST ? `${[...text].slice(0, LONGEST - 1).join("")}…` : text);
+const cut = (text) =>
+  [...text].length > LONGEST ? `${[...text].slice(0, LONGEST - 1).join("")}…` : text;
 const room = (list) => 10 + LETTER * Math.max(1, ...list.map(({ text }) => [...cut(text)].length));
 
 function cells(weights, size, most) {
@@ -22,10 +25,25 @@ function cells(weights, size, most) {
   return paths
     .map((d, level) => ({ d, level }))
     .filter(({ d, level }) => d && level)
-    .map(({ d, level }) => draw("path", { d, class: "cells", "fill-opacity": (level / LEVELS).toFixed(3) }));
+    .map(({ d, level }) =>
+      draw("path", { d, class: "cells", "fill-opacity": (level / LEVELS).toFixed(3) }),
+    );
 }
 
-function labels(list, size, across) {
+/** Sizes in pixels: of a cell, of the cells together, and of the room for labels around them. */
+function layout(map, width) {
+  const [left, top] = [room(map.rows), room(map.columns)];
+  const fit = (right) => Math.floor((width - left - right) / map.columns.length);
+  // Labels that lean over reach beyond the last column, and need wide cells.
+  const leaning = fit(top * LEAN) >= LEANING;
+  const right = leaning ? top * LEAN : 6;
+  const size = Math.max(SMALLEST, Math.min(LARGEST, fit(right)));
+  const above = leaning ? top * 0.8 + 6 : top;
+  const [wide, high] = [size * map.columns.length, size * map.rows.length];
+  return { left, above, size, wide, high, right, leaning };
+}
+
+function labels(list, { size, leaning }, across) {
   const step = Math.ceil(11 / size);
   return list
     .map((word, position) => ({ word, position }))
@@ -33,10 +51,14 @@ function labels(list, size, across) {
     .map(({ word, position }) => {
       const middle = (position + 0.5) * size;
       const place = across
-        ? { transform: `translate(${middle + 4} -6) rotate(${size >= 20 ? -50 : -90})` }
+        ? { transform: `translate(${middle + 4} -6) rotate(${leaning ? -50 : -90})` }
         : { x: -6, y: middle + 4, "text-anchor": "end" };
-      const kind = word.special ? "label special" : "label";
-      return draw("text", { ...place, class: kind, "data-position": position, text: cut(word.text) });
+      return draw("text", {
+        ...place,
+        class: word.special ? "label special" : "label",
+        "data-position": position,
+        text: cut(word.text),
+      });
     });
 }
 
@@ -49,33 +71,28 @@ function labels(list, size, across) {
  * @param keep called with {row}, or null.
  */
 export function matrix({ map, width, look, keep }) {
-  const [left, top] = [room(map.rows), room(map.columns)];
-  const fitting = (width - left - 4) / map.columns.length;
-  const slanted = fitting >= 20 + top / map.columns.length / 1.6;
-  const overhang = slanted ? top * 0.64 : 4;
-  const size = Math.max(SMALLEST, Math.min(LARGEST, Math.floor((width - left - overhang) / map.columns.length)));
-  const [wide, high] = [size * map.columns.length, size * map.rows.length];
-  const above = size >= 20 ? top * 0.8 + 6 : top;
+  const sizes = layout(map, width);
+  const { left, above, size, wide, high, right } = sizes;
+  const [allWide, allHigh] = [Math.ceil(left + wide + right), Math.ceil(above + high + 4)];
   const band = { row: draw("rect", { class: "band" }), column: draw("rect", { class: "band" }) };
-  const frame = draw("rect", { class: "frame", x: 0, y: 0, width: wide, height: high });
   const named = {
-    row: draw("g", {}, ...labels(map.rows, size, false)),
-    column: draw("g", {}, ...labels(map.columns, size, true)),
+    row: draw("g", {}, ...labels(map.rows, sizes, false)),
+    column: draw("g", {}, ...labels(map.columns, sizes, true)),
   };
   const element = draw(
     "svg",
     {
       class: "matrix",
-      width: Math.ceil(left + wide + (size >= 20 ? top * 0.64 : 6)),
-      height: Math.ceil(above + high + 4),
-      viewBox: `${-left} ${-above} ${Math.ceil(left + wide + (size >= 20 ? top * 0.64 : 6))} ${Math.ceil(above + high + 4)}`,
+      width: allWide,
+      height: allHigh,
+      viewBox: `${-left} ${-above} ${allWide} ${allHigh}`,
       role: "img",
-      "aria-label": `${map.rowTitle} by ${map.columnTitle}: the weights that the words tell, as a matrix`,
+      "aria-label": `A matrix of the weights that the words tell: ${map.rowTitle} by ${map.columnTitle}`,
     },
     named.row,
     named.column,
     ...cells(map.weights, size, map.largest),
-    frame,
+    draw("rect", { class: "frame", x: 0, y: 0, width: wide, height: high }),
     band.row,
     band.column,
   );
@@ -105,7 +122,9 @@ export function matrix({ map, width, look, keep }) {
     for (const side of ["row", "column"]) {
       const on = at?.[side] !== undefined;
       band[side].classList.toggle("on", on);
-      if (on) for (const [name, value] of Object.entries(places[side])) band[side].setAttribute(name, value);
+      if (on)
+        for (const [name, value] of Object.entries(places[side]))
+          band[side].setAttribute(name, value);
       for (const label of named[side].children) {
         label.classList.toggle("active", on && Number(label.dataset.position) === at[side]);
       }

@@ -9,7 +9,8 @@ import { merge, pieces, strongest, words } from "./words.js";
 const NARROWEST = 700; // pixels of a pane in which ribbons and matrix stand side by side
 
 /** "row.3" and the like, as a link has it, and back. */
-export const written = (at) => (at ? Object.entries(at).map(([side, position]) => `${side}.${position}`)[0] : "");
+export const written = (at) =>
+  at ? Object.entries(at).map(([side, position]) => `${side}.${position}`)[0] : "";
 export function placed(text) {
   const found = /^(row|column)\.(\d+)$/.exec(text ?? "");
   return found ? { [found[1]]: Number(found[2]) } : null;
@@ -30,13 +31,16 @@ function reading(map, at) {
     const weight = decimals(map.weights[at.row][at.column]);
     return `${map.rows[at.row].text} → ${map.columns[at.column].text}: ${weight}`;
   }
-  if (at.row !== undefined) return `${map.rows[at.row].text} → ${strongest(map.weights[at.row], map.columns) || "–"}`;
+  if (at.row !== undefined)
+    return `${map.rows[at.row].text} → ${strongest(map.weights[at.row], map.columns) || "–"}`;
   const weights = map.weights.map((row) => row[at.column]);
   return `${map.columns[at.column].text} ← ${strongest(weights, map.rows) || "–"}`;
 }
 
 function tell(map, lists) {
-  map.rows.forEach((_, row) => lists.row.describe(row, `attends to ${strongest(map.weights[row], map.columns) || "nothing"}`));
+  map.rows.forEach((_, row) =>
+    lists.row.describe(row, `attends to ${strongest(map.weights[row], map.columns) || "nothing"}`),
+  );
   map.columns.forEach((_, column) => {
     const weights = map.weights.map((row) => row[column]);
     lists.column.describe(column, `attended to by ${strongest(weights, map.rows) || "nothing"}`);
@@ -55,7 +59,8 @@ function tell(map, lists) {
 export function pairsView({ kinds, state, change, looked, width }) {
   const map = prepare(kinds, state);
   const readout = make("p", { class: "readout" });
-  const exists = (at) => at && Object.entries(at).every(([side, position]) => position < map[`${side}s`].length);
+  const exists = (at) =>
+    at && Object.entries(at).every(([side, position]) => position < map[`${side}s`].length);
   let kept = exists(placed(state.kept)) ? placed(state.kept) : null;
 
   const keep = (at) => {
@@ -65,7 +70,9 @@ export function pairsView({ kinds, state, change, looked, width }) {
   };
   const look = (at) => {
     highlight(at ?? kept);
-    looked(at?.column !== undefined ? { position: at.column, text: map.columns[at.column].text } : null);
+    looked(
+      at?.column !== undefined ? { position: at.column, text: map.columns[at.column].text } : null,
+    );
   };
   const flow = ribbons({ map, look, keep });
   const wide = width >= NARROWEST;
@@ -78,7 +85,10 @@ export function pairsView({ kinds, state, change, looked, width }) {
     grid.highlight(at);
     flow.lists.row.activate(row ?? null);
     flow.lists.column.activate(column ?? null);
-    flow.lists.row.heat(row === undefined && column !== undefined ? map.weights.map((one) => one[column]) : null, 1);
+    flow.lists.row.heat(
+      row === undefined && column !== undefined ? map.weights.map((one) => one[column]) : null,
+      1,
+    );
     flow.lists.column.heat(column === undefined && row !== undefined ? map.weights[row] : null, 1);
     flow.lists.row.pin(kept?.row ?? null);
     flow.lists.column.pin(kept?.column ?? null);
@@ -86,7 +96,9 @@ export function pairsView({ kinds, state, change, looked, width }) {
   }
   highlight(kept);
 
-  const merged = [map.rowTokens, map.columnTokens].some((tokens) => words(tokens).length < tokens.length);
+  const merged = [map.rowTokens, map.columnTokens].some(
+    (tokens) => words(tokens).length < tokens.length,
+  );
   const box = make("input", {
     type: "checkbox",
     checked: !!state.pieces,
@@ -108,6 +120,7 @@ export function pairsView({ kinds, state, change, looked, width }) {
   return {
     elements: [chooser, readout, figure],
     figure,
-    follow: (at) => highlight(at && map.columns[at.position]?.text === at.text ? { column: at.position } : kept),
+    follow: (at) =>
+      highlight(at && map.columns[at.position]?.text === at.text ? { column: at.position } : kept),
   };
 }

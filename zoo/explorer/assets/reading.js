@@ -15,22 +15,34 @@ function strip(start, end) {
     values
       .map((value, position) => ({ value, position }))
       .filter(({ value }) => value >= 0.01)
-      .map(({ value, position }) => `M${position} ${HALF}h1v${(direction * HALF * value).toFixed(1)}h-1z`)
+      .map(
+        ({ value, position }) =>
+          `M${position} ${HALF}h1v${(direction * HALF * value).toFixed(1)}h-1z`,
+      )
       .join("");
   return draw(
     "svg",
-    { class: "strip", viewBox: `0 0 ${start.length} ${2 * HALF}`, preserveAspectRatio: "none", "aria-hidden": "true" },
+    {
+      class: "strip",
+      viewBox: `0 0 ${start.length} ${2 * HALF}`,
+      preserveAspectRatio: "none",
+      "aria-hidden": "true",
+    },
     draw("path", { class: "start", d: bars(start, -1) }),
     draw("path", { class: "end", d: bars(end, 1) }),
-    draw("path", { class: "middle", d: `M0 ${HALF}h${start.length}`, "vector-effect": "non-scaling-stroke" }),
+    draw("path", {
+      class: "middle",
+      d: `M0 ${HALF}h${start.length}`,
+      "vector-effect": "non-scaling-stroke",
+    }),
   );
 }
 
 /** The steps of the decoder, one a line: its estimate, and where it looked for it. */
-function steps(answer, tokens, chosen, choose) {
+function steps(answer, between, chosen, choose) {
   const options = answer.start.map((start, step) => {
     const [first, last] = [best(start), best(answer.end[step])];
-    const text = last < first ? "(the end lies before the start)" : tokens.slice(first, last + 1).join(" ");
+    const text = last < first ? "(the end lies before the start)" : between(first, last);
     const chances = `${decimals(start[first])} · ${decimals(answer.end[step][last])}`;
     const content = make(
       "span",
@@ -40,15 +52,28 @@ function steps(answer, tokens, chosen, choose) {
       make("span", { class: "chances", text: chances }),
       strip(start, answer.end[step]),
     );
-    return { value: String(step + 1), content, title: `Iteration ${step + 1}: ${text}, ${chances}` };
+    return {
+      value: String(step + 1),
+      content,
+      title: `Iteration ${step + 1}: ${text}, ${chances}`,
+    };
   });
-  return choice({ label: "Iteration of the decoder", options, chosen: String(chosen), choose, kind: "steps" });
+  return choice({
+    label: "Iteration of the decoder",
+    options,
+    chosen: String(chosen),
+    choose,
+    kind: "steps",
+  });
 }
 
 function textBetween(text, places) {
   if (!places) return undefined;
   const ends = [0, ...places.map(({ end }) => end)];
-  return [...places.map(({ begin }, position) => text.slice(ends[position], begin)), text.slice(ends.at(-1))];
+  return [
+    ...places.map(({ begin }, position) => text.slice(ends[position], begin)),
+    text.slice(ends.at(-1)),
+  ];
 }
 
 /** Positions of the first and the last token of the answer; null if it has none. */
@@ -74,11 +99,22 @@ export function readingView({ outputs, inputs, state, change }) {
   const count = answer.start.length;
   let step = Math.min(Math.max(Number(state.step) || count, 1), count);
   const places = locate(inputs.context, outputs.context_tokens.slice(0, given.length));
+  const between = (first, last) =>
+    places
+      ? inputs.context.slice(places[first].begin, places[last].end)
+      : given
+          .slice(first, last + 1)
+          .map(({ text }) => text)
+          .join(" ");
   const found = answerTokens(outputs, inputs.context, places);
-  const [toQuestion, toContext] = [outputs.attention_context_to_question, outputs.attention_question_to_context];
+  const [toQuestion, toContext] = [
+    outputs.attention_context_to_question,
+    outputs.attention_question_to_context,
+  ];
   const side = /^(question|context)\.(\d+)$/.exec(state.kept ?? "");
   let kept = side ? { [side[1]]: Number(side[2]) } : null;
-  if (kept && !((kept.question ?? 0) < asked.length && (kept.context ?? 0) < given.length)) kept = null;
+  if (kept && !((kept.question ?? 0) < asked.length && (kept.context ?? 0) < given.length))
+    kept = null;
 
   const readout = make("p", { class: "readout" });
   const list = (name, label, words, gaps) =>
@@ -94,16 +130,29 @@ export function readingView({ outputs, inputs, state, change }) {
         show(kept);
       },
     });
-  const questionGaps = textBetween(inputs.question, locate(inputs.question, outputs.question_tokens.slice(0, asked.length)));
-  const question = list("question", "Question", [...asked, NONE], questionGaps && [...questionGaps.slice(0, asked.length), " "]);
+  const questionGaps = textBetween(
+    inputs.question,
+    locate(inputs.question, outputs.question_tokens.slice(0, asked.length)),
+  );
+  const question = list(
+    "question",
+    "Question",
+    [...asked, NONE],
+    questionGaps && [...questionGaps.slice(0, asked.length), " "],
+  );
   const context = list("context", "Text", given, textBetween(inputs.context, places));
   const stepper = make("div", { class: "stepper" });
   const legend = make("div", { class: "legends" });
   given.forEach((_, position) => {
     const weights = toQuestion[position];
-    context.describe(position, `attends to ${strongest([...weights.slice(0, asked.length), weights.at(-1)], [...asked, NONE]) || "nothing"}`);
+    context.describe(
+      position,
+      `attends to ${strongest([...weights.slice(0, asked.length), weights.at(-1)], [...asked, NONE]) || "nothing"}`,
+    );
   });
-  asked.forEach((_, position) => question.describe(position, `attends to ${strongest(toContext[position], given) || "nothing"}`));
+  asked.forEach((_, position) =>
+    question.describe(position, `attends to ${strongest(toContext[position], given) || "nothing"}`),
+  );
 
   function showStep() {
     const [start, end] = [answer.start[step - 1], answer.end[step - 1]];
@@ -114,13 +163,14 @@ export function readingView({ outputs, inputs, state, change }) {
       item.classList.toggle("estimated", position >= first && position <= last);
       item.classList.toggle("answer", !!found && position >= found[0] && position <= found[1]);
     });
-    const texts = outputs.context_tokens;
-    stepper.replaceChildren(steps(answer, texts, step, (value) => {
-      step = Number(value);
-      change({ step: value }, { redraw: false });
-      showStep();
-      stepper.querySelector('[aria-checked="true"]').focus();
-    }));
+    stepper.replaceChildren(
+      steps(answer, between, step, (value) => {
+        step = Number(value);
+        change({ step: value }, { redraw: false });
+        showStep();
+        stepper.querySelector('[aria-checked="true"]').focus();
+      }),
+    );
   }
 
   function show(at) {
@@ -129,7 +179,8 @@ export function readingView({ outputs, inputs, state, change }) {
     const none = at?.question === asked.length;
     let fromQuestion = null;
     let fromContext = null;
-    if (word !== null) fromQuestion = [...toQuestion[word].slice(0, asked.length), toQuestion[word].at(-1)];
+    if (word !== null)
+      fromQuestion = [...toQuestion[word].slice(0, asked.length), toQuestion[word].at(-1)];
     if (asking !== null) fromContext = toContext[asking].slice(0, given.length);
     if (none) fromContext = toQuestion.slice(0, given.length).map((row) => row.at(-1));
     question.heat(fromQuestion, 1);
@@ -156,6 +207,12 @@ export function readingView({ outputs, inputs, state, change }) {
 function legends(heated) {
   if (heated) return [scaleOf(Math.max(...heated), "attention")];
   return ["start", "end"].map((side) =>
-    make("p", { class: `scale ${side}` }, make("span", { text: `${side} of the answer: 0` }), make("span", { class: "ramp", "aria-hidden": "true" }), make("span", { text: "1" })),
+    make(
+      "p",
+      { class: `scale ${side}` },
+      make("span", { text: `${side} of the answer: 0` }),
+      make("span", { class: "ramp", "aria-hidden": "true" }),
+      make("span", { text: "1" }),
+    ),
   );
 }

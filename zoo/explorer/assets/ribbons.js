@@ -72,7 +72,7 @@ export function ribbons({ map, look, keep }) {
       look: (position) => look(position === null ? null : { [side]: position }),
       keep: (position) => keep(position === null ? null : { [side]: position }),
       cross: (position, step) => {
-        if ((step > 0) !== (side === "column")) return;
+        if (step > 0 !== (side === "column")) return;
         const share = (position + 0.5) / words.length;
         lists[other].focus(Math.floor(share * map[`${other}s`].length));
       },
@@ -81,7 +81,10 @@ export function ribbons({ map, look, keep }) {
   }
   const paths = bands(map.weights, height).map((band) => ({
     ...band,
-    path: draw("path", { d: outline(band.ends), "fill-opacity": (0.12 + 0.6 * band.weight).toFixed(3) }),
+    path: draw("path", {
+      d: outline(band.ends),
+      "fill-opacity": (0.12 + 0.6 * band.weight).toFixed(3),
+    }),
   }));
   const picture = draw(
     "svg",

@@ -15,7 +15,8 @@ async function json(address, options) {
     if (error.name === "AbortError") throw error;
     throw new Error(`The server answered with what is no JSON (status ${answer.status}).`);
   }
-  if (!answer.ok) throw new Error(value.error ?? `The server answered with status ${answer.status}.`);
+  if (!answer.ok)
+    throw new Error(value.error ?? `The server answered with status ${answer.status}.`);
   return value;
 }
 

@@ -2,7 +2,9 @@
 
 import { make } from "./elements.js";
 
-const STRONG = 0.55; // of the largest weight: from here on text is written in the colour of paper
+// Shares of the largest weight from which on the colour of paper is easier to read than ink: on
+// dark paper sooner than on light.
+const STRONG = { "strong-dark": 0.5, "strong-light": 0.72 };
 
 /**
  * Words of which one at a time can be looked at.
@@ -53,7 +55,8 @@ export class TokenList {
     this.items.forEach((item, position) => {
       const share = weights ? Math.min(1, Math.max(0, weights[position]) / most) : 0;
       item.style.setProperty("--w", share.toFixed(3));
-      item.classList.toggle("strong", share > STRONG);
+      for (const [kind, least] of Object.entries(STRONG))
+        item.classList.toggle(kind, share > least);
       item.classList.toggle("linked", share >= 0.1);
     });
   }

@@ -21,7 +21,12 @@ export function visible(text) {
 /** A word to show: its text, what is said of it, and the positions of its tokens. */
 function word(text, members) {
   const special = SPECIAL[text];
-  return { text: special ? text : visible(text), said: special ?? text, special: !!special, members };
+  return {
+    text: special ? text : visible(text),
+    said: special ?? text,
+    special: !!special,
+    members,
+  };
 }
 
 /** Each token by itself. */
