@@ -16,7 +16,6 @@ from zoo.explorer.app import make_explorer
 from zoo.explorer.examples import EXAMPLES
 from zoo.serving.limits import Limits
 
-
 ROOT = Path(__file__).resolve().parents[2]
 
 
