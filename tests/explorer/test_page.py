@@ -164,7 +164,7 @@ def test_a_reader_is_followed_iteration_by_iteration(open_page, tmp_path):
 
 
 def test_a_cloze_reader_shows_its_document_query_and_candidates(open_page):
-    page = open_page(model="tiny_cloze")
+    page = open_page(model="tiny_cloze", accept="400")
     words = EXAMPLES["cloze"][0]["document"].split()
     assert page.locator("[aria-label=Document] .token").count() >= len(words)
     assert texts(page, "[aria-label=Query] .special") == ["____"]
@@ -179,6 +179,10 @@ def test_a_cloze_reader_shows_its_document_query_and_candidates(open_page):
     assert {*texts(page, ".token.answer")} == {name}
     page.hover("[aria-label=Query] .token >> nth=2")
     assert " → " in page.inner_text(".readout")
+    page.fill("#in-query", "a query without a blank")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#said.error")
+    assert "every query must hold XXXXX exactly once" in page.inner_text("#said")
 
 
 def test_a_reader_with_a_tape_shows_earlier_words_only(open_page):
@@ -291,7 +295,8 @@ def test_a_model_that_cannot_be_loaded_is_one_line_and_others_go_on(open_page):
 
 
 def test_an_address_that_makes_no_sense_is_mended(open_page):
-    page = open_page(model="nothing", beside="nothing", map="x.9.9", kept="row.99", step="-3")
+    wrong = {"beside": "nothing", "map": "x.9.9", "kept": "row.99", "step": "-3"}
+    page = open_page(model="nothing", inputs={"question": "of another task"}, **wrong)
     assert "model=word_by_word" in page.url
     assert page.input_value("#in-text") == EXAMPLES["translation"][0]["text"]
     page.click("[aria-label='Example 2']")

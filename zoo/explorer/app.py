@@ -11,6 +11,7 @@ loaded. The page is plain HTML, CSS and ES modules. The browser is told to run n
 talk to nobody else.
 """
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -104,7 +105,7 @@ def make_explorer(
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
-        models.close()
+        await asyncio.to_thread(models.close)
         await server.close()
 
     routes = [

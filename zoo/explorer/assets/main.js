@@ -118,8 +118,8 @@ async function answer() {
     say(`${named.label}: type something first.`, "error");
     return;
   }
+  const names = [state.model, state.beside].filter(Boolean);
   try {
-    const names = [state.model, state.beside].filter(Boolean);
     say("Asking the model.", "busy");
     const loading = names.filter((name) => find(name).state !== "ready");
     if (loading.length)
@@ -134,6 +134,7 @@ async function answer() {
     });
   } catch (error) {
     if (signal.aborted) return;
+    for (const name of names) find(name).state = "waiting"; // the server may be another one by now
     say(error.message, "error");
   }
 }
@@ -173,7 +174,10 @@ function restore() {
   if (!find(state.model)) state.model = models[0].name;
   const { task } = find(state.model);
   if (find(state.beside)?.task !== task || state.beside === state.model) state.beside = "";
-  if (!Object.keys(state.inputs).length) state.inputs = { ...(examples[task]?.[0] ?? {}) };
+  const known = texts(task).map(({ name }) => name);
+  const given = Object.entries(state.inputs).filter(([name]) => known.includes(name));
+  state.inputs = Object.fromEntries(given);
+  if (!given.length) state.inputs = { ...(examples[task]?.[0] ?? {}) };
   remember();
   fillPickers();
   fillFields();

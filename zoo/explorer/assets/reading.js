@@ -113,8 +113,10 @@ export function readingView({ outputs, inputs, state, change }) {
   ];
   const side = /^(question|context)\.(\d+)$/.exec(state.kept ?? "");
   let kept = side ? { [side[1]]: Number(side[2]) } : null;
-  if (kept && !((kept.question ?? 0) < asked.length && (kept.context ?? 0) < given.length))
+  // One more than the question has words is "none".
+  if (kept && !((kept.question ?? 0) <= asked.length && (kept.context ?? 0) < given.length)) {
     kept = null;
+  }
 
   const readout = make("p", { class: "readout" });
   const list = (name, label, words, gaps) =>
