@@ -28,7 +28,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "models": _OPS | _WEIGHTS,
     **dict.fromkeys(_OUTPUTS, _OPS | _WEIGHTS | _INPUTS),
     **dict.fromkeys(_USES, _BELOW_USES | _USES),
-    **dict.fromkeys(("cli", "explorer", "recipes"), _BELOW_USES | _USES),
+    **dict.fromkeys(("explorer", "recipes"), _BELOW_USES | _USES),
+    "cli": _BELOW_USES | _USES | {"explorer"},
     "__main__": {"cli"},  # python -m zoo
 }
 # A model file may import these files of models/, and no other.

@@ -79,8 +79,10 @@ def test_help_of_a_recipe_loads_no_tensorflow(recipe):
         ["info", "squad_dcn"],
         ["run", "--help"],
         ["serve", "--help"],
+        ["explore", "--help"],
         ["run", "no_such_model", "text"],
         ["serve", "no_such_model"],
+        ["explore", "no_such_model"],
         ["run", "squad_dcn", "--context-file", "no_such_file"],
         ["--tyro-print-completion", "bash"],
     ],
@@ -96,6 +98,12 @@ def test_what_needs_no_tensorflow_loads_none(command):
         "assert shown.getvalue() or 'no_such' in sys.argv[-1] + sys.argv[-2]"
     )
     assert loaded == ""
+
+
+def test_the_page_is_served_without_tensorflow():
+    """It is there before the models are."""
+    loaded = heavy_modules_after("import zoo.explorer.app, zoo.serving.running")
+    assert not set(loaded.split(",")) & {"keras", "keras_nlp", "tensorflow", "tensorflow_text"}
 
 
 @pytest.mark.parametrize("name", sorted(set(zoo.__all__) - {"__version__"}))

@@ -61,7 +61,7 @@ def test_a_model_that_is_not_there_is_one_line(zoo_command):
     ("arguments", "message"),
     [
         (["lits"], "Unrecognized options: lits"),
-        ([], "Expected one of {list, info, run, picture, export, serve}"),
+        ([], "Expected one of {list, info, run, picture, export, explore, serve}"),
         (["info"], "NAME"),
         (["info", "squad_dcn", "--colour"], "Unrecognized options: --colour"),
         (["serve", "--port", "many"], "--port"),

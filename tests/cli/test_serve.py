@@ -8,16 +8,16 @@ import signal
 import threading
 
 from tests.serving.toy_servable import Echo
-from zoo.cli.serve import Serve
+from zoo.cli.serve import named_folders
 from zoo.serving import running, servable
 from zoo.serving.load import list_models, resolve
 
 
 def test_all_models_are_served_by_default_and_versions_by_the_name_above(tmp_path):
-    assert list(Serve().folders()) == list_models()
+    assert list(named_folders(())) == list_models()
     version = tmp_path / "models" / "reader" / "1"
     shutil.copytree(resolve("squad_dcn"), version)
-    named = Serve((str(version), "squad_dcn")).folders()
+    named = named_folders((str(version), "squad_dcn"))
     assert named == {"reader": version.resolve(), "squad_dcn": resolve("squad_dcn").resolve()}
 
 

@@ -148,6 +148,7 @@ class Translation:
     signatures = {  # noqa: RUF012
         "serving_default": {},
         "beam": {"beam_width": np.int32(3), "length_penalty": np.float32(0.6)},
+        "heads": {},  # of models with maps by layer and head
     }
 
     def servable(self, model: BaseModel, folder: Path) -> Servable:

@@ -71,3 +71,19 @@ def test_candidates_lose_empty_columns():
     }
     assert pick_rows(outputs, slice(0, 1))["probabilities"].shape == (1, 1)
     assert pick_rows(outputs, slice(1, 2))["candidates"].tolist() == [[b"b", b"c"]]
+
+
+def test_maps_of_layers_and_heads_are_known():
+    outputs = {
+        "source_tokens": strings([b"a", b""], [b"b", b"c"]),
+        "source_length": np.array([1, 2]),
+        "target_tokens": strings([b"x", b"y", b""], [b"x", b"y", b"z"]),
+        "target_length": np.array([2, 3]),
+        "attention_encoder": np.ones((2, 4, 5, 2, 2)),
+        "attention_decoder": np.ones((2, 4, 5, 3, 3)),
+        "attention_cross": np.ones((2, 4, 5, 3, 2)),
+    }
+    picked = pick_rows(outputs, slice(0, 1))
+    assert picked["attention_encoder"].shape == (1, 4, 5, 1, 1)
+    assert picked["attention_decoder"].shape == (1, 4, 5, 2, 2)
+    assert picked["attention_cross"].shape == (1, 4, 5, 2, 1)

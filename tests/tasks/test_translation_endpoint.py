@@ -269,6 +269,57 @@ def test_a_model_without_attention_has_no_map_and_leaves_unknown_words_out(codec
     assert not any(b"<unk>" in text for text in outputs["translation"][0].tolist())
 
 
+def test_heads_are_those_of_the_model_reading_its_own_translation(codecs):
+    model = make_model("Transformer", codecs)
+    endpoint = TranslationEndpoint(model, *codecs, beam_width=2)
+    servers = compiled(endpoint)
+    texts = [TEXT, "", "a dog"]
+    usual, outputs = servers["serving_default"](texts), servers["heads"](texts)
+    assert outputs.keys() - usual.keys() == {
+        f"attention_{n}" for n in ("encoder", "decoder", "cross")
+    }
+    for name, value in usual.items():
+        np.testing.assert_array_equal(outputs[name], value, err_msg=name)
+    for row, text in enumerate(texts):
+        alone, width, length = servers["heads"]([text]), *lengths_of(outputs, row)
+        sides = {"encoder": (width, width), "decoder": (length, length), "cross": (length, width)}
+        for name, (queries, keys) in sides.items():
+            maps = outputs[f"attention_{name}"][row]
+            assert maps.shape[:2] == (model.depth, model.num_heads)
+            np.testing.assert_allclose(maps[..., :queries, :keys].sum(axis=-1), 1, rtol=1e-5)
+            np.testing.assert_allclose(maps.sum(), maps[..., :queries, :keys].sum(), rtol=1e-5)
+            own = alone[f"attention_{name}"][0][..., :queries, :keys]
+            np.testing.assert_allclose(maps[..., :queries, :keys], own, atol=1e-5)
+    # The step by step alignment of the search, against all positions at once.
+    np.testing.assert_allclose(
+        outputs["attention_cross"][:, model._aligned].mean(axis=1),
+        outputs["attention_alignment"],
+        atol=1e-5,
+    )
+    decoder = outputs["attention_decoder"]
+    assert not np.triu(decoder, 1).any()
+
+
+def lengths_of(outputs, row):
+    return int(outputs["source_length"][row]), int(outputs["target_length"][row])
+
+
+@pytest.mark.parametrize("texts", [[], [""], [TEXT]], ids=["no rows", "empty", "one"])
+def test_heads_of_few_rows_have_their_shapes(codecs, texts):
+    endpoint = TranslationEndpoint(make_model("Transformer", codecs), *codecs, beam_width=1)
+    outputs = {k: v.numpy() for k, v in endpoint.serve_heads(tf.constant(texts, tf.string)).items()}
+    steps, columns = outputs["target_tokens"].shape[1], outputs["source_tokens"].shape[1]
+    assert bool(steps) == (texts == [TEXT])
+    rows = (len(texts), 2, 2)
+    assert outputs["attention_encoder"].shape == (*rows, columns, columns)
+    assert outputs["attention_decoder"].shape == (*rows, steps, steps)
+    assert outputs["attention_cross"].shape == (*rows, steps, columns)
+
+
+def test_only_models_with_heads_have_that_signature(endpoint):
+    assert endpoint.endpoints().keys() == {"serving_default", "beam"}
+
+
 def test_eager_equals_graph(endpoint, translate):
     outputs = translate([TEXT, ""])
     for name, value in endpoint.serve(tf.constant([TEXT, ""])).items():

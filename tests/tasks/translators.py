@@ -5,6 +5,7 @@ from typing import ClassVar
 import numpy as np
 import tensorflow as tf
 
+from zoo.models.base import AttentionMap
 from zoo.text.vocabulary import END, write_vocabulary
 from zoo.text.words import WordCodec
 
@@ -35,7 +36,7 @@ class WordByWord:
     It has no loss of its own: what is measured is a matter of its logits.
     """
 
-    ATTENTION: ClassVar = {"alignment": ("target", "source")}
+    ATTENTION: ClassVar = {"alignment": AttentionMap("target", "source")}
     shared_state: ClassVar = ()
 
     def __init__(self):

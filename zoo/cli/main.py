@@ -8,6 +8,7 @@ import tyro
 
 from zoo.cli.answers import Picture, Run
 from zoo.cli.catalogue import Info, List
+from zoo.cli.explore import Explore
 from zoo.cli.export import Export
 from zoo.cli.serve import Serve
 from zoo.training.command import start
@@ -22,6 +23,7 @@ Command = (
     | Annotated[Run, tyro.conf.subcommand("run")]
     | Annotated[Picture, tyro.conf.subcommand("picture")]
     | Annotated[Export, tyro.conf.subcommand("export")]
+    | Annotated[Explore, tyro.conf.subcommand("explore")]
     | Annotated[Serve, tyro.conf.subcommand("serve")]
 )
 

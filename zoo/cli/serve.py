@@ -1,6 +1,7 @@
 """`serve`: answers over HTTP, with the interface of TensorFlow Serving."""
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,7 +30,7 @@ class Serve:
 
     def __call__(self) -> None:
         """Serves until SIGINT or SIGTERM, then answers what has been asked."""
-        folders = self.folders()  # before TensorFlow is loaded
+        folders = named_folders(self.names)  # before TensorFlow is loaded
         from zoo.serving.running import listen, make_server
 
         with listen(self.host, self.port) as opened:
@@ -40,21 +41,25 @@ class Serve:
                 print(f"http://{host}:{port}/v1/models/{name}:predict", flush=True)
             server.run(sockets=[opened])
 
-    def folders(self) -> dict[str, Path]:
-        """What is served: name in the address -> folder.
 
-        Raises:
-            ValueError: No such model, two of the same name, or none at all.
-        """
-        found = [resolve(name).resolve() for name in self.names or list_models()]
-        if not found:
-            raise ValueError("names must not be empty: there are no models to serve by default")
-        # Of a version, models/NAME/1, the name is the folder's above.
-        places = [folder.parent if folder.name.isdecimal() else folder for folder in found]
-        named = {place.name: folder for place, folder in zip(places, found, strict=True)}
-        if len(named) < len(found):
-            raise ValueError(f"names must have different last parts, got {', '.join(self.names)}")
-        return named
+def named_folders(names: Sequence[str]) -> dict[str, Path]:
+    """What is served: name in the address -> folder, in the order of the names.
+
+    Args:
+        names: Names out of `list`, or folders of SavedModels; if empty, all models of `list`.
+
+    Raises:
+        ValueError: No such model, two of the same name, or none at all.
+    """
+    found = [resolve(name).resolve() for name in names or list_models()]
+    if not found:
+        raise ValueError("names must not be empty: there are no models to serve by default")
+    # Of a version, models/NAME/1, the name is the folder's above.
+    places = [folder.parent if folder.name.isdecimal() else folder for folder in found]
+    named = {place.name: folder for place, folder in zip(places, found, strict=True)}
+    if len(named) < len(found):
+        raise ValueError(f"names must have different last parts, got {', '.join(names)}")
+    return named
 
 
 def make_served_app(command: Serve) -> "Starlette":
@@ -63,5 +68,5 @@ def make_served_app(command: Serve) -> "Starlette":
         from zoo.serving.servable import Servable
         from zoo.serving.server import make_app
 
-    servables = {name: Servable(folder) for name, folder in command.folders().items()}
+    servables = {name: Servable(folder) for name, folder in named_folders(command.names).items()}
     return make_app(servables, command.limits)

@@ -14,6 +14,9 @@ import numpy as np
 # stands before a text, is one more column at the end.
 _AXES = {
     "attention_alignment": ("target", "source"),
+    "attention_cross": ("target", "source"),
+    "attention_decoder": ("target", "target"),
+    "attention_encoder": ("source", "source"),
     "attention_inter": ("hypothesis", "premise"),
     "attention_intra": ("text", "text"),
     "end_probabilities": ("context",),

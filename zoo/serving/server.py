@@ -13,7 +13,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -24,8 +24,10 @@ from starlette.routing import Route
 
 from zoo.serving.batching import Answer, Batcher
 from zoo.serving.limits import Limits
-from zoo.serving.rest import Request, RequestError, read_request, write_response
-from zoo.serving.servable import Servable, Signature, TensorInfo
+from zoo.serving.rest import Request, RequestError, read_request, rounded, write_response
+
+if TYPE_CHECKING:
+    from zoo.serving.servable import Servable, Signature, TensorInfo
 
 VERSION = "1"
 _NAME = "/v1/models/{name}"
@@ -33,22 +35,51 @@ _PLACES = (_NAME, f"{_NAME}/versions/{{version}}")
 
 
 class _Served(NamedTuple):
-    servable: Servable
+    servable: "Servable"
     batcher: Batcher
 
 
-class _Server:
-    """The handlers of one application, and how many requests it is busy with."""
+class ModelServer:
+    """The handlers of one application, and how many requests it is busy with.
 
-    def __init__(self, servables: Mapping[str, Servable], limits: Limits) -> None:
-        self.limits = limits
-        self.models = {
-            name: _Served(servable, Batcher(servable.ask, maximum_rows=limits.maximum_rows))
-            for name, servable in servables.items()
-        }
+    Needs no TensorFlow by itself: models may be loaded, and added, while it serves.
+    """
+
+    def __init__(self, limits: Limits | None = None, *, decimals: int | None = None) -> None:
+        """Serves no model yet.
+
+        Args:
+            limits: What is refused.
+            decimals: Numbers are written with as many; None: as they are.
+        """
+        self.limits = limits or Limits()
+        self._decimals = decimals
+        self._models: dict[str, _Served] = {}
         self._busy = 0
 
+    def add(self, name: str, servable: "Servable") -> None:
+        """Serves a model from now on; any thread may call it.
+
+        Args:
+            name: In the address.
+            servable: What answers.
+        """
+        batcher = Batcher(servable.ask, maximum_rows=self.limits.maximum_rows)
+        self._models[name] = _Served(servable, batcher)
+
+    def routes(self) -> list[Route]:
+        """The addresses, for an application that may have others besides."""
+        routes = []
+        for place in _PLACES:
+            routes += [
+                Route(f"{place}:predict", self.predict, methods=["POST"]),
+                Route(f"{place}/metadata", self.metadata, methods=["GET"]),
+                Route(place, self.status, methods=["GET"]),
+            ]
+        return routes
+
     async def predict(self, http: HTTPRequest) -> Response:
+        """Answers a request, unless too many are being answered."""
         if self._busy >= self.limits.maximum_requests:
             error = f"Too many requests: {self._busy} are being answered"
             return _error(error, 503, {"Retry-After": "1"})
@@ -64,15 +95,19 @@ class _Server:
         request = read_request(body, served.servable.signatures)
         self._check_size(request)
         answer = await self._answer(served, request)
+        if self._decimals is not None:
+            answer = rounded(answer, self._decimals)
         return _json(write_response(answer, by_row=request.by_row))
 
     async def status(self, http: HTTPRequest) -> Response:
+        """Tells the versions that are there."""
         self._find(http)
         status = {"error_code": "OK", "error_message": ""}
         version = {"version": VERSION, "state": "AVAILABLE", "status": status}
         return _json(json.dumps({"model_version_status": [version]}, indent=1).encode())
 
     async def metadata(self, http: HTTPRequest) -> Response:
+        """Tells what each signature takes and gives."""
         served = self._find(http)
         signatures = served.servable.signatures.items()
         definitions = {name: _definition(name, signature) for name, signature in signatures}
@@ -82,16 +117,16 @@ class _Server:
 
     async def close(self) -> None:
         """Answers what is queued."""
-        for served in self.models.values():
+        for served in list(self._models.values()):
             await asyncio.to_thread(served.batcher.close)
 
     def _find(self, http: HTTPRequest) -> _Served:
         name, version = http.path_params["name"], http.path_params.get("version", VERSION)
-        if name not in self.models or version != VERSION:
+        if name not in self._models or version != VERSION:
             latest = "version" not in http.path_params
             wanted = f"Latest({name[:99]})" if latest else f"Specific({name[:99]}, {version[:99]})"
             raise RequestError(f"Servable not found for request: {wanted}", 404)
-        return self.models[name]
+        return self._models[name]
 
     async def _read(self, http: HTTPRequest) -> bytes:
         """The body, unless it is too large or too slow."""
@@ -136,7 +171,7 @@ class _Server:
             raise RequestError(str(error)) from error
 
 
-def make_app(servables: Mapping[str, Servable], limits: Limits | None = None) -> Starlette:
+def make_app(servables: Mapping[str, "Servable"], limits: Limits | None = None) -> Starlette:
     """Makes the application, to be run by any ASGI server.
 
     Args:
@@ -146,30 +181,20 @@ def make_app(servables: Mapping[str, Servable], limits: Limits | None = None) ->
     Returns:
         The application. At its end it answers what is queued.
     """
-    server = _Server(servables, limits or Limits())
+    server = ModelServer(limits)
+    for name, servable in servables.items():
+        server.add(name, servable)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
         await server.close()
 
-    routes = []
-    for place in _PLACES:
-        routes += [
-            Route(f"{place}:predict", server.predict, methods=["POST"]),
-            Route(f"{place}/metadata", server.metadata, methods=["GET"]),
-            Route(place, server.status, methods=["GET"]),
-        ]
-    handlers: dict[Any, Any] = {
-        RequestError: _answer_error,
-        HTTPException: _answer_wrong_path,
-        ClientDisconnect: _answer_nobody,
-        Exception: _answer_failure,
-    }
-    return Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
+    handlers = EXCEPTION_HANDLERS
+    return Starlette(routes=server.routes(), lifespan=lifespan, exception_handlers=handlers)
 
 
-def _definition(name: str, signature: Signature) -> dict[str, Any]:
+def _definition(name: str, signature: "Signature") -> dict[str, Any]:
     """A signature as TensorFlow Serving describes it."""
     return {
         "inputs": {key: _tensor(f"{name}_{key}", info) for key, info in signature.inputs.items()},
@@ -178,7 +203,7 @@ def _definition(name: str, signature: Signature) -> dict[str, Any]:
     }
 
 
-def _tensor(name: str, info: TensorInfo) -> dict[str, Any]:
+def _tensor(name: str, info: "TensorInfo") -> dict[str, Any]:
     sizes = [{"size": str(-1 if size is None else size), "name": ""} for size in info.shape]
     dtypes = {"float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
     return {
@@ -212,3 +237,12 @@ def _answer_nobody(_: HTTPRequest, __: ClientDisconnect) -> Response:
 def _answer_failure(_: HTTPRequest, error: Exception) -> Response:
     """What no request should be able to bring about; the traceback is in the server's log."""
     return _error(f"Internal error: {type(error).__name__}", 500)
+
+
+EXCEPTION_HANDLERS: dict[Any, Any] = {
+    RequestError: _answer_error,
+    HTTPException: _answer_wrong_path,
+    ClientDisconnect: _answer_nobody,
+    Exception: _answer_failure,
+}
+"""Exception -> what answers for it, in JSON; of an application with the routes of a server."""

@@ -1,7 +1,8 @@
 """Translates strings: what a translation model is shipped as.
 
 Codecs, model and search are in the graph. ``serving_default`` searches with the beam it was made
-with; ``beam`` takes width and length penalty and returns as many translations as the beam is wide.
+with; ``beam`` takes width and length penalty and returns as many translations as the beam is wide;
+``heads``, of models whose maps are stacked by layer and head, adds all of these maps.
 """
 
 from typing import NamedTuple
@@ -10,11 +11,15 @@ import tensorflow as tf
 
 from zoo.decoding.protocol import Hypotheses, Tensors
 from zoo.decoding.unknown import replace_unknown
+from zoo.models.base import AttentionMap
 from zoo.models.sequence_to_sequence import SequenceToSequenceModel
 from zoo.serving.export import Endpoint
 from zoo.tasks.translation import search
 from zoo.text.codecs import TextCodec
-from zoo.text.vocabulary import END, SPECIAL_WORDS
+from zoo.text.vocabulary import END, PADDING, SPECIAL_WORDS, START
+
+# The outputs that a search gives of each of its translations.
+_SEVERAL = ("translation", "score", "target_tokens", "target_length", "attention_alignment")
 
 
 class _Source(NamedTuple):
@@ -86,9 +91,11 @@ class TranslationEndpoint:
         text = tf.TensorSpec([None], tf.string, name="text")
         width = tf.TensorSpec([], tf.int32, name="beam_width")
         penalty = tf.TensorSpec([], tf.float32, name="length_penalty")
+        heads: dict[str, Endpoint] = {"heads": (self.serve_heads, [text])} if self._stacked else {}
         return {
             "serving_default": (self.serve, [text]),
             "beam": (self.serve_beam, [text, width, penalty]),
+            **heads,
         }
 
     def serve(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -109,9 +116,8 @@ class TranslationEndpoint:
             `source_length`, `target_length` (batch,) int32, `</s>` counted;
             `attention_alignment` (batch, T, S), padded with 0, where the model has one.
         """
-        outputs = self._translate(text, self.beam_width, self.length_penalty, 1)
-        several = ("translation", "score", "target_tokens", "target_length", "attention_alignment")
-        return {name: value[:, 0] if name in several else value for name, value in outputs.items()}
+        source = self._read(text)
+        return self._best(self._search(source, self.beam_width, self.length_penalty, 1), source)
 
     def serve_beam(
         self, text: tf.Tensor, beam_width: tf.Tensor, length_penalty: tf.Tensor
@@ -128,20 +134,68 @@ class TranslationEndpoint:
             `target_tokens` (batch, N, T), `attention_alignment` (batch, N, T, S). Where fewer were
             found the rest is empty, with score minus infinity.
         """
-        return self._translate(text, beam_width, length_penalty, beam_width)
+        source = self._read(text)
+        return self._outputs(self._search(source, beam_width, length_penalty, beam_width), source)
 
-    def _translate(
+    def serve_heads(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Translates as `serve` does, and shows the maps of all layers and heads.
+
+        The model reads the translation that it has found, all positions at once.
+
+        Args:
+            text: (batch,) strings.
+
+        Returns:
+            As `serve`, and of each map that is stacked, over N layers and h heads, for example
+            `attention_encoder` (batch, N, h, S, S), `attention_decoder` (batch, N, h, T, T) and
+            `attention_cross` (batch, N, h, T, S), padded with 0. A row stands for the token that
+            was written there; a column of the target is what had been read: `<s>`, and then
+            `target_tokens` without the last.
+        """
+        source = self._read(text)
+        found = self._search(source, self.beam_width, self.length_penalty, 1)
+        return self._best(found, source) | self._heads(found, source)
+
+    @property
+    def _stacked(self) -> dict[str, AttentionMap]:
+        """The maps that there are one of each layer and head."""
+        maps = self.model.ATTENTION.items()
+        return {name: axes for name, axes in maps if axes.stacked}
+
+    def _search(
         self,
-        text: tf.Tensor,
+        source: _Source,
         beam_width: int | tf.Tensor,
         length_penalty: float | tf.Tensor,
         n_best: int | tf.Tensor,
-    ) -> dict[str, tf.Tensor]:
-        source = self._read(text)
+    ) -> Hypotheses:
+        """Translations of all rows of `source.ids`."""
         memory = self.model.encode({"source": source.ids})
-        found = search(self.model, memory, beam_width, length_penalty, n_best)
+        return search(self.model, memory, beam_width, length_penalty, n_best)
+
+    def _best(self, found: Hypotheses, source: _Source) -> dict[str, tf.Tensor]:
+        """Outputs of the first translation alone."""
+        outputs = self._outputs(found, source)
+        return {name: value[:, 0] if name in _SEVERAL else value for name, value in outputs.items()}
+
+    def _heads(self, found: Hypotheses, source: _Source) -> dict[str, tf.Tensor]:
+        """Maps (batch, layers, heads, queries, keys) of the model reading what it has written."""
+        lengths, steps = found.lengths[:, 0], tf.shape(found.tokens)[2]
+        columns = tf.maximum(steps, 1)  # of empty texts alone: no model need cope with none
+        read = tf.pad(found.tokens[:, 0, :-1], [[0, 0], [1, 0]], constant_values=START)
+        read = tf.where(tf.sequence_mask(lengths, columns), read[:, :columns], PADDING)  # (rows, T)
+        maps = self.model({"source": source.ids, "target": read}, training=False)["attention"]
+        heads = {}
+        for name, axes in self._stacked.items():
+            values = tf.cast(maps[name], tf.float32)[: tf.size(source.lengths)]
+            values = values[:, :, :, :steps] if axes.queries == "target" else values
+            values = values[..., :steps] if axes.keys == "target" else values
+            heads[f"attention_{name}"] = values
+        return heads
+
+    def _outputs(self, found: Hypotheses, source: _Source) -> dict[str, tf.Tensor]:
         # Without the row that stood in for the rows of an empty batch.
-        found = Hypotheses(*(values[: tf.size(text)] for values in found))
+        found = Hypotheses(*(values[: tf.size(source.lengths)] for values in found))
         pieces = self._pieces(found, source)
         outputs: Tensors = {
             "translation": self._join(pieces),

@@ -1,0 +1,59 @@
+"""The command that opens the page: it is there before the model is, and ends at a signal."""
+
+import http.client
+import json
+import os
+import signal
+import threading
+import time
+
+from tests.serving.toy_servable import Echo
+from zoo.serving import running, servable
+
+
+def test_the_page_is_served_until_a_signal_comes(zoo_command, monkeypatch):
+    """The thread asks as soon as the address is open, and then stops this very process's server."""
+    ports, answers, loads = [], [], []
+    listen = running.listen
+
+    def listen_and_ask(host, port):
+        opened = listen(host, port)
+        ports.append(opened.getsockname()[1])
+        threading.Thread(target=ask_and_stop).start()
+        return opened
+
+    def get(path):
+        connection = http.client.HTTPConnection("127.0.0.1", ports[0], timeout=30)
+        connection.request("GET", path)
+        return connection.getresponse().read()
+
+    def ask_and_stop():
+        try:
+            answers.append(get("/").decode())
+            assert not loads
+            deadline = time.monotonic() + 20
+            while json.loads(get("/models/squad_dcn"))["state"] != "ready":
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            answers.append(json.loads(get("/models")))
+        finally:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def load(folder):
+        loads.append(folder.name)
+        return Echo()
+
+    monkeypatch.setattr(running, "listen", listen_and_ask)
+    monkeypatch.setattr(servable, "Servable", load)
+    code, said = zoo_command("explore", "squad_dcn", "--port", "0")
+    assert said.out == f"http://127.0.0.1:{ports[0]}/\n"
+    assert "<title>Attention explorer</title>" in answers[0]
+    assert [model["state"] for model in answers[1]["models"]] == ["ready"]
+    assert loads == ["squad_dcn"]
+    assert code in (None, 130)  # the second if the server passes the signal on
+
+
+def test_no_such_model_is_one_line(zoo_command):
+    code, said = zoo_command("explore", "no_such_model")
+    assert "no model 'no_such_model'" in code
+    assert said.out == ""

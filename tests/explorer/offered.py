@@ -1,0 +1,117 @@
+"""Models to look at: tiny ones behind their endpoints, which answer without being exported."""
+
+import datetime
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from tests.tasks.cloze import make_endpoint as make_cloze
+from tests.tasks.test_translation_endpoint import make_model
+from tests.tasks.translators import WordByWord, make_codecs
+from zoo.models.lstmn_inference import LSTMNInference
+from zoo.models.lstmn_language_model import LSTMNLanguageModel
+from zoo.serving.cards import DataRecord, ModelCard, write_card
+from zoo.serving.servable import Signature, TensorInfo
+from zoo.tasks.classification_endpoint import ClassificationEndpoint
+from zoo.tasks.language_model_endpoint import LanguageModelEndpoint
+from zoo.tasks.translation_endpoint import TranslationEndpoint
+from zoo.text.vocabulary import write_vocabulary
+from zoo.text.words import WordCodec
+
+LONGEST = 12
+"""Tokens of a source that the tiny Transformer reads."""
+
+
+class Behind:
+    """What `zoo.serving.servable.Servable` is, of an endpoint that was not exported."""
+
+    def __init__(self, endpoint: Any) -> None:
+        self.functions = {name: function for name, (function, _) in endpoint.endpoints().items()}
+        self.signatures = {
+            name: Signature(
+                {one.name: TensorInfo(one.dtype.name, tuple(one.shape)) for one in s}, {}
+            )
+            for name, (_, s) in endpoint.endpoints().items()
+        }
+
+    def ask(self, inputs: Mapping[str, Any], signature: str = "serving_default") -> dict:
+        tensors = {name: tf.constant(inputs[name]) for name in self.signatures[signature].inputs}
+        try:
+            outputs = self.functions[signature](*tensors.values())
+        except tf.errors.InvalidArgumentError as error:
+            raise ValueError(error.message) from error
+        return {name: value.numpy() for name, value in sorted(outputs.items())}
+
+
+def built(model_class: Any) -> Any:
+    model = model_class.from_preset("tiny", vocabulary_size=9)
+    model.build()
+    generator = np.random.default_rng(0)
+    for weight in model.weights:
+        weight.assign(generator.normal(0.0, 0.9, weight.shape))
+    return model
+
+
+def word_codec(folder: Path) -> WordCodec:
+    write_vocabulary(folder / "words.txt", ["a", "fine", "film", "dull", "."])
+    return WordCodec(folder / "words.txt", case_fold=True)
+
+
+def word_by_word(folder: Path) -> Any:
+    return TranslationEndpoint(WordByWord(), *make_codecs(folder), beam_width=1)
+
+
+def transformer(folder: Path) -> Any:
+    codecs = make_codecs(folder)
+    sizes = {"beam_width": 1, "maximum_source_tokens": LONGEST}
+    return TranslationEndpoint(make_model("Transformer", codecs), *codecs, **sizes)
+
+
+def language_model(folder: Path) -> Any:
+    return LanguageModelEndpoint(built(LSTMNLanguageModel), word_codec(folder), next_tokens=3)
+
+
+def pairs(folder: Path) -> Any:
+    sides = ("premise", "hypothesis")
+    labels = ("yes", "no", "perhaps")
+    return ClassificationEndpoint(built(LSTMNInference), word_codec(folder), labels, sides=sides)
+
+
+MAKERS: dict[str, tuple[str, Callable[[Path], Any]]] = {
+    "word_by_word": ("translation", word_by_word),
+    "tiny_transformer": ("translation", transformer),
+    "tiny_cloze": ("cloze", make_cloze),
+    "tiny_lstmn": ("language_model", language_model),
+    "tiny_pairs": ("inference", pairs),
+}
+"""Name -> task, and what makes the endpoint in a folder."""
+
+
+def write_offered(folder: Path, name: str, task: str = "translation") -> Path:
+    """A folder with a card, such as `zoo.explorer` offers."""
+    (folder / name).mkdir()
+    limits = {"maximum_source_tokens": LONGEST} if name == "tiny_transformer" else {}
+    card = ModelCard(
+        model_class=f"zoo>{name.title().replace('_', '')}",
+        config={},
+        task=task,
+        data=DataRecord("sample", training="train", evaluation="test"),
+        metrics={},
+        seed=0,
+        wall_time_seconds=0.0,
+        hardware="",
+        trainable_parameters=1,
+        total_parameters=1,
+        date=datetime.datetime.now(datetime.UTC).isoformat(),
+        versions={},
+        limits=limits,
+    )
+    write_card(folder / name, card)
+    return folder / name
+
+
+def load(folder: Path) -> Behind:
+    return Behind(MAKERS[folder.name][1](folder))

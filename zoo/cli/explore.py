@@ -1,0 +1,48 @@
+"""`explore`: a page in the browser to type text into and to see what a model looks at."""
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+from zoo.cli.quiet import without_greetings
+from zoo.cli.serve import named_folders
+from zoo.serving.limits import Limits
+
+if TYPE_CHECKING:
+    from zoo.serving.servable import Servable
+
+
+@dataclasses.dataclass
+class Explore:
+    """Open a page to type text into and to see what a model looks at, in the browser."""
+
+    names: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="NAME")] = ()
+    """Names out of `list`, or folders of SavedModels; by default all models of `list`. The first is
+    shown first."""
+    host: str = "127.0.0.1"
+    """Address to listen at; 0.0.0.0 lets in whoever can reach this machine."""
+    port: int = 8600
+    """0 chooses a free one."""
+    limits: tyro.conf.OmitArgPrefixes[Limits] = dataclasses.field(default_factory=Limits)
+
+    def __call__(self) -> None:
+        """Serves the page until SIGINT or SIGTERM; a model is loaded when it is looked at."""
+        folders = named_folders(self.names)
+        from zoo.explorer.app import make_explorer
+        from zoo.serving.running import listen, make_server
+
+        app = make_explorer(folders, _load, self.limits)
+        with listen(self.host, self.port) as opened:
+            server = make_server(app, timeout_seconds=self.limits.timeout_seconds)
+            host, port = opened.getsockname()[:2]
+            print(f"http://{f'[{host}]' if ':' in host else host}:{port}/", flush=True)
+            server.run(sockets=[opened])
+
+
+def _load(folder: Path) -> "Servable":
+    with without_greetings():
+        from zoo.serving.servable import Servable
+
+    return Servable(folder)

@@ -1,0 +1,22 @@
+// What the page shows, as the part of its address behind "#": a link that can be kept and sent.
+
+const CHOICES = ["model", "beside", "map", "step", "pieces", "kept"];
+
+/** Reads an address. Inputs of the model are what begins with "in.". */
+export function read(hash) {
+  const given = new URLSearchParams(hash.replace(/^#/, ""));
+  const state = { inputs: {} };
+  for (const name of CHOICES) state[name] = given.get(name) ?? "";
+  for (const [name, value] of given) {
+    if (name.startsWith("in.")) state.inputs[name.slice(3)] = value;
+  }
+  return state;
+}
+
+/** Writes what `read` reads; choices that are not made are left out. */
+export function write(state) {
+  const given = new URLSearchParams();
+  for (const name of CHOICES) if (state[name]) given.set(name, state[name]);
+  for (const [name, value] of Object.entries(state.inputs)) given.set(`in.${name}`, value);
+  return `#${given}`;
+}

@@ -1,0 +1,80 @@
+// Makes elements. Text is only ever set as text, so that nothing a user types can become HTML.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element, properties, children) {
+  for (const [name, value] of Object.entries(properties)) {
+    if (name === "text") element.textContent = value;
+    else if (typeof value === "function") element.addEventListener(name, value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) {
+      element.setAttribute(name, String(value));
+    }
+  }
+  element.append(...children);
+  return element;
+}
+
+/** An HTML element. Properties are attributes, `text`, or listeners by the name of their event. */
+export function make(tag, properties = {}, ...children) {
+  return fill(document.createElement(tag), properties, children);
+}
+
+/** An element of a drawing; properties as in `make`. */
+export function draw(tag, properties = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), properties, children);
+}
+
+/** A number between 0 and 1 as it is shown. */
+export function decimals(value) {
+  return Number.isFinite(value) ? value.toFixed(2) : "–";
+}
+
+/** A bar from 0 to the largest weight, in the colours of the weights. */
+export function scaleOf(largest, title) {
+  return make(
+    "p",
+    { class: "scale" },
+    make("span", { text: title }),
+    make("span", { text: "0" }),
+    make("span", { class: "ramp", "aria-hidden": "true" }),
+    make("span", { text: decimals(largest) }),
+  );
+}
+
+/** Buttons of which one is chosen; arrow keys choose the next one. `columns`: of a grid of them. */
+export function choice({ label, options, chosen, choose, kind = "choice", columns = 1 }) {
+  const buttons = options.map(({ value, content, title }) =>
+    make(
+      "button",
+      {
+        type: "button",
+        role: "radio",
+        class: "option",
+        "aria-label": title,
+        title,
+        "aria-checked": value === chosen ? "true" : "false",
+        tabindex: value === chosen ? "0" : "-1",
+        "data-value": value,
+        click: () => choose(value),
+      },
+      content,
+    ),
+  );
+  if (!options.some(({ value }) => value === chosen) && buttons.length) buttons[0].tabIndex = 0;
+  const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns };
+  const group = make("div", {
+    class: kind,
+    role: "radiogroup",
+    "aria-label": label,
+    keydown: (event) => {
+      const at = buttons.indexOf(document.activeElement);
+      const next = buttons[at + (steps[event.key] ?? NaN)];
+      if (!next) return;
+      event.preventDefault();
+      choose(next.dataset.value);
+    },
+  });
+  group.append(...buttons);
+  return group;
+}

@@ -1,0 +1,216 @@
+// The page: its form, its address, and a pane for each model that is asked.
+
+import { read, write } from "./address.js";
+import { FIELDS, fillPane } from "./answers.js";
+import { make } from "./elements.js";
+import { savePicture } from "./picture.js";
+import { ask, catalogue, ready } from "./server.js";
+
+const at = (id) => document.getElementById(id);
+const said = at("said");
+let models = [];
+let examples = {};
+let state = read(location.hash);
+let panes = []; // of each model asked: {element, model, outputs, inputs, view}
+let asking = new AbortController();
+
+function say(text, kind = "") {
+  said.textContent = text;
+  said.className = kind;
+}
+
+const find = (name) => models.find((model) => model.name === name);
+const texts = (task) => FIELDS[task] ?? FIELDS.translation;
+
+/** Makes the address say what is shown; `step` adds an entry to the history of the browser. */
+function remember(step = false) {
+  const address = write(state);
+  if (address === location.hash) return;
+  if (step) history.pushState(null, "", address);
+  else history.replaceState(null, "", address);
+}
+
+function fillPickers() {
+  const model = find(state.model);
+  const option = ({ name }) => make("option", { value: name, text: name });
+  at("model").replaceChildren(...models.map(option));
+  at("model").value = model.name;
+  const others = models.filter(({ name, task }) => task === model.task && name !== model.name);
+  at("beside").replaceChildren(make("option", { value: "", text: "none" }), ...others.map(option));
+  at("beside").value = state.beside;
+  at("beside-field").hidden = !others.length;
+}
+
+function fillFields() {
+  const { task } = find(state.model);
+  const fields = texts(task).map(({ name, label, lines }) => {
+    const properties = { id: `in-${name}`, name, dir: "auto", spellcheck: "false" };
+    const box =
+      lines > 1
+        ? make("textarea", { ...properties, rows: lines })
+        : make("input", { ...properties, type: "text" });
+    box.value = state.inputs[name] ?? "";
+    return make("label", { class: "field" }, `${label} `, box);
+  });
+  at("fields").replaceChildren(...fields);
+  const buttons = (examples[task] ?? []).map((example, number) =>
+    make("button", {
+      type: "button",
+      class: "example",
+      text: `${number + 1}`,
+      "aria-label": `Example ${number + 1}`,
+      title: Object.values(example)[0],
+      click: () => start({ inputs: { ...example } }),
+    }),
+  );
+  at("examples").replaceChildren(...(buttons.length ? ["Examples ", ...buttons] : []));
+}
+
+/** Changes what is chosen of an answer that is there; `redraw`: the panes do not know it yet. */
+function change(changed, { redraw = true } = {}) {
+  state = { ...state, ...changed };
+  remember();
+  if (!redraw) return;
+  const focused = document.activeElement;
+  const number = panes.findIndex(({ element }) => element.contains(focused));
+  const group = focused?.closest("[role=radiogroup]")?.getAttribute("aria-label");
+  for (const pane of panes) show(pane);
+  if (number < 0) return;
+  const place = group ? `[aria-label="${group}"] [aria-checked="true"]` : ".toggle input";
+  panes[number].element.querySelector(place)?.focus();
+}
+
+function tools(pane) {
+  return ["svg", "png"].map((ending) =>
+    make("button", {
+      type: "button",
+      class: "tool",
+      "aria-label": `Save as ${ending.toUpperCase()}`,
+      text: ending.toUpperCase(),
+      click: () =>
+        savePicture(pane.view.figure, `attention_${pane.model.name}`, ending).catch((error) =>
+          say(error.message, "error"),
+        ),
+    }),
+  );
+}
+
+function show(pane) {
+  const others = () => panes.filter((other) => other !== pane);
+  const given = {
+    inputs: pane.inputs,
+    state,
+    change,
+    looked: (word) => others().forEach(({ view }) => view?.follow(word)),
+    width: pane.element.clientWidth,
+  };
+  pane.view = fillPane({ ...pane, pane: pane.element, given, tools: tools(pane) });
+}
+
+/** Asks the models that are chosen, and shows their answers. */
+async function answer() {
+  asking.abort();
+  asking = new AbortController();
+  const { signal } = asking;
+  const inputs = { ...state.inputs };
+  const named = texts(find(state.model).task).find(({ name }) => !inputs[name]?.trim());
+  if (named) {
+    say(`${named.label}: type something first.`, "error");
+    return;
+  }
+  const names = [state.model, state.beside].filter(Boolean);
+  try {
+    say("Asking the model.", "busy");
+    const loading = names.filter((name) => find(name).state !== "ready");
+    if (loading.length)
+      say(`Loading ${loading.join(" and ")}. This takes a few seconds, once.`, "busy");
+    for (const name of loading) Object.assign(find(name), await ready(name, signal));
+    const begun = performance.now();
+    const answers = await Promise.all(names.map((name) => ask(find(name), inputs, signal)));
+    showAnswers(names, answers, inputs);
+    requestAnimationFrame(() => {
+      if (!signal.aborted)
+        say(`Answered and drawn in ${Math.round(performance.now() - begun)} ms.`, "done");
+    });
+  } catch (error) {
+    if (signal.aborted) return;
+    for (const name of names) find(name).state = "waiting"; // the server may be another one by now
+    say(error.message, "error");
+  }
+}
+
+function showAnswers(names, answers, inputs) {
+  panes = names.map((name, number) => ({
+    element: make("section", { class: "pane", "aria-label": name }),
+    model: find(name),
+    outputs: answers[number],
+    inputs,
+  }));
+  at("panes").className = panes.length > 1 ? "two" : "";
+  at("panes").replaceChildren(...panes.map(({ element }) => element));
+  for (const pane of panes) show(pane);
+}
+
+/** Asks anew: another model, another text. */
+function start(changed) {
+  const task = find(state.model).task;
+  const next = { ...state, ...changed, map: "", step: "", kept: "" };
+  const taken = find(next.model).task;
+  if (taken !== task) {
+    next.beside = "";
+    next.inputs = { ...(examples[taken]?.[0] ?? {}) };
+  }
+  if (next.beside === next.model) next.beside = "";
+  state = next;
+  remember(true);
+  fillPickers();
+  fillFields();
+  answer();
+}
+
+/** Takes over an address, mending what cannot be. */
+function restore() {
+  state = read(location.hash);
+  if (!find(state.model)) state.model = models[0].name;
+  const { task } = find(state.model);
+  if (find(state.beside)?.task !== task || state.beside === state.model) state.beside = "";
+  const known = texts(task).map(({ name }) => name);
+  const given = Object.entries(state.inputs).filter(([name]) => known.includes(name));
+  state.inputs = Object.fromEntries(given);
+  if (!given.length) state.inputs = { ...(examples[task]?.[0] ?? {}) };
+  remember();
+  fillPickers();
+  fillFields();
+  answer();
+}
+
+function listen() {
+  at("question").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const boxes = [...at("fields").querySelectorAll("[name]")];
+    start({ inputs: Object.fromEntries(boxes.map(({ name, value }) => [name, value])) });
+  });
+  at("fields").addEventListener("keydown", (event) => {
+    const sends = event.key === "Enter" && !event.shiftKey && !event.isComposing;
+    if (!sends) return;
+    event.preventDefault();
+    at("question").requestSubmit();
+  });
+  at("model").addEventListener("change", (event) => start({ model: event.target.value }));
+  at("beside").addEventListener("change", (event) => start({ beside: event.target.value }));
+  addEventListener("hashchange", restore);
+  let width = innerWidth;
+  addEventListener("resize", () => {
+    if (innerWidth === width) return; // a phone's bars come and go
+    width = innerWidth;
+    for (const pane of panes) show(pane);
+  });
+}
+
+try {
+  ({ models, examples } = await catalogue());
+  listen();
+  restore();
+} catch (error) {
+  say(error.message, "error");
+}

@@ -1,0 +1,126 @@
+// Two texts and what the words of one attended to in the other: translations, pairs, heads.
+
+import { decimals, make } from "./elements.js";
+import { mapChooser, pickMap } from "./heads.js";
+import { matrix, scrolling } from "./matrix.js";
+import { ribbons } from "./ribbons.js";
+import { merge, pieces, strongest, words } from "./words.js";
+
+const NARROWEST = 700; // pixels of a pane in which ribbons and matrix stand side by side
+
+/** "row.3" and the like, as a link has it, and back. */
+export const written = (at) =>
+  at ? Object.entries(at).map(([side, position]) => `${side}.${position}`)[0] : "";
+export function placed(text) {
+  const found = /^(row|column)\.(\d+)$/.exec(text ?? "");
+  return found ? { [found[1]]: Number(found[2]) } : null;
+}
+
+function prepare(kinds, state) {
+  const picked = pickMap(kinds, state.map);
+  const cut = state.pieces ? pieces : words;
+  const [rows, columns] = [cut(picked.rowTokens), cut(picked.columnTokens)];
+  const weights = merge(picked.weights, rows, columns);
+  const largest = Math.max(1e-9, ...weights.map((row) => Math.max(...row)));
+  return { ...picked, rows, columns, weights, largest };
+}
+
+function reading(map, at) {
+  if (!at) return "Point at a word to see what it attends to.";
+  if (at.row !== undefined && at.column !== undefined) {
+    const weight = decimals(map.weights[at.row][at.column]);
+    return `${map.rows[at.row].text} → ${map.columns[at.column].text}: ${weight}`;
+  }
+  if (at.row !== undefined)
+    return `${map.rows[at.row].text} → ${strongest(map.weights[at.row], map.columns) || "–"}`;
+  const weights = map.weights.map((row) => row[at.column]);
+  return `${map.columns[at.column].text} ← ${strongest(weights, map.rows) || "–"}`;
+}
+
+function tell(map, lists) {
+  map.rows.forEach((_, row) =>
+    lists.row.describe(row, `attends to ${strongest(map.weights[row], map.columns) || "nothing"}`),
+  );
+  map.columns.forEach((_, column) => {
+    const weights = map.weights.map((row) => row[column]);
+    lists.column.describe(column, `attended to by ${strongest(weights, map.rows) || "nothing"}`);
+  });
+}
+
+/**
+ * Shows maps between two texts.
+ *
+ * @param kinds {id, title, weights, rowTokens, columnTokens, rowTitle, columnTitle} each.
+ * @param state what is chosen: map, pieces, kept.
+ * @param change called with what of it changes.
+ * @param looked called with {side, text, position} of a word that is looked at, or null, so that a
+ *   pane beside this one can follow.
+ */
+export function pairsView({ kinds, state, change, looked, width }) {
+  const map = prepare(kinds, state);
+  const readout = make("p", { class: "readout" });
+  const exists = (at) =>
+    at && Object.entries(at).every(([side, position]) => position < map[`${side}s`].length);
+  let kept = exists(placed(state.kept)) ? placed(state.kept) : null;
+
+  const keep = (at) => {
+    kept = at;
+    change({ kept: written(at) }, { redraw: false });
+    highlight(at);
+  };
+  const look = (at) => {
+    highlight(at ?? kept);
+    looked(
+      at?.column !== undefined ? { position: at.column, text: map.columns[at.column].text } : null,
+    );
+  };
+  const flow = ribbons({ map, look, keep });
+  const wide = width >= NARROWEST;
+  const grid = matrix({ map, width: wide ? Math.min(640, width * 0.56) : width, look, keep });
+  tell(map, flow.lists);
+
+  function highlight(at) {
+    const { row, column } = at ?? {};
+    flow.highlight(at);
+    grid.highlight(at);
+    flow.lists.row.activate(row ?? null);
+    flow.lists.column.activate(column ?? null);
+    flow.lists.row.heat(
+      row === undefined && column !== undefined ? map.weights.map((one) => one[column]) : null,
+      1,
+    );
+    flow.lists.column.heat(column === undefined && row !== undefined ? map.weights[row] : null, 1);
+    flow.lists.row.pin(kept?.row ?? null);
+    flow.lists.column.pin(kept?.column ?? null);
+    readout.textContent = reading(map, at);
+  }
+  highlight(kept);
+
+  const merged = [map.rowTokens, map.columnTokens].some(
+    (tokens) => words(tokens).length < tokens.length,
+  );
+  const box = make("input", {
+    type: "checkbox",
+    checked: !!state.pieces,
+    change: (event) => change({ pieces: event.target.checked ? "1" : "", kept: "" }),
+  });
+  const parts = make("label", { class: "toggle" }, box, " subwords");
+  const chooser = mapChooser({
+    kinds,
+    shown: map.id,
+    choose: (id) => change({ map: id, kept: "" }),
+    extra: merged ? parts : "",
+  });
+  const figure = make(
+    "div",
+    { class: wide ? "figure wide" : "figure" },
+    flow.element,
+    scrolling(grid, map.largest),
+  );
+  return {
+    elements: [chooser, readout, figure],
+    figure,
+    follow: (at) =>
+      highlight(at && map.columns[at.position]?.text === at.text ? { column: at.position } : kept),
+  };
+}

@@ -1,0 +1,51 @@
+// What the page asks its server: which models there are, how far they are, what they answer.
+
+async function json(address, options) {
+  let answer;
+  try {
+    answer = await fetch(address, options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Error("The server does not answer: has it been stopped?");
+  }
+  let value;
+  try {
+    value = await answer.json();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Error(`The server answered with what is no JSON (status ${answer.status}).`);
+  }
+  if (!answer.ok)
+    throw new Error(value.error ?? `The server answered with status ${answer.status}.`);
+  return value;
+}
+
+/** All models, and texts to begin with. */
+export function catalogue() {
+  return json("/models");
+}
+
+/** Asks until a model is loaded; tells what it is then. */
+export async function ready(name, signal) {
+  for (;;) {
+    const model = await json(`/models/${encodeURIComponent(name)}`, { signal });
+    if (model.state === "failed") throw new Error(`${name} cannot be loaded: ${model.error}`);
+    if (model.state === "ready") return model;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    signal.throwIfAborted();
+  }
+}
+
+/** What a model answers to one example: name of an output to its value. */
+export async function ask(model, inputs, signal) {
+  const instance = Object.fromEntries(
+    Object.entries(inputs).map(([name, text]) => [name, text.toWellFormed?.() ?? text]),
+  );
+  const answer = await json(`/v1/models/${encodeURIComponent(model.name)}:predict`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ signature_name: model.signature, instances: [instance] }),
+    signal,
+  });
+  return answer.predictions[0];
+}

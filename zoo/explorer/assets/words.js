@@ -1,0 +1,111 @@
+// Tokens as they are shown, subwords put together to words, and tokens found in their text.
+
+const MARK = "\u2581"; // how SentencePiece writes the space before a word
+const SPECIAL = { "<s>": "start", "</s>": "end", "<unk>": "unknown word", "<pad>": "padding" };
+const PUNCTUATION = /^[\p{P}\p{S}]+$/u;
+
+/** A token as text; bytes that are no text come as an object. */
+export function asText(token) {
+  return typeof token === "string" ? token : "\ufffd";
+}
+
+/** Text in which what cannot be seen has a sign: controls, lone spaces, zero widths. */
+export function visible(text) {
+  const shown = text
+    .replace(/[\0-\x1f]/g, (sign) => String.fromCharCode(0x2400 + sign.charCodeAt(0)))
+    .replace(/\x7f/g, "\u2421")
+    .replace(/[\x80-\x9f\u2028\u2029]/g, "\ufffd");
+  return /^[\s\u200b-\u200f\u2060\ufeff]*$/.test(shown) ? "\u2423" : shown;
+}
+
+/** A word to show: its text, what is said of it, and the positions of its tokens. */
+function word(text, members) {
+  const special = SPECIAL[text];
+  return {
+    text: special ? text : visible(text),
+    said: special ?? text,
+    special: !!special,
+    members,
+  };
+}
+
+/** Each token by itself. */
+export function pieces(tokens) {
+  return tokens.map((token, position) => {
+    const text = asText(token);
+    return word(text === MARK ? text : text.replaceAll(MARK, ""), [position]);
+  });
+}
+
+/** Subwords put together to words; tokens that are words already stay as they are. */
+export function words(tokens) {
+  const texts = tokens.map(asText);
+  if (!texts.some((text) => text.startsWith(MARK))) return pieces(tokens);
+  const groups = [];
+  let alone = true; // whether the next piece begins a word in any case
+  texts.forEach((text, position) => {
+    const bare = text.replaceAll(MARK, "");
+    const apart = text in SPECIAL || PUNCTUATION.test(bare);
+    if (alone || apart || text.startsWith(MARK)) groups.push({ text: bare, members: [position] });
+    else {
+      groups.at(-1).text += bare;
+      groups.at(-1).members.push(position);
+    }
+    alone = apart;
+  });
+  // A mark by itself is the space before what follows.
+  return groups.map(({ text, members }) => word(text || MARK, members));
+}
+
+/** A map over words: what a word attends to is the mean over its tokens, and adds up over keys. */
+export function merge(weights, rows, columns) {
+  return rows.map((row) =>
+    columns.map((column) => {
+      let sum = 0;
+      for (const r of row.members) for (const c of column.members) sum += weights[r]?.[c] ?? 0;
+      return sum / row.members.length;
+    }),
+  );
+}
+
+/**
+ * Finds tokens in the text that they were cut from.
+ *
+ * @returns of each token {begin, end}, positions in the text; null if one is not found.
+ */
+export function locate(text, tokens) {
+  const places = [];
+  let from = 0;
+  for (const token of tokens) {
+    const begin = text.indexOf(asText(token), from);
+    if (begin < 0) return null;
+    from = begin + asText(token).length;
+    places.push({ begin, end: from });
+  }
+  return places;
+}
+
+/** The position in a text of an offset in its UTF-8 bytes. */
+export function positionOfByte(text, offset) {
+  let bytes = 0;
+  let position = 0;
+  for (const character of text) {
+    if (bytes >= offset) break;
+    const code = character.codePointAt(0);
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    position += character.length;
+  }
+  return position;
+}
+
+/** The words with the most weight: "coat 0.83, red 0.11". */
+export function strongest(weights, list, count = 4) {
+  return weights
+    .slice(0, list.length)
+    .map((weight, position) => ({ weight, word: list[position] }))
+    .filter(({ weight }) => weight >= 0.01)
+    .sort((one, other) => other.weight - one.weight)
+    .slice(0, count)
+    .map(({ weight, word: { text } }) => `${text}\u00a0${weight.toFixed(2)}`)
+    .join(", ");
+}

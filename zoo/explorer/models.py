@@ -1,0 +1,130 @@
+"""The models that the page offers: loaded one after the other, once the page asks for them."""
+
+import queue
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from zoo.explorer.examples import EXAMPLES
+from zoo.serving.cards import ModelCard, read_card
+
+if TYPE_CHECKING:
+    from zoo.serving.servable import Servable
+
+State = Literal["waiting", "loading", "ready", "failed"]
+HEADS = "heads"
+
+
+class OfferedModel:
+    """A model and how far it is.
+
+    Attributes:
+        name: in the address.
+        folder: of the SavedModel.
+        card: its card.
+        state: "waiting" until somebody asks for it, then "loading", and "ready" or "failed".
+        error: why it failed, in one line.
+        signature: what the page asks: the one with all heads where there is one.
+    """
+
+    def __init__(self, name: str, folder: Path) -> None:
+        """Reads the card.
+
+        Args:
+            name: in the address.
+            folder: of the SavedModel.
+
+        Raises:
+            ValueError: the card is missing or broken.
+        """
+        self.name = name
+        self.folder = folder
+        self.card: ModelCard = read_card(folder)
+        self.state: State = "waiting"
+        self.error = ""
+        self.signature = ""
+
+    def describe(self) -> dict[str, Any]:
+        """What the page is told, ready for JSON."""
+        return {
+            "name": self.name,
+            "class": self.card.model_class.rpartition(">")[2],
+            "task": self.card.task,
+            "state": self.state,
+            "error": self.error,
+            "signature": self.signature,
+            "limits": self.card.limits,
+        }
+
+
+class OfferedModels:
+    """All models of the page, and the thread that loads those that are asked for."""
+
+    def __init__(
+        self,
+        folders: Mapping[str, Path],
+        load: Callable[[Path], "Servable"],
+        ready: Callable[[str, "Servable"], None],
+    ) -> None:
+        """Loads nothing yet.
+
+        Args:
+            folders: name in the address -> folder of the SavedModel.
+            load: makes a folder's servable; it may take long.
+            ready: is called with name and servable, once the servable has answered an example.
+
+        Raises:
+            ValueError: a card is missing or broken.
+        """
+        self._models = {name: OfferedModel(name, folder) for name, folder in folders.items()}
+        self._load = load
+        self._ready = ready
+        self._wanted: queue.SimpleQueue[OfferedModel | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def describe(self) -> list[dict[str, Any]]:
+        """What the page is told of every model, in their order."""
+        return [model.describe() for model in self._models.values()]
+
+    def ask_for(self, name: str) -> dict[str, Any] | None:
+        """What the page is told of a model, which is loaded from now on; None: no such model."""
+        model = self._models.get(name)
+        if model is None:
+            return None
+        with self._lock:
+            if model.state == "waiting":
+                model.state = "loading"
+                self._wanted.put(model)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="zoo-loader", daemon=True)
+                self._thread.start()
+        return model.describe()
+
+    def close(self) -> None:
+        """Ends the thread once the model is loaded that it is busy with."""
+        while not self._wanted.empty():
+            self._wanted.get()
+        self._wanted.put(None)
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while (model := self._wanted.get()) is not None:
+            try:
+                self._make_ready(model)
+            except Exception as error:  # noqa: BLE001  # the page says so, and the others go on
+                model.error = " ".join(str(error).split()) or type(error).__name__
+                model.state = "failed"
+
+    def _make_ready(self, model: OfferedModel) -> None:
+        servable = self._load(model.folder)
+        signature = HEADS if HEADS in servable.signatures else "serving_default"
+        # The first answer takes long: graphs are optimised when they are first run.
+        examples = EXAMPLES.get(model.card.task, [])
+        for example in examples[:1]:
+            servable.ask({name: [text] for name, text in example.items()}, signature)
+        self._ready(model.name, servable)
+        model.signature = signature
+        model.state = "ready"
