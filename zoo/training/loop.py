@@ -270,6 +270,8 @@ def _report(
     model: keras.Model, progress: Progress, limits: Limits, steps_per_epoch: int
 ) -> dict[str, Any]:
     """Return what a result file says of the training."""
+    strategy = model.distribute_strategy
+    several = isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
     return {
         "history": progress.history,
         "stopped": limits.reached,
@@ -279,6 +281,7 @@ def _report(
         "best_score": progress.best_score,
         "seconds": progress.seconds,
         "restarts": progress.restarts,
-        "strategy": type(model.distribute_strategy).__name__,
-        "replicas": model.distribute_strategy.num_replicas_in_sync,
+        # The class has another name in TensorFlow's code than in its documentation.
+        "strategy": "MultiWorkerMirroredStrategy" if several else type(strategy).__name__,
+        "replicas": strategy.num_replicas_in_sync,
     }
