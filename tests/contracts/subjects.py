@@ -1,6 +1,7 @@
 """The models under contract: built at tiny sizes with random weights, run, and taken apart."""
 
 import importlib
+import os
 from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
@@ -17,6 +18,13 @@ every_model = pytest.mark.parametrize("entry", [pytest.param(e, id=n) for n, e i
 """Runs a test once for each registered model."""
 
 GARBAGE = 1e3
+_ALWAYS = ("LSTMNClassifier",)
+
+
+def takes_long(entry: ModelEntry, always: bool = True) -> None:
+    """Skips a long test unless `ZOO_SLOW_TESTS` is set; of one model it is `always` done."""
+    if not (always and entry.name in _ALWAYS) and not os.environ.get("ZOO_SLOW_TESTS"):
+        pytest.skip("takes half a minute: ZOO_SLOW_TESTS=1 does it")
 
 
 def build(entry: ModelEntry, seed: int = 0, scale: float = 0.6, **overrides: Any) -> BaseModel:

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.contracts.subjects import build, every_model, gradients_of
+from tests.contracts.subjects import build, every_model, gradients_of, takes_long
 from tests.contracts.tasks import TASKS, Batch
+from zoo.training.averaging import ExponentialMovingAverage
 from zoo.training.distribution import make_strategy
 
 # Replicas are threads that wait for each other at every weight: seconds each on an idle machine,
@@ -49,8 +50,17 @@ def smoothed(entry):
     return build(entry, **({"label_smoothing": 0.1} if known else {}))
 
 
-def trained(entry, replicas, optimizer, batch_size=BATCH, eagerly=True, accumulate=1):
-    """The trainable weights, flat, and the logged loss after an epoch in the examples' order."""
+def trained(
+    entry,
+    replicas,
+    optimizer,
+    batch_size=BATCH,
+    eagerly=True,
+    accumulate=1,
+    epochs=1,
+    callbacks=(),
+):
+    """The trainable weights, flat, and the logged loss after epochs in the examples' order."""
     batch = Batch(TASKS[entry.task].examples(EXAMPLES))
     data = tf.data.Dataset.from_tensor_slices((batch.inputs, batch.targets)).batch(batch_size)
     strategy = strategy_of(replicas)
@@ -59,8 +69,8 @@ def trained(entry, replicas, optimizer, batch_size=BATCH, eagerly=True, accumula
         model = smoothed(entry)
         own = type(optimizer).from_config(optimizer.get_config())
         model.compile(own, run_eagerly=eagerly, accumulate=accumulate)
-    history = model.fit(data, shuffle=False, verbose=0).history
-    return flat(model), history["loss"][0]
+    history = model.fit(data, shuffle=False, verbose=0, epochs=epochs, callbacks=callbacks).history
+    return flat(model), history["loss"][-1]
 
 
 def flat(model):
@@ -113,3 +123,27 @@ def test_k11_replicas_with_unequal_shares_and_with_none_descend_alike_in_the_gra
     optimizer = keras.optimizers.SGD(RATE, global_clipnorm=LIMIT)
     weights, _ = trained(entry, 3, optimizer, batch_size=5, eagerly=False)
     assert relative_difference(weights, descent(entry, batch_size=5)) < 1e-5
+
+
+@every_model
+def test_k11_after_twenty_steps_the_weights_and_their_averages_are_still_alike(entry):
+    takes_long(entry, always=False)
+    optimizer, found = keras.optimizers.SGD(0.1, global_clipnorm=LIMIT), []
+    for replicas, parts in ((1, 1), (1, 3), (2, 2), (3, 1)):
+        average = ExponentialMovingAverage(0.9)
+        weights, loss = trained(
+            entry,
+            replicas,
+            optimizer,
+            eagerly=False,
+            accumulate=parts,
+            epochs=10,
+            callbacks=[average],
+        )
+        averages = [value.numpy().ravel() for value in average.variables[1:]]
+        found.append((weights, np.concatenate(averages), loss))
+    assert relative_difference(found[0][1], found[0][0]) > 1e-3
+    for weights, averages, loss in found[1:]:
+        assert relative_difference(weights, found[0][0]) < 1e-5
+        assert relative_difference(averages, found[0][1]) < 1e-5
+        np.testing.assert_allclose(loss, found[0][2], rtol=1e-5)
