@@ -4,6 +4,7 @@ What several do together is in test_multiworker.py.
 """
 
 import json
+import logging
 
 import numpy as np
 import pytest
@@ -133,9 +134,7 @@ def test_the_result_of_an_evaluation_is_the_chiefs(second):
     assert second.as_chief(lambda: {"f1": 7.0, "loss": 3})() == {"f1": 1.0, "loss": 1.0}
 
 
-def test_only_the_chief_goes_on_after_the_training(second, caplog):
-    import logging
-
+def test_only_the_chief_goes_on_after_the_training(second):
     with pytest.raises(SystemExit) as ended:
         second.end_unless_chief(logging.getLogger())
     assert ended.value.code is None

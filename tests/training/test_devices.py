@@ -30,7 +30,7 @@ def test_gpus_are_hidden_but_for_those_that_are_chosen(monkeypatch):
 
 def test_when_tensorflow_has_started_it_is_too_late(logical_cpus):
     with pytest.raises(ValueError, match=r"^devices is 'cpu:9', but TensorFlow has already start"):
-        choose_devices(f"cpu:{9}")
+        choose_devices("cpu:9")
 
 
 @pytest.mark.parametrize(

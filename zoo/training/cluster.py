@@ -60,7 +60,7 @@ def _strategy(description: str) -> tf.distribute.MultiWorkerMirroredStrategy:
     resolver = _described(description) if description else _slurm()
     try:
         return tf.distribute.MultiWorkerMirroredStrategy(cluster_resolver=resolver)
-    except RuntimeError as error:
+    except (RuntimeError, tf.errors.OpError) as error:
         raise ValueError(
             f"strategy is 'multiworker', but it came too late or its processes do not meet: {error}"
         ) from error

@@ -154,7 +154,9 @@ def build_and_compile(
 
     Raises:
         ValueError: if there is no epoch to train, or the learning rate is no curve.
+        ConnectionError: if another of the processes that train together is gone.
     """
+    from zoo.training.cluster import Workers
     from zoo.training.devices import choose_devices
     from zoo.training.distribution import make_strategy
     from zoo.training.precision import computing_in
@@ -167,7 +169,7 @@ def build_and_compile(
     strategy = make_strategy(settings.strategy, choose_devices(settings.devices))
     # Of models that take a batch as a whole nothing is asked that they do not know.
     parts = {} if settings.accumulate == 1 else {"accumulate": settings.accumulate}
-    with strategy.scope(), computing_in(settings.precision):
+    with Workers(strategy).noticed(), strategy.scope(), computing_in(settings.precision):
         model = make_model()
         model.build()
         model.compile(make_optimizer(), **parts)
