@@ -17,14 +17,17 @@ from zoo.models.registry import ModelEntry, models
 every_model = pytest.mark.parametrize("entry", [pytest.param(e, id=n) for n, e in models().items()])
 """Runs a test once for each registered model."""
 
+models_with_time = pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param(entry, id=name)
+        for name, entry in models().items()
+        if name == "LSTMNClassifier" or os.environ.get("ZOO_SLOW_TESTS")
+    ],
+)
+"""Runs a long test once for one model; with `ZOO_SLOW_TESTS` set, for each registered one."""
+
 GARBAGE = 1e3
-_ALWAYS = ("LSTMNClassifier",)
-
-
-def takes_long(entry: ModelEntry, always: bool = True) -> None:
-    """Skips a long test unless `ZOO_SLOW_TESTS` is set; of one model it is `always` done."""
-    if not (always and entry.name in _ALWAYS) and not os.environ.get("ZOO_SLOW_TESTS"):
-        pytest.skip("takes half a minute: ZOO_SLOW_TESTS=1 does it")
 
 
 def build(entry: ModelEntry, seed: int = 0, scale: float = 0.6, **overrides: Any) -> BaseModel:

@@ -9,7 +9,7 @@ import inspect
 
 import numpy as np
 
-from tests.contracts.subjects import build, every_model, takes_long
+from tests.contracts.subjects import build, models_with_time
 from tests.contracts.tasks import TASKS, Batch
 from zoo.training.optimizers import OnePassAdam
 from zoo.training.precision import computing_in
@@ -36,9 +36,8 @@ def losses(entry, precision):
     return np.array(history["loss"])
 
 
-@every_model
+@models_with_time
 def test_k9_fifty_steps_in_half_precision_lead_to_the_loss_of_single_precision(entry):
-    takes_long(entry)
     exact = losses(entry, "float32")
     assert exact[-1] < 0.99 * exact[0]
     for precision in ("mixed_bfloat16", "mixed_float16"):

@@ -10,13 +10,15 @@ def test_nothing_chosen_leaves_all_as_it_is():
     assert choose_devices(None) is None
 
 
-@pytest.mark.skipif(bool(tf.config.list_physical_devices("GPU")), reason="hides GPUs too late")
 @pytest.mark.parametrize(
     ("text", "names"),
     [("cpu:2", ["CPU:0", "CPU:1"]), ("CPU", ["CPU:0"]), (" cpu:1 ", ["CPU:0"])],
 )
-def test_a_cpu_that_is_split_far_enough_is_taken_as_it_is(text, names, logical_cpus):
+def test_a_cpu_that_is_split_far_enough_is_taken_as_it_is(text, names, logical_cpus, monkeypatch):
+    hidden = []
+    monkeypatch.setattr(tf.config, "set_visible_devices", lambda *chosen: hidden.append(chosen))
     assert choose_devices(text) == names
+    assert hidden == [([], "GPU")]
     assert len(logical_cpus) == len(tf.config.list_logical_devices("CPU"))
 
 
@@ -29,6 +31,7 @@ def test_gpus_are_hidden_but_for_those_that_are_chosen(monkeypatch):
 
 
 def test_when_tensorflow_has_started_it_is_too_late(logical_cpus):
+    assert len(logical_cpus) < 9
     with pytest.raises(ValueError, match=r"^devices is 'cpu:9', but TensorFlow has already start"):
         choose_devices("cpu:9")
 

@@ -32,6 +32,12 @@ class Settings(TrainingSettings):
     strategy: str = "none"
 
 
+@pytest.fixture
+def no_device_hidden(monkeypatch):
+    """Where there are GPUs it is too late to hide them."""
+    monkeypatch.setattr(tf.config, "set_visible_devices", lambda *chosen: None)
+
+
 def make_toy():
     """A built model, not compiled."""
     model = built_toy()
@@ -126,7 +132,9 @@ def test_folders_of_the_first_recipes_are_gone_on_with(tmp_path: Path):
 
 
 @pytest.mark.parametrize(("name", "value"), [("precision", "mixed_float16"), ("seed", 7)])
-def test_what_would_be_another_training_is_not_gone_on_with(tmp_path: Path, name, value):
+def test_what_would_be_another_training_is_not_gone_on_with(
+    tmp_path: Path, name, value, no_device_hidden
+):
     settings = Settings(run_dir=tmp_path)
     open_run(settings).close()
     with pytest.raises(ValueError, match=f"{name}: .* in the folder, {value!r} now"):
@@ -148,7 +156,9 @@ def test_operations_are_made_deterministic_where_that_is_asked_for(tmp_path: Pat
 
 
 @pytest.mark.parametrize("precision", ["float32", "mixed_bfloat16", "mixed_float16"])
-def test_a_model_is_built_on_the_devices_and_in_the_precision_of_the_settings(precision):
+def test_a_model_is_built_on_the_devices_and_in_the_precision_of_the_settings(
+    precision, no_device_hidden
+):
     settings = Settings(precision=precision, devices="cpu:2", strategy="auto", accumulate=3)
     classifier = models()["LSTMNClassifier"].cls
     model = build_and_compile(settings, lambda: classifier.from_preset("tiny"), 11)
