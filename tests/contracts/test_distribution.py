@@ -22,7 +22,7 @@ from zoo.training.distribution import make_strategy
 # minutes on one where other programs leave them little time.
 pytestmark = pytest.mark.timeout(900)
 
-EXAMPLES, BATCH, LIMIT, RATE = 11, 6, 0.25, 0.5
+EXAMPLES, BATCH, LIMIT, RATE = 11, 6, 0.1, 0.5
 
 
 @pytest.fixture(autouse=True)
@@ -127,8 +127,8 @@ def test_k11_replicas_with_unequal_shares_and_with_none_descend_alike_in_the_gra
 
 @models_with_time
 def test_k11_after_twenty_steps_the_weights_and_their_averages_are_still_alike(entry):
-    optimizer, found = keras.optimizers.SGD(0.1, global_clipnorm=LIMIT), []
-    for replicas, parts in ((1, 1), (1, 3), (2, 2)):
+    optimizer, found = keras.optimizers.SGD(RATE, global_clipnorm=LIMIT), []
+    for replicas, parts in ((1, 1), (2, 2)):
         average = ExponentialMovingAverage(0.9)
         weights, loss = trained(
             entry,
