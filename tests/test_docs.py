@@ -113,6 +113,14 @@ def test_the_example_of_training_a_shipped_model_trains_it():
     assert names["model"].optimizer.iterations == 1
 
 
+def test_the_example_of_new_words_gives_the_reader_their_vectors(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = run(examples(SERVING)["Keras again"])
+    assert len(names["vocabulary"]) == names["reader"].vocabulary_size == len(names["words"]) + 2
+    rows = names["reader"].embedding.table.numpy()[-2:].astype("float32")
+    np.testing.assert_allclose(rows, names["vectors"], atol=1e-3)  # stored in half precision
+
+
 def test_the_example_of_restricted_self_attention_attends_near_by():
     names = run(examples(ROOT / "docs" / "complexity.md")["Restricted self-attention"])
     model = keras.Model([names["inputs"], names["mask"]], [names["outputs"], names["band"]])

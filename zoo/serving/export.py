@@ -8,6 +8,7 @@ filed under its Keras path, which TensorFlow's own variable names do not keep.
 
 import dataclasses
 import datetime
+import functools
 import importlib.metadata
 import math
 import os
@@ -136,7 +137,7 @@ def _archive(
     for asset in assets:
         archive.track(asset)
     for name, (function, signature) in endpoints.items():
-        archive.add_endpoint(name, function, list(signature))
+        archive.add_endpoint(name, _traced(function, signature), list(signature))
     archive.variables.extend(_variable(weight) for weight in model.weights)
     archive.trainable_variables.extend(_variable(weight) for weight in model.trainable_weights)
     archive.non_trainable_variables.extend(
@@ -145,6 +146,24 @@ def _archive(
     for name, weight in collections(model).items():
         archive.add_variable_collection(name, [_variable(weight)])
     return archive
+
+
+def _traced(
+    function: Callable[..., dict[str, tf.Tensor]], signature: Sequence[tf.TensorSpec]
+) -> Callable[..., dict[str, tf.Tensor]]:
+    """Returns a function that calls one graph of `function`, made here once and for all.
+
+    An archive traces what it is given twice, and a search in a graph takes seconds to trace.
+    """
+    graph = tf.function(
+        function, input_signature=list(signature), autograph=False
+    ).get_concrete_function()
+
+    @functools.wraps(function)
+    def traced(*inputs: tf.Tensor) -> dict[str, tf.Tensor]:
+        return graph(*inputs)
+
+    return traced
 
 
 def _variable(weight: keras.Variable) -> tf.Variable:

@@ -81,7 +81,13 @@ class ClozeExamples:
         )
 
 
-def cloze_words(frame: pd.DataFrame, maximum_size: int | None, minimum_count: int) -> list[str]:
+def cloze_words(
+    frame: pd.DataFrame,
+    maximum_size: int | None,
+    minimum_count: int,
+    *,
+    anonymise: bool = False,
+) -> list[str]:
     """Chooses the vocabulary of documents and queries, the placeholder's word among it.
 
     Documents overlap where they are windows of a book, so each different sentence counts once.
@@ -90,6 +96,8 @@ def cloze_words(frame: pd.DataFrame, maximum_size: int | None, minimum_count: in
         frame: As `encode_examples` takes it.
         maximum_size: How many words at most; None for all.
         minimum_count: Words that occur less often are left out.
+        anonymise: Leave out the words that are an answer, too: they are then told apart by slots
+            (`zoo.text.slots`) in every question, as the names of a new book are.
 
     Returns:
         The most frequent words first, without the special ones.
@@ -98,6 +106,9 @@ def cloze_words(frame: pd.DataFrame, maximum_size: int | None, minimum_count: in
     texts = [*sentences, *frame["query"]]
     chunks = (texts[start : start + _CHUNK] for start in range(0, len(texts), _CHUNK))
     counts = count_words(*(tf.strings.split(tf.constant(chunk)) for chunk in chunks))
+    if anonymise:
+        for answer in set(frame["answer"]):
+            counts.pop(answer.encode(), None)
     words = choose_words(counts, maximum_size, minimum_count)
     return words if PLACEHOLDER in words else [PLACEHOLDER, *words][:maximum_size]
 

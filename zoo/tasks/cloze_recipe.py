@@ -4,7 +4,7 @@ A recipe adds the settings of its architecture and the function that builds the 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from zoo.training.settings import TrainingSettings, build_and_compile, open_run, resolve, train
@@ -59,6 +59,9 @@ class ClozeSettings(TrainingSettings):
     """Words that occur less often in the training part are unknown."""
     unknown_slots: int | None = None
     """How many unknown words of a question are told apart."""
+    anonymise: bool | None = None
+    """Whether the vocabulary leaves out all that is an answer in the training part, so that these
+    words are told apart by slots, as those of a new book are; None: named entities of books."""
     maximum_document_tokens: int = 1000
     """Training documents are cut here; questions whose answer is beyond are dropped and counted."""
 
@@ -90,6 +93,8 @@ def run_cloze(
     data_name = resolve_data(settings.data, settings.kind, settings.data_dir)
     name = recipe if data_name == "sample" else f"{recipe}_{settings.kind}"
     settings = resolve(settings, name, data_name, SHARED_DEFAULTS, defaults)
+    if settings.anonymise is None:
+        settings = replace(settings, anonymise=data_name != "sample" and settings.kind == "ne")
     run = open_run(settings)
     data = load_cloze_data(data_name, settings.kind, settings.data_dir, run.logger)
     vocabulary = _vocabulary(settings, data, run)
@@ -105,7 +110,12 @@ def _vocabulary(settings: Any, data: "ClozeData", run: "RunFolder") -> "Vocabula
     from zoo.text.vocabulary import Vocabulary, write_vocabulary
 
     path = run.vocabulary / "vocabulary.txt"
-    words = cloze_words(data.training, settings.maximum_vocabulary, settings.minimum_count)
+    words = cloze_words(
+        data.training,
+        settings.maximum_vocabulary,
+        settings.minimum_count,
+        anonymise=settings.anonymise,
+    )
     write_vocabulary(path, words)
     return Vocabulary(path)
 

@@ -94,6 +94,23 @@ def write_vocabulary(path: str | os.PathLike[str], words: Iterable[str]) -> None
         file.writelines(f"{line}\n" for line in lines)
 
 
+def write_longer_vocabulary(
+    path: str | os.PathLike[str], words: Iterable[str], new_words: Iterable[str]
+) -> None:
+    """Writes a vocabulary file with more words; the ids of those that were there stay the same.
+
+    Args:
+        path: The file to write.
+        words: Those that were there, `Vocabulary.words`, the special ones included.
+        new_words: Those that follow.
+
+    Raises:
+        ValueError: As `write_vocabulary`; if a new word is not new, too.
+    """
+    known = [word for word in words if word not in SPECIAL_WORDS]
+    write_vocabulary(path, [*known, *new_words])
+
+
 class FileOfWords(tf.lookup.TextFileInitializer):
     """Fills a table from a file, and names it after what the file holds.
 
