@@ -35,6 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 # A model file may import these files of models/, and no other.
 _SHARED_BY_MODELS = {
     "zoo.models.base",
+    "zoo.models.base_parts",
     "zoo.models.registry",
     "zoo.models.gated_translator",
     "zoo.models.sequence_to_sequence",

@@ -190,6 +190,60 @@ def test_regularisation_counts_once_on_any_number_of_devices(replicas):
     np.testing.assert_allclose(loss, sum(losses) / UNITS.sum(), rtol=1e-6)
 
 
+class Seen(Slope):
+    """Remembers how many examples it is given at a time."""
+
+    def call(self, inputs, training=False):
+        self.rows.append(inputs["x"].shape[0])
+        return super().call(inputs, training)
+
+
+def step(accumulate, eagerly=True, size=3, metrics=None, kind="global_clipnorm", model=Slope):
+    """A model after an epoch, and what that logged."""
+    model = model(l2=L2)
+    model.rows = []
+    model.build()
+    model.compile(OPTIMIZERS[kind](), metrics=metrics, run_eagerly=eagerly, accumulate=accumulate)
+    weights = np.array([1.0, 2.0, 0.5], "float32")
+    history = model.fit(batches(size, weights), shuffle=False, verbose=0).history
+    return model, float(model.weight.numpy()), history
+
+
+@pytest.mark.parametrize(
+    ("kind", "eagerly"), [("global_clipnorm", True), ("unclipped", True), ("scaled", False)]
+)
+def test_a_step_in_parts_is_that_of_the_batch(kind, eagerly, monkeypatch):
+    monkeypatch.setitem(OPTIMIZERS, "unclipped", lambda: keras.optimizers.SGD(RATE))
+    _, expected, log = step(1, eagerly, kind=kind, metrics={"y": "mae"})
+    for parts in (2, 8):
+        _, weight, found = step(parts, eagerly, kind=kind, metrics={"y": "mae"})
+        np.testing.assert_allclose(weight, expected, rtol=1e-6)
+        assert {name: pytest.approx(values, rel=1e-6) for name, values in log.items()} == found
+
+
+def test_parts_are_equal_but_for_the_last_and_none_is_empty():
+    for parts, rows in ((1, [3]), (2, [2, 1]), (3, [1, 1, 1]), (100, [1, 1, 1])):
+        assert step(parts, model=Seen)[0].rows == rows
+
+
+def test_a_compiled_model_remembers_its_parts(tmp_path):
+    model = step(2)[0]
+    model.save(tmp_path / "model.keras")
+    assert keras.saving.load_model(tmp_path / "model.keras").accumulate == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"accumulate": 0}, "accumulate is 0, expected a positive integer"),
+        ({"accumulate": 2, "jit_compile": True}, "accumulate is 2, expected 1 with jit_compile"),
+    ],
+)
+def test_parts_that_cannot_be_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Slope().compile("sgd", **arguments)
+
+
 class Bag(BaseModel):
     """Sums of rows of a table: the gradient of a row lists its occurrences."""
 

@@ -13,6 +13,12 @@ def test_auto_without_several_gpus_is_one_device(monkeypatch):
     assert make_strategy("auto") is tf.distribute.get_strategy()
 
 
+def test_auto_takes_two_devices_that_are_chosen():
+    assert make_strategy("auto", ["CPU:0", "CPU:1"]).num_replicas_in_sync == 2
+    for name in ("auto", "none"):
+        assert make_strategy(name, ["CPU:0"]) is tf.distribute.get_strategy()
+
+
 def test_mirrored_takes_all_logical_devices_when_there_is_no_gpu(logical_cpus):
     strategy = make_strategy("mirrored")
     assert strategy.num_replicas_in_sync == len(logical_cpus)
@@ -32,12 +38,12 @@ def test_devices_may_be_written_in_every_usual_form(form):
 @pytest.mark.parametrize(
     ("name", "devices", "message"),
     [
-        ("horovod", None, "one of auto, none, mirrored; got 'horovod'"),
+        ("horovod", None, "'horovod', expected one of auto, none, mirrored, multiworker"),
         ("mirrored", ["CPU:0"], "at least two devices; got CPU:0"),
         ("mirrored", [], "at least two devices; got none"),
         ("mirrored", ["CPU:0", "CPU:7"], "names CPU:7; there are CPU:0, CPU:1"),
         ("mirrored", ["CPU:0", "cpu:0"], "twice"),
-        ("none", ["CPU:0", "CPU:1"], "'mirrored' only"),
+        ("none", ["CPU:0", "CPU:1"], "are CPU:0, CPU:1, expected one with strategy 'none'"),
     ],
 )
 def test_what_cannot_be_is_refused(name, devices, message):

@@ -4,10 +4,13 @@ import dataclasses
 import json
 from pathlib import Path
 
+import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from tests.training.toy import Batches, built_toy, first_inputs, scores
+from zoo.models.registry import models
 from zoo.training.optimizers import OnePassAdam
 from zoo.training.schedules import InverseSquareRootDecay
 from zoo.training.settings import (
@@ -27,6 +30,12 @@ class Settings(TrainingSettings):
     epochs: int | None = 1
     learning_rate: float | None = 0.1
     strategy: str = "none"
+
+
+@pytest.fixture
+def no_device_hidden(monkeypatch):
+    """Where there are GPUs it is too late to hide them."""
+    monkeypatch.setattr(tf.config, "set_visible_devices", lambda *chosen: None)
 
 
 def make_toy():
@@ -101,6 +110,8 @@ def test_averages_of_the_last_evaluations_are_trained(tmp_path):
     model, run = built_toy(), open_run(settings)
     report = train(settings, model, Batches(), run, scores(model), monitor="f1")
     run.close()
+    recorded = {"precision": "float32", "accumulate": 1, "deterministic": False}
+    assert report.items() >= ({"strategy": "_DefaultDistributionStrategy"} | recorded).items()
     assert [record["step"] for record in report["history"]] == [4, 8, 11]
     checkpoint = max((tmp_path / "checkpoints").glob("0*"))
     index = (checkpoint / "state.index").read_bytes()
@@ -118,3 +129,46 @@ def test_folders_of_the_first_recipes_are_gone_on_with(tmp_path: Path):
     assert json.loads(path.read_text()) == held
     with pytest.raises(ValueError, match=r"beta_2: 0\.999 in the folder, 0\.98 now"):
         open_run(dataclasses.replace(settings, beta_2=0.98))
+
+
+@pytest.mark.parametrize(("name", "value"), [("precision", "mixed_float16"), ("seed", 7)])
+def test_what_would_be_another_training_is_not_gone_on_with(
+    tmp_path: Path, name, value, no_device_hidden
+):
+    settings = Settings(run_dir=tmp_path)
+    open_run(settings).close()
+    with pytest.raises(ValueError, match=f"{name}: .* in the folder, {value!r} now"):
+        open_run(dataclasses.replace(settings, **{name: value}))
+    for changed in ({"devices": "cpu:2", "strategy": "auto"}, {"accumulate": 4}):
+        settings = dataclasses.replace(settings, **changed)
+        open_run(settings).close()
+
+
+def test_operations_are_made_deterministic_where_that_is_asked_for(tmp_path: Path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        tf.config.experimental, "enable_op_determinism", lambda: asked.append("yes")
+    )
+    open_run(Settings(run_dir=tmp_path / "first")).close()
+    assert not asked
+    open_run(Settings(run_dir=tmp_path / "second", deterministic=True)).close()
+    assert asked == ["yes"]
+
+
+@pytest.mark.parametrize("precision", ["float32", "mixed_bfloat16", "mixed_float16"])
+def test_a_model_is_built_on_the_devices_and_in_the_precision_of_the_settings(
+    precision, no_device_hidden
+):
+    settings = Settings(precision=precision, devices="cpu:2", strategy="auto", accumulate=3)
+    classifier = models()["LSTMNClassifier"].cls
+    model = build_and_compile(settings, lambda: classifier.from_preset("tiny"), 11)
+    assert model.dtype_policy.name == precision
+    assert model.accumulate == 3
+    assert model.distribute_strategy.num_replicas_in_sync == 2
+    scaled = isinstance(model.optimizer, keras.optimizers.LossScaleOptimizer)
+    assert scaled == (precision == "mixed_float16")
+
+
+def test_an_optimizer_of_ones_own_is_taken():
+    given = keras.optimizers.SGD(0.25)
+    assert build_and_compile(Settings(), make_toy, 11, lambda: given).optimizer is given

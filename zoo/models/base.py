@@ -7,13 +7,14 @@ they were summed over the replicas: one device and many take the same step.
 
 import inspect
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import keras
 import tensorflow as tf
 from keras import ops
 
+from zoo.models.base_parts import sum_over_parts
 from zoo.ops.masking import Tensor
 
 
@@ -89,18 +90,40 @@ class BaseModel(keras.Model):
         names = inspect.signature(type(self).__init__).parameters.keys()
         return sorted(names - {"self", "kwargs"})
 
-    def compile(self, optimizer: Any = "adam", *, jit_compile: bool = False, **kwargs: Any) -> None:
+    def compile(
+        self,
+        optimizer: Any = "adam",
+        *,
+        jit_compile: bool = False,
+        accumulate: int = 1,
+        **kwargs: Any,
+    ) -> None:
         """As in Keras, without a loss. XLA is off unless asked for: it slows recurrent models.
 
+        Args:
+            optimizer: as in Keras.
+            jit_compile: whether to use XLA.
+            accumulate: in how many parts a batch, or a device's share of it, is gone through, one
+                after the other, before a step is taken. The step is that of the whole batch and
+                needs less memory. What a model draws by chance it draws anew for every part.
+            **kwargs: as in Keras.
+
         Raises:
-            ValueError: if a loss is given.
+            ValueError: if a loss is given, or parts are asked for of XLA.
         """
-        for name in ("loss", "loss_weights"):
-            if kwargs.get(name) is not None:
-                raise ValueError(
-                    f"{name} is {kwargs[name]!r}, expected none: the model has its own"
-                )
+        check_sizes(accumulate=accumulate)
+        if jit_compile and accumulate > 1:
+            raise ValueError(f"accumulate is {accumulate}, expected 1 with jit_compile")
+        self.accumulate = accumulate
+        for name in {"loss", "loss_weights"} & kwargs.keys():
+            if kwargs[name] is not None:
+                raise ValueError(f"{name} is {kwargs[name]!r}, expected none: it has its own")
         super().compile(optimizer=optimizer, jit_compile=jit_compile, **kwargs)
+
+    def get_compile_config(self) -> dict[str, Any] | None:
+        """Returns what ``compile`` was given."""
+        config: dict[str, Any] | None = super().get_compile_config()
+        return None if config is None else config | {"accumulate": self.accumulate}
 
     def compile_from_config(self, config: dict[str, Any]) -> None:
         """Compiles as a saved model was; Keras leaves this to whoever overrides ``compile``."""
@@ -136,27 +159,24 @@ class BaseModel(keras.Model):
 
     def train_step(self, data: Any) -> dict[str, Tensor]:
         """One step: forward, loss, gradients summed over replicas, clipped, applied."""
-        x, y, sample_weight = keras.utils.unpack_x_y_sample_weight(data)
-        with tf.GradientTape() as tape:
-            outputs = self.forward(x, y)
-            total, count = self._loss_sum_and_count(y, outputs, sample_weight)
-            loss = self._share_of_loss(total, count)
-            scaled = self.optimizer.scale_loss(loss)
-        weights = self.trainable_weights
-        gradients = tape.gradient(scaled, [weight.value for weight in weights])
-        gradients = [_dense(gradient) for gradient in gradients]
+        data = keras.utils.unpack_x_y_sample_weight(data)
+        if self.accumulate == 1:
+            total, count, gradients = self._gradients(data, self._share_of_loss)
+        else:
+            total, count, gradients = self._gradients_in_parts(data)
         if self.distribute_replicas > 1:
             gradients = self._reduce_and_clip(gradients)
         self._track_loss(total, count)  # before the weights change, and their regularisation
-        self.optimizer.apply_gradients(zip(gradients, weights, strict=True))
-        return self.compute_metrics(x, y, outputs, sample_weight)
+        self.optimizer.apply_gradients(zip(gradients, self.trainable_weights, strict=True))
+        return self._results()
 
     def test_step(self, data: Any) -> dict[str, Tensor]:
         """Loss and metrics of one batch."""
         x, y, sample_weight = keras.utils.unpack_x_y_sample_weight(data)
         outputs = self(x, training=False)
         self._track_loss(*self._loss_sum_and_count(y, outputs, sample_weight))
-        return self.compute_metrics(x, y, outputs, sample_weight)
+        self.compute_metrics(x, y, outputs, sample_weight)
+        return self._results()
 
     def compute_metrics(
         self, x: Any, y: Any, y_pred: Any, sample_weight: Tensor | None = None
@@ -191,6 +211,51 @@ class BaseModel(keras.Model):
             iterator = None
         super()._maybe_symbolic_build(iterator, data_batch)
 
+    def _gradients(
+        self, data: Any, loss_of: Callable[[Tensor, Tensor], Tensor]
+    ) -> tuple[Tensor, Tensor, list[Tensor]]:
+        """Sum of the losses, number of their units, and the gradients of ``loss_of`` of both."""
+        x, y, weights = data
+        with tf.GradientTape() as tape:
+            outputs = self.forward(x, y)
+            total, count = self._loss_sum_and_count(y, outputs, weights)
+            scaled = self.optimizer.scale_loss(loss_of(total, count))
+        gradients = tape.gradient(scaled, [weight.value for weight in self.trainable_weights])
+        self.compute_metrics(x, y, outputs, weights)
+        return total, count, [_dense(gradient) for gradient in gradients]
+
+    def _gradients_in_parts(self, data: Any) -> tuple[Tensor, Tensor, list[Tensor]]:
+        """As ``_gradients``, of this replica's share of the loss, some examples at a time."""
+        total, count, sums = sum_over_parts(
+            # The mean of each part, weighted afterwards: sums are too large for 16 bits.
+            lambda part: self._gradients(part, lambda a, b: a / ops.maximum(b, 1.0)),
+            data,
+            self.accumulate,
+            self.trainable_weights,
+        )
+        units = ops.maximum(self._count_of_all(count), 1.0)
+        return total, count, self._add_penalty([one / units for one in sums])
+
+    def _add_penalty(self, gradients: list[Tensor]) -> list[Tensor]:
+        """Adds those of this replica's share of the regularisation."""
+        if not self.losses:
+            return gradients
+        with tf.GradientTape() as tape:
+            penalty = self.optimizer.scale_loss(sum(self.losses) / self.distribute_replicas)
+        weights = [weight.value for weight in self.trainable_weights]
+        added = tape.gradient(penalty, weights, unconnected_gradients="zero")
+        return [one + _dense(other) for one, other in zip(gradients, added, strict=True)]
+
+    def _results(self) -> dict[str, Tensor]:
+        """What the metrics, the loss among them, say so far."""
+        results: dict[str, Tensor] = self.get_metrics_result()
+        strategy = tf.distribute.get_strategy()
+        multi_worker = isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
+        if multi_worker and strategy.extended._in_multi_worker_mode():
+            # Keras takes the mean over an axis there, which scalars do not have.
+            return keras.tree.map_structure(lambda value: ops.reshape(value, (1,)), results)
+        return results
+
     def _track_loss(self, total: Tensor, count: Tensor) -> None:
         """Logs the mean over units: the sum of losses over the sum of counts, over replicas too."""
         mean = total / ops.maximum(count, 1.0) + (sum(self.losses) if self.losses else 0.0)
@@ -198,11 +263,14 @@ class BaseModel(keras.Model):
 
     def _share_of_loss(self, total: Tensor, count: Tensor) -> Tensor:
         """This replica's summand of the loss, from the sum and number of its own units."""
-        replicas = tf.distribute.get_replica_context()
-        if replicas is not None:
-            count = replicas.all_reduce(tf.distribute.ReduceOp.SUM, count)
         regularization = sum(self.losses) / self.distribute_replicas if self.losses else 0.0
-        return total / ops.maximum(count, 1.0) + regularization
+        return total / ops.maximum(self._count_of_all(count), 1.0) + regularization
+
+    @staticmethod
+    def _count_of_all(count: Tensor) -> Tensor:
+        """The number of units of all replicas."""
+        replicas = tf.distribute.get_replica_context()
+        return count if replicas is None else replicas.all_reduce(tf.distribute.ReduceOp.SUM, count)
 
     def _loss_sum_and_count(
         self, targets: Any, outputs: dict[str, Any], sample_weight: Tensor | None

@@ -146,12 +146,17 @@ def _train(
     batches = examples.batches(settings.batch_size, settings.seed)
     size = len(vocabulary) + slots
     model = build_and_compile(settings, lambda: make_model(settings, size), batches.steps_per_epoch)
-    validate, test = (
-        ClozeEvaluator(model, encode_examples(frame, vocabulary, slots, training=False))
+    validation, test = (
+        encode_examples(frame, vocabulary, slots, training=False)
         for frame in (data.validation, data.test)
     )
-    report = train(settings, model, batches, run, validate, monitor="accuracy")
-    accuracies = {"accuracy": test()["accuracy"], "validation_accuracy": validate()["accuracy"]}
+    evaluate = ClozeEvaluator(model, validation)
+    report = train(settings, model, batches, run, evaluate, monitor="accuracy")
+    # In other graphs: the trained model may compute otherwise.
+    accuracies = {
+        "accuracy": ClozeEvaluator(model, test)()["accuracy"],
+        "validation_accuracy": ClozeEvaluator(model, validation)()["accuracy"],
+    }
     return model, report, accuracies
 
 

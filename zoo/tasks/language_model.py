@@ -135,7 +135,10 @@ class TapeCarrier:
                 raise ValueError(f"{name} is {value}, expected at least 1")
         replicas = model.distribute_strategy.num_replicas_in_sync
         if replicas > 1:
-            raise ValueError(f"the model is on {replicas} devices, expected one: tapes are carried")
+            raise ValueError(
+                f"the model is on {replicas} devices, expected one (strategy none): tapes are "
+                "carried from row to row"
+            )
         n, dtype = model.hidden_dim, model.compute_dtype
         real = np.zeros((rows, slots), bool)
         real[:, -1] = model.include_initial

@@ -141,23 +141,20 @@ def _compile(settings: Any, make_model: Callable[[], Any], batches: Any) -> Any:
     """The built and compiled model.
 
     Raises:
-        ValueError: if there is no epoch to train.
+        ValueError: if there is no epoch to train, or steps are to be taken in parts.
     """
     import keras
 
-    from zoo.training.distribution import make_strategy
-
-    if settings.optimizer == "adam":
-        return build_and_compile(settings, make_model, batches.steps_per_epoch)
-    if settings.epochs < 1:
-        raise ValueError(f"epochs must be at least 1, got {settings.epochs}")
-    with make_strategy(settings.strategy).scope():
-        model = make_model()
-        model.build()
-        model.compile(
-            keras.optimizers.SGD(settings.learning_rate, global_clipnorm=settings.clip_norm)
+    if settings.accumulate != 1:
+        raise ValueError(
+            f"accumulate is {settings.accumulate}, expected 1: tapes are carried from row to row"
         )
-    return model
+
+    def descent() -> keras.optimizers.Optimizer:
+        return keras.optimizers.SGD(settings.learning_rate, global_clipnorm=settings.clip_norm)
+
+    chosen = descent if settings.optimizer == "sgd" else None
+    return build_and_compile(settings, make_model, batches.steps_per_epoch, chosen)
 
 
 def _evaluator(

@@ -144,14 +144,15 @@ def _train(
         data.training, tokenizer, vocabulary, maximum_context_tokens=limit, training=True
     )
     run.logger.info("training rows: %s", examples.counts)
-    evaluate = ReadingEvaluator(
-        model,
-        encode_examples(data.evaluation, tokenizer, vocabulary, training=False),
-        data.evaluation,
-        maximum_answer_tokens=settings.maximum_answer_tokens,
-    )
+    evaluation = encode_examples(data.evaluation, tokenizer, vocabulary, training=False)
+
+    def evaluator() -> ReadingEvaluator:
+        limit = settings.maximum_answer_tokens
+        return ReadingEvaluator(model, evaluation, data.evaluation, maximum_answer_tokens=limit)
+
     batches = examples.batches(settings.batch_size, settings.seed)
-    return train(settings, model, batches, run, evaluate, monitor="f1"), evaluate()
+    report = train(settings, model, batches, run, evaluator(), monitor="f1")
+    return report, evaluator()()  # another graph: the trained model may compute otherwise
 
 
 def _export(

@@ -25,6 +25,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from zoo.training.cluster import Workers
 from zoo.training.runs import read_json, write_json
 
 _WRITING = ".writing"
@@ -91,6 +92,7 @@ class Checkpointer:
         *,
         extra: Mapping[str, Sequence[tf.Variable]] | None = None,
         keep: int = 2,
+        shared: str | os.PathLike[str] | None = None,
         logger: logging.Logger | None = None,
     ) -> None:
         """Look at the variables of a built and compiled model.
@@ -101,6 +103,8 @@ class Checkpointer:
             folder: the folder of the checkpoints; the best weights go to `best/` in it.
             extra: more variables, such as the moving averages of the weights.
             keep: the number of checkpoints kept.
+            shared: the folder that checkpoints are read from, where it is not `folder`: processes
+                that train together go on from what the first of them has written.
             logger: gets a warning for each damaged checkpoint.
 
         Raises:
@@ -115,6 +119,8 @@ class Checkpointer:
         self.progress = progress
         self.folder = Path(folder)
         self.best_folder = self.folder / "best"
+        self.shared = self.folder if shared is None else Path(shared)
+        self.workers = Workers(model.distribute_strategy)
         self.keep = keep
         self.logger = logger or logging.getLogger(__name__)
         self._damaged: list[Path] = []
@@ -136,8 +142,9 @@ class Checkpointer:
             OSError: it could not be written; those before it are still there.
         """
         path = self._write(self.folder, self._state)
-        for damaged in self._damaged:
-            shutil.rmtree(damaged, ignore_errors=True)
+        if self.workers.is_chief:
+            for damaged in self._damaged:
+                shutil.rmtree(damaged, ignore_errors=True)
         kept = _checkpoints(self.folder)[-self.keep :]
         for old in _checkpoints(self.folder):
             if old not in kept:
@@ -165,7 +172,7 @@ class Checkpointer:
             ValueError: there are checkpoints, but all of them are damaged, or they do not fit
                 the model.
         """
-        paths = _checkpoints(self.folder)
+        paths = _checkpoints(self.shared)
         for path in reversed(paths):
             damage = _damage(path)
             if damage is None:
@@ -177,7 +184,7 @@ class Checkpointer:
             self.logger.warning("checkpoint %s is damaged and passed over: %s", path, damage)
         if paths:
             raise ValueError(
-                f"no checkpoint in {self.folder} can be read: {', '.join(p.name for p in paths)} "
+                f"no checkpoint in {self.shared} can be read: {', '.join(p.name for p in paths)} "
                 "are damaged. Start the training afresh"
             )
         return False
@@ -185,7 +192,8 @@ class Checkpointer:
     def count_restart(self) -> None:
         """Count, on the disk at once, that the training goes on from the restored checkpoint."""
         self.progress.restarts += 1
-        self.progress.write(self._restored / _PROGRESS)
+        if self.workers.is_chief:
+            self.progress.write(self._restored / _PROGRESS)
 
     def restore_best(self) -> bool:
         """Load the weights of the best evaluation into the model.
@@ -198,8 +206,9 @@ class Checkpointer:
         """
         if self.progress.best_step is None:
             return False
-        paths = self.best_folder.glob(f"*-step-{self.progress.best_step}")
-        path = max(paths, default=self.best_folder / f"step-{self.progress.best_step}")
+        name = f"step-{self.progress.best_step}"
+        found = [*self.best_folder.glob(f"*-{name}")] or (self.shared / "best").glob(f"*-{name}")
+        path = max(found, default=self.best_folder / name)
         damage = _damage(path)
         if damage is not None:
             raise ValueError(f"the best checkpoint {path} cannot be read: {damage}")

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-STRATEGIES = ("auto", "none", "mirrored")
+from zoo.training.cluster import cluster_is_described, multi_worker_strategy
+
+STRATEGIES = ("auto", "none", "mirrored", "multiworker")
 
 
 def make_strategy(
@@ -19,29 +21,40 @@ def make_strategy(
 
     Args:
         name: `none` (one device), `mirrored` (synchronous replicas on the devices of this
-            machine), or `auto`: `mirrored` when there are two GPUs or more, else `none`.
-        devices: devices of the replicas, such as `["GPU:0", "GPU:1"]`; only for `mirrored`. By
-            default all GPUs, or all logical CPU devices on a machine without GPUs.
+            machine), `multiworker` (on those of several processes, which the environment
+            describes: see `zoo.training.cluster`), or `auto`: `multiworker` when TF_CONFIG is set,
+            `mirrored` when there are two GPUs or more, or two devices are chosen, else `none`.
+        devices: devices of the replicas, such as `["GPU:0", "GPU:1"]`. By default all GPUs; for
+            `mirrored` all logical CPU devices on a machine without GPUs.
 
     Returns:
         The strategy; for one device TensorFlow's default strategy, whose scope changes nothing.
 
     Raises:
-        ValueError: the name is unknown, a device does not exist, or there are fewer than two.
+        ValueError: the name is unknown, a device does not exist, there are fewer than two for
+            `mirrored` or more than the strategy takes, or the environment describes no cluster.
     """
     if name not in STRATEGIES:
-        raise ValueError(f"name must be one of {', '.join(STRATEGIES)}; got {name!r}")
-    if devices is not None and name != "mirrored":
-        raise ValueError(f"devices can be chosen for strategy 'mirrored' only; got name={name!r}")
-    if name == "none" or (name == "auto" and len(tf.config.list_logical_devices("GPU")) < 2):
+        raise ValueError(f"strategy is {name!r}, expected one of {', '.join(STRATEGIES)}")
+    if name == "multiworker" or (name == "auto" and cluster_is_described()):
+        if devices is not None and len(devices) > 1 and _are_cpus(devices):
+            raise ValueError(
+                f"devices are {', '.join(devices)}, expected one CPU a process with multiworker"
+            )
+        return multi_worker_strategy()
+    if name == "none":
+        if devices is not None and len(devices) > 1:
+            raise ValueError(f"devices are {', '.join(devices)}, expected one with strategy 'none'")
         return tf.distribute.get_strategy()
-    chosen = _existing_devices(devices) if devices is not None else _default_devices()
+    chosen = _existing_devices(devices) if devices is not None else _default_devices(name)
+    if len(chosen) < 2 and name == "auto":
+        return tf.distribute.get_strategy()
     if len(chosen) < 2:
         raise ValueError(
             f"strategy 'mirrored' needs at least two devices; got {', '.join(chosen) or 'none'}. "
             "Use strategy 'none' for one device"
         )
-    if all("CPU" in device for device in chosen):
+    if _are_cpus(chosen):
         # The collective operations that are the default die when a process makes a second model.
         return tf.distribute.MirroredStrategy(
             chosen, cross_device_ops=tf.distribute.ReductionToOneDevice()
@@ -49,9 +62,11 @@ def make_strategy(
     return tf.distribute.MirroredStrategy(chosen)
 
 
-def _default_devices() -> list[str]:
-    """Return the short names (`GPU:0`) of all GPUs, or of all CPU devices where there is none."""
-    found = tf.config.list_logical_devices("GPU") or tf.config.list_logical_devices("CPU")
+def _default_devices(name: str) -> list[str]:
+    """Return the short names (`GPU:0`) of all GPUs, or, if asked for, of all CPU devices."""
+    found = tf.config.list_logical_devices("GPU")
+    if not found and name == "mirrored":
+        found = tf.config.list_logical_devices("CPU")
     return [_short_name(device.name) for device in found]
 
 
@@ -65,6 +80,10 @@ def _existing_devices(devices: Sequence[str]) -> list[str]:
     if len(set(chosen)) < len(chosen):
         raise ValueError(f"devices names a device twice: {', '.join(chosen)}")
     return chosen
+
+
+def _are_cpus(devices: Sequence[str]) -> bool:
+    return all("CPU" in _short_name(device) for device in devices)
 
 
 def _short_name(device: str) -> str:

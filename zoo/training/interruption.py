@@ -51,11 +51,6 @@ class SignalWatch:
     ) -> None:
         self._restore()
 
-    def check(self, step: int) -> None:
-        """Raises StoppedBySignalError if a signal came; `step` is the one that was saved."""
-        if self.received is not None:
-            raise StoppedBySignalError(self.received, step)
-
     def _remember(self, number: int, frame: FrameType | None) -> None:
         """Take note, and let the next signal do what it did before."""
         self.received = number

@@ -20,7 +20,7 @@ from zoo.training.callbacks import (
     TensorBoardScalars,
 )
 from zoo.training.checkpoints import Checkpointer, Progress
-from zoo.training.interruption import SignalWatch
+from zoo.training.limits import ContinueMetrics, Limits
 from zoo.training.runs import RunFolder
 
 
@@ -96,6 +96,7 @@ def train(
         FloatingPointError: the loss became NaN or infinite.
         StoppedBySignalError: a signal stopped the training, and its state is saved.
         OSError: a checkpoint could not be written; the one before it is still good.
+        ConnectionError: another of the processes that train together is gone.
     """
     _check(model, epochs, strategy)
     _build(model, batches)
@@ -103,7 +104,7 @@ def train(
     every = batches.steps_per_epoch if evaluate_every is None else evaluate_every
     average = _average(model, ema_decay, average_last, every)
     checkpointer = _checkpointer(model, progress, run, average, carried)
-    limits = _Limits(progress, epochs * batches.steps_per_epoch, patience, maximum_minutes)
+    limits = Limits(checkpointer, epochs * batches.steps_per_epoch, patience, maximum_minutes)
     _resume(checkpointer, limits)
     evaluator = _evaluator(evaluate, checkpointer, average, monitor, mode, every, patience)
     saving = SaveCheckpoints(checkpointer, checkpoint_every)
@@ -111,72 +112,22 @@ def train(
         run.tensorboard, progress, batch_size=batches.batch_size, every=log_every, logger=run.logger
     )
     ours = [CountSteps(progress), average, evaluator, saving, scalars, limits]
-    with limits.watch as watch:
+    with limits.watch, limits.workers.noticed():
         _fit(model, batches, epochs, limits, [one for one in [*ours, *callbacks] if one])
-        _finish(evaluator if watch.received is None else None, scalars, saving, average)
-    watch.check(progress.step)
+        _finish(evaluator if limits.signal is None else None, scalars, saving, average)
+    limits.check()
     return _report(model, progress, limits, batches.steps_per_epoch)
-
-
-class _Limits(keras.callbacks.Callback):
-    """Ends `fit` when the training is over, and after each epoch."""
-
-    def __init__(
-        self, progress: Progress, steps: int, patience: int | None, minutes: float | None
-    ) -> None:
-        super().__init__()
-        self.progress = progress
-        self.steps = steps
-        self.patience = patience
-        self.minutes = minutes
-        self.watch = SignalWatch()
-
-    @property
-    def reached(self) -> str | None:
-        """Why to stop: `epochs`, `patience`, `time` or `signal`; None if there is no reason."""
-        if self.progress.step >= self.steps:
-            return "epochs"
-        if self.patience is not None and self.progress.evaluations_without_gain >= self.patience:
-            return "patience"
-        if self.minutes is not None and self.progress.seconds >= 60 * self.minutes:
-            return "time"
-        if self.watch.received is not None:
-            return "signal"
-        return None
-
-    def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
-        """Stop in mid-epoch."""
-        if self.reached is not None:
-            self.model.stop_training = True
-
-    def on_epoch_end(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
-        """Stop `fit`: the next epoch has a data set, and so a `fit`, of its own."""
-        self.model.stop_training = True
-
-
-class _ContinueMetrics(keras.callbacks.Callback):
-    """Gives the metrics their restored values back, which `fit` resets as it begins."""
-
-    def __init__(self, model: keras.Model) -> None:
-        super().__init__()
-        self._values = [(v, v.numpy()) for v in model.metrics_variables]
-
-    def on_epoch_begin(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
-        """Go on with the mean loss of an epoch that was begun before the resume."""
-        for variable, value in self._values:
-            variable.assign(value)
-        self._values = []
 
 
 def _fit(
     model: keras.Model,
     batches: Batches,
     epochs: int,
-    limits: _Limits,
+    limits: Limits,
     callbacks: list[keras.callbacks.Callback],
 ) -> None:
     """Train, an epoch a `fit`, until a limit is reached."""
-    metrics = _ContinueMetrics(model)
+    metrics = ContinueMetrics(model)
     while limits.reached is None:
         epoch, first_step = divmod(limits.progress.step, batches.steps_per_epoch)
         model.fit(
@@ -189,9 +140,20 @@ def _fit(
         )
 
 
-def _resume(checkpointer: Checkpointer, limits: _Limits) -> None:
-    """Restore the newest checkpoint, if there is one."""
-    if checkpointer.restore_latest() and limits.reached is None:
+def _resume(checkpointer: Checkpointer, limits: Limits) -> None:
+    """Restore the newest checkpoint, if there is one.
+
+    Raises:
+        ValueError: processes that train together would begin at different steps.
+    """
+    restored = checkpointer.restore_latest()
+    steps = limits.workers.all_of([limits.progress.step])[:, 0]
+    if (steps != steps[0]).any():
+        raise ValueError(
+            f"run_dir: process {limits.workers.index} found step {limits.progress.step}, the chief "
+            f"{steps[0]:.0f}; expected a folder that all processes share"
+        )
+    if restored and limits.reached is None:
         checkpointer.count_restart()
         checkpointer.logger.info("going on at step %d", checkpointer.progress.step)
 
@@ -209,7 +171,7 @@ def _evaluator(
     if evaluate is None:
         return None
     evaluator = EvaluateAndKeepBest(
-        evaluate,
+        checkpointer.workers.as_chief(evaluate),
         checkpointer.progress,
         monitor=monitor,
         mode=mode,
@@ -257,7 +219,14 @@ def _checkpointer(
     """Return what writes the model, and all else that the training goes on with."""
     extra = {"average": average.variables if average else [], "carried": carried}
     extra = {name: variables for name, variables in extra.items() if variables}
-    return Checkpointer(model, progress, run.checkpoints, extra=extra, logger=run.logger)
+    return Checkpointer(
+        model,
+        progress,
+        run.checkpoints,
+        shared=run.shared_checkpoints,
+        extra=extra,
+        logger=run.logger,
+    )
 
 
 def _finish(
@@ -298,9 +267,11 @@ def _build(model: keras.Model, batches: Batches) -> None:
 
 
 def _report(
-    model: keras.Model, progress: Progress, limits: _Limits, steps_per_epoch: int
+    model: keras.Model, progress: Progress, limits: Limits, steps_per_epoch: int
 ) -> dict[str, Any]:
     """Return what a result file says of the training."""
+    strategy = model.distribute_strategy
+    several = isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
     return {
         "history": progress.history,
         "stopped": limits.reached,
@@ -310,6 +281,7 @@ def _report(
         "best_score": progress.best_score,
         "seconds": progress.seconds,
         "restarts": progress.restarts,
-        "strategy": type(model.distribute_strategy).__name__,
-        "replicas": model.distribute_strategy.num_replicas_in_sync,
+        # The class has another name in TensorFlow's code than in its documentation.
+        "strategy": "MultiWorkerMirroredStrategy" if several else type(strategy).__name__,
+        "replicas": strategy.num_replicas_in_sync,
     }

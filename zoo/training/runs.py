@@ -19,15 +19,14 @@ from typing import Any
 
 MAY_CHANGE = frozenset(
     {
+        "accumulate",
         "checkpoint_every",
         "data_dir",
         "devices",
         "epochs",
         "fresh",
-        "log_every",
         "maximum_minutes",
         "patience",
-        "run",
         "run_dir",
         "strategy",
     }
@@ -37,7 +36,7 @@ MAY_CHANGE = frozenset(
 Those that make a difference to what is trained from there on are named when it is resumed: with
 more epochs, for instance, a learning rate that falls along a cosine follows the longer one.
 """
-_WITHOUT_EFFECT = {"checkpoint_every", "data_dir", "fresh", "log_every", "run", "run_dir"}
+WITHOUT_EFFECT = frozenset({"checkpoint_every", "data_dir", "fresh", "run_dir"})
 
 
 class RunFolder:
@@ -45,6 +44,8 @@ class RunFolder:
 
     Attributes:
         path: the folder. The files in it have attributes of their own (`log`, `result`, ...).
+        shared_checkpoints: where to go on from: `checkpoints`, unless this is the folder of a
+            process that another one leads.
         resumed: True if the folder held this run already.
         logger: writes to the console and, with the time, to the end of `train.log`. DEBUG
             messages go to the file only.
@@ -77,6 +78,7 @@ class RunFolder:
         self.log = self.path / "train.log"
         self.tensorboard = self.path / "tensorboard"
         self.checkpoints = self.path / "checkpoints"
+        self.shared_checkpoints = self.checkpoints
         self.result = self.path / "result.json"
         self.vocabulary = self.path / "vocabulary"
         self.saved_model = self.path / "saved_model"
@@ -143,7 +145,7 @@ class RunFolder:
                 + "\n".join(refused)
                 + "\nGive these settings back, choose another folder, or start it afresh (fresh)."
             )
-        return [text for name, text in differing.items() if name not in _WITHOUT_EFFECT]
+        return [text for name, text in differing.items() if name not in WITHOUT_EFFECT]
 
 
 def plain(value: Any) -> Any:

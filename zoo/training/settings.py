@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -18,6 +19,10 @@ ADDED: dict[str, Any] = {
     "beta_2": 0.999,
     "epsilon": 1e-7,
     "average_last": None,
+    "devices": None,
+    "precision": "float32",
+    "accumulate": 1,
+    "deterministic": False,
 }
 """Settings that folders of the first recipes lack, and what those were trained with."""
 
@@ -59,8 +64,19 @@ class TrainingSettings:
     """Steps between checkpoints."""
     maximum_minutes: float | None = None
     """Training time after which the run stops, cleanly, with what it has."""
-    strategy: Literal["auto", "none", "mirrored"] = "auto"
-    """auto: MirroredStrategy when there are several GPUs."""
+    strategy: Literal["auto", "none", "mirrored", "multiworker"] = "auto"
+    """auto: MultiWorkerMirroredStrategy when TF_CONFIG is set, MirroredStrategy when there are two
+    GPUs or more, or --devices names two, else none."""
+    devices: str | None = None
+    """Numbers of the GPUs to use, such as gpu:0,1, or how many logical devices to make of the CPU,
+    such as cpu:2; None: all GPUs, or the CPU."""
+    precision: Literal["float32", "mixed_bfloat16", "mixed_float16"] = "float32"
+    """What is computed in while training; weights, and what is shipped, are float32."""
+    accumulate: int = 1
+    """Parts that a device takes its share of a batch in, one after the other, to need less memory;
+    the step is the same."""
+    deterministic: bool = False
+    """Whether TensorFlow's operations give the same bits every time on a GPU too, more slowly."""
     seed: int = 0
     """Seed of weights, dropout and the order of the data."""
     fresh: bool = False
@@ -90,46 +106,86 @@ def resolve(
 
 
 def open_run(settings: Any) -> "RunFolder":
-    """Opens the run folder of resolved settings and seeds everything."""
+    """Chooses the devices, opens the run folder of resolved settings and seeds everything.
+
+    Nothing may have been computed before: see `zoo.training.devices`.
+
+    Raises:
+        ValueError: if devices or strategy cannot be had, the folder holds another run, or the
+            processes that train together were started with different settings.
+    """
     import keras
+    import tensorflow as tf
 
-    from zoo.training.runs import RunFolder
+    from zoo.training.cluster import Workers, own_folder
+    from zoo.training.devices import choose_devices
+    from zoo.training.distribution import make_strategy
+    from zoo.training.runs import WITHOUT_EFFECT, RunFolder
 
-    run = RunFolder(
-        settings.run_dir,
-        asdict(settings),
-        added=ADDED,
-        fresh=settings.fresh,
-    )
+    devices = choose_devices(settings.devices)
+    workers = Workers(make_strategy(settings.strategy, devices))
+    if settings.deterministic:
+        tf.config.experimental.enable_op_determinism()
+    values = asdict(settings)
+    if workers.is_chief:
+        run = RunFolder(settings.run_dir, values, added=ADDED, fresh=settings.fresh)
+    same = {name: values[name] for name in values.keys() - WITHOUT_EFFECT - {"devices"}}
+    workers.check_same("settings", repr(sorted(same.items())).encode())  # and the chief is ready
+    if not workers.is_chief:
+        run = RunFolder(own_folder(), values)
+        run.shared_checkpoints = Path(settings.run_dir) / run.checkpoints.name
     keras.utils.set_random_seed(settings.seed)
     return run
 
 
 def build_and_compile(
-    settings: Any, make_model: Callable[[], "keras.Model"], steps_per_epoch: int
+    settings: Any,
+    make_model: Callable[[], "keras.Model"],
+    steps_per_epoch: int,
+    make_optimizer: Callable[[], "keras.optimizers.Optimizer"] | None = None,
 ) -> "keras.Model":
-    """Makes a model under the strategy, builds it, and compiles it with Adam.
+    """Makes a model under the strategy, builds it, and compiles it.
+
+    Args:
+        settings: resolved, those that `open_run` was given.
+        make_model: makes it, without building it.
+        steps_per_epoch: for the learning rates.
+        make_optimizer: None: the one of `adam`.
 
     Raises:
         ValueError: if there is no epoch to train, or the learning rate is no curve.
+        ConnectionError: if another of the processes that train together is gone.
     """
+    from zoo.training.cluster import Workers
+    from zoo.training.devices import choose_devices
     from zoo.training.distribution import make_strategy
-    from zoo.training.optimizers import OnePassAdam
+    from zoo.training.precision import computing_in
 
     if settings.epochs < 1:
         raise ValueError(f"epochs must be at least 1, got {settings.epochs}")
-    rate = learning_rate(settings, settings.epochs * steps_per_epoch)
-    with make_strategy(settings.strategy).scope():
+    if make_optimizer is None:
+        steps = settings.epochs * steps_per_epoch
+        make_optimizer = partial(adam, settings, steps)
+    strategy = make_strategy(settings.strategy, choose_devices(settings.devices))
+    # Of models that take a batch as a whole nothing is asked that they do not know.
+    parts = {} if settings.accumulate == 1 else {"accumulate": settings.accumulate}
+    with Workers(strategy).noticed(), strategy.scope(), computing_in(settings.precision):
         model = make_model()
         model.build()
-        optimizer = OnePassAdam(
-            rate,
-            beta_2=settings.beta_2,
-            epsilon=settings.epsilon,
-            global_clipnorm=settings.clip_norm,
-        )
-        model.compile(optimizer)
+        model.compile(make_optimizer(), **parts)
     return model
+
+
+def adam(settings: Any, steps: int) -> "keras.optimizers.Optimizer":
+    """Returns Adam as the settings say, for so many steps."""
+    from zoo.training.optimizers import OnePassAdam
+
+    return OnePassAdam(
+        learning_rate(settings, steps),
+        beta_2=settings.beta_2,
+        epsilon=settings.epsilon,
+        global_clipnorm=settings.clip_norm,
+    )
 
 
 def learning_rate(settings: Any, steps: int) -> "keras.optimizers.schedules.LearningRateSchedule":
@@ -166,10 +222,26 @@ def train(
     mode: str = "max",
     carried: Sequence["tf.Variable"] = (),
 ) -> dict[str, Any]:
-    """Trains as the settings say: see ``zoo.training.loop.train``."""
-    from zoo.training import loop
+    """Trains as the settings say: see ``zoo.training.loop.train``.
 
-    return loop.train(
+    In the end the model computes in float32, whatever it was trained in. Of several processes only
+    the chief goes on from here; the others end.
+
+    Returns:
+        The loop's report, with ``precision``, ``accumulate`` and ``deterministic``.
+
+    Raises:
+        SystemExit: if another process is the chief.
+        ValueError: if processes that train together have different vocabularies.
+    """
+    from zoo.training import loop
+    from zoo.training.cluster import Workers
+    from zoo.training.precision import to_float32
+
+    workers = Workers(model.distribute_strategy)
+    words = (path.read_bytes() for path in sorted(run.vocabulary.rglob("*")) if path.is_file())
+    workers.check_same("vocabulary", b"".join(words))
+    report = loop.train(
         model,
         batches,
         epochs=settings.epochs,
@@ -186,3 +258,7 @@ def train(
         strategy=model.distribute_strategy,
         maximum_minutes=settings.maximum_minutes,
     )
+    workers.end_unless_chief(run.logger)
+    to_float32(model)
+    chosen = ("precision", "accumulate", "deterministic")
+    return report | {name: getattr(settings, name) for name in chosen}

@@ -1,0 +1,213 @@
+"""Several processes that train one model together: their places, and what they agree on.
+
+Every process is started with the same command and is told by its environment who the others are:
+by TF_CONFIG, as TensorFlow defines it, or by what SLURM sets for the tasks of a step. The first one
+is the chief. It writes the run folder, which all must be able to read; what the others write goes
+to temporary folders of their own.
+"""
+
+import atexit
+import functools
+import json
+import logging
+import os
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+
+_JOBS = ("chief", "worker")
+_LOST = (
+    tf.errors.UnavailableError,
+    tf.errors.AbortedError,
+    tf.errors.CancelledError,
+    tf.errors.DeadlineExceededError,
+)
+"""What TensorFlow raises in a process that waits for one that is gone."""
+
+
+def cluster_is_described() -> bool:
+    """Whether TF_CONFIG says that this process is one of several."""
+    return bool(os.environ.get("TF_CONFIG"))
+
+
+def multi_worker_strategy() -> tf.distribute.MultiWorkerMirroredStrategy:
+    """Return the strategy of this process and the others, once all of them have come to here.
+
+    It has to be made before TensorFlow computes anything, and is made once.
+
+    Raises:
+        ValueError: the environment describes no cluster, or wrongly.
+    """
+    return _strategy(os.environ.get("TF_CONFIG", ""))
+
+
+def own_folder() -> Path:
+    """Make a folder for what a process writes that is not the chief; it goes when that ends."""
+    path = tempfile.mkdtemp(prefix="zoo-worker-")
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return Path(path)
+
+
+@functools.cache
+def _strategy(description: str) -> tf.distribute.MultiWorkerMirroredStrategy:
+    resolver = _described(description) if description else _slurm()
+    try:
+        return tf.distribute.MultiWorkerMirroredStrategy(cluster_resolver=resolver)
+    except (RuntimeError, tf.errors.OpError) as error:
+        raise ValueError(
+            f"strategy is 'multiworker', but it came too late or its processes do not meet: {error}"
+        ) from error
+
+
+def _described(description: str) -> tf.distribute.cluster_resolver.ClusterResolver:
+    """Return what TF_CONFIG says, after a look at it: TensorFlow takes nonsense for one process."""
+    expected = (
+        'expected such as {"cluster": {"worker": ["host:port", ...]}, '
+        '"task": {"type": "worker", "index": 0}}'
+    )
+    try:
+        config = json.loads(description)
+        job, index = config["task"]["type"], int(config["task"]["index"])
+        known = job in _JOBS and 0 <= index < len(config["cluster"][job])
+    except (ValueError, KeyError, TypeError):
+        known = False
+    if not known:
+        raise ValueError(f"TF_CONFIG is {description!r}, {expected}")
+    return tf.distribute.cluster_resolver.TFConfigClusterResolver()
+
+
+def _slurm() -> tf.distribute.cluster_resolver.ClusterResolver:
+    """Return the cluster of a SLURM step, each of whose tasks is a worker."""
+    try:
+        tasks, job = (int(os.environ[f"SLURM_{name}"]) for name in ("STEP_NUM_TASKS", "JOB_ID"))
+        first_port = 20_000 + job % 10_000  # two jobs may share a machine
+        # Without GPUs it divides by their number; which of them a task may use is SLURM's to say.
+        step = tf.distribute.cluster_resolver.SlurmClusterResolver(
+            port_base=first_port, gpus_per_node=tasks, gpus_per_task=1, auto_set_gpu=False
+        )
+        workers = step.cluster_spec().as_dict()["worker"]
+        # Not the rank: the resolver sorts the names of the machines, host10 before host9.
+        port = first_port + int(os.environ["SLURM_LOCALID"])
+        place = workers.index(f"{os.environ['SLURMD_NODENAME']}:{port}")
+    except (KeyError, ValueError, RuntimeError) as error:
+        raise ValueError(
+            "strategy is 'multiworker', but neither TF_CONFIG nor a SLURM step describes the "
+            f"processes: {error}"
+        ) from error
+    return tf.distribute.cluster_resolver.SimpleClusterResolver(
+        tf.train.ClusterSpec({"worker": workers}),
+        task_type="worker",
+        task_id=place,
+        rpc_layer="grpc",
+        num_accelerators={"GPU": len(tf.config.get_visible_devices("GPU"))},
+    )
+
+
+class Workers:
+    """The processes that train together: one, unless the strategy is of several.
+
+    Attributes:
+        count: how many there are.
+        index: which one this is, from 0.
+    """
+
+    def __init__(self, strategy: tf.distribute.Strategy) -> None:
+        self.count, self.index = 1, 0
+        if isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
+            resolver = strategy.cluster_resolver
+            cluster = resolver.cluster_spec().as_dict()
+            self.count = max(1, sum(len(cluster.get(job, ())) for job in _JOBS))
+            behind_chief = resolver.task_type == "worker" and "chief" in cluster
+            self.index = int(resolver.task_id or 0) + behind_chief
+
+        def place(row: tf.Tensor) -> tf.Tensor:
+            """All rows, of which each replica knows its own: sums of these and of zeros."""
+            replica = tf.distribute.get_replica_context()
+            at = [[replica.replica_id_in_sync_group]]
+            own = tf.scatter_nd(at, row, (strategy.num_replicas_in_sync, row.shape[1]))
+            return replica.all_reduce(tf.distribute.ReduceOp.SUM, own)
+
+        @tf.function
+        def gather(row: tf.Tensor) -> tf.Tensor:
+            return strategy.experimental_local_results(strategy.run(place, (row,)))[0]
+
+        self._gather = gather
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this process writes what all share."""
+        return self.index == 0
+
+    def all_of(self, values: Sequence[float]) -> np.ndarray:
+        """Give the numbers that every process brings; each waits for the others.
+
+        Args:
+            values: this process' numbers, (n,).
+
+        Returns:
+            float64 (replicas, n), the chief's first.
+
+        Raises:
+            ConnectionError: another process is gone.
+        """
+        row = np.array([values], np.float64)  # (1, n)
+        if self.count == 1:
+            return row
+        with self.noticed():
+            rows: np.ndarray = self._gather(tf.constant(row)).numpy()
+            return rows
+
+    def check_same(self, name: str, value: bytes) -> None:
+        """Wait for all processes, and raise ValueError if one of them has another value."""
+        sums = self.all_of([zlib.crc32(value)])[:, 0]
+        if (sums != sums[0]).any():
+            differing = "one of them" if self.is_chief else "the chief"
+            raise ValueError(
+                f"{name} of process {self.index} and of {differing} differ, expected the same "
+                f"for all {self.count}"
+            )
+
+    def as_chief(
+        self, evaluate: Callable[[], Mapping[str, float]]
+    ) -> Callable[[], Mapping[str, float]]:
+        """Return an evaluation whose result is the chief's: what follows from it is the same."""
+        if self.count == 1:
+            return evaluate
+
+        def agreed() -> Mapping[str, float]:
+            own = evaluate()
+            chief = self.all_of([float(value) for value in own.values()])[0]
+            return dict(zip(own, chief.tolist(), strict=True))
+
+        return agreed
+
+    def end_unless_chief(self, logger: logging.Logger) -> None:
+        """End this process, its part being done, unless it is the chief."""
+        if not self.is_chief:
+            logger.info("process %d: the training is over, the chief goes on", self.index)
+            sys.exit()
+
+    @contextmanager
+    def noticed(self) -> Iterator[None]:
+        """Say in one line what TensorFlow says of a process that is gone.
+
+        Raises:
+            ConnectionError: one is gone.
+        """
+        try:
+            yield
+        except tf.errors.OpError as error:
+            aborted = "Collective ops is aborted" in str(error)
+            if self.count == 1 or not (aborted or isinstance(error, _LOST)):
+                raise
+            raise ConnectionError(
+                f"one of the {self.count} processes is gone, and this one, number {self.index}, "
+                "stops: start all of them again to go on from the last checkpoint"
+            ) from error

@@ -1,0 +1,66 @@
+"""Choosing the devices of this process, before TensorFlow starts them.
+
+`gpu:0,1` are the GPUs of these numbers, and no other is touched. `cpu:2` is the CPU as two logical
+devices, and no GPU: for trying what several devices do on a machine without them. `cpu:1`, or
+`cpu`, is the CPU alone.
+"""
+
+import re
+
+import tensorflow as tf
+
+_EXPECTED = "expected such as gpu:0, gpu:0,1 (their numbers) or cpu:2 (how many logical devices)"
+
+
+def choose_devices(text: str | None) -> list[str] | None:
+    """Let TensorFlow use the devices that `text` says, and no others.
+
+    Args:
+        text: `gpu:<number>,<number>...` or `cpu:<how many>`; None leaves all as it is.
+
+    Returns:
+        Their names in this process, in order, such as `["GPU:0", "GPU:1"]`: TensorFlow numbers the
+        GPUs that it uses from 0. None if `text` is None.
+
+    Raises:
+        ValueError: `text` says no devices, or some that do not exist, or TensorFlow has already
+            started others.
+    """
+    if text is None:
+        return None
+    found = re.fullmatch(r"gpu:(\d+(?:,\d+)*)|cpu(?::(\d+))?", text.strip().lower())
+    if found is None:
+        raise ValueError(f"devices is {text!r}, {_EXPECTED}")
+    try:
+        if found[1]:
+            return _gpus(text, [int(number) for number in found[1].split(",")])
+        return _cpus(text, int(found[2] or 1))
+    except RuntimeError as error:
+        raise ValueError(
+            f"devices is {text!r}, but TensorFlow has already started its devices: "
+            "they are to be chosen before anything is computed"
+        ) from error
+
+
+def _gpus(text: str, numbers: list[int]) -> list[str]:
+    """Hide all GPUs but these."""
+    existing = tf.config.list_physical_devices("GPU")
+    if len(set(numbers)) < len(numbers):
+        raise ValueError(f"devices is {text!r}, expected no number twice")
+    if max(numbers) >= len(existing):
+        raise ValueError(f"devices is {text!r}, but there are {len(existing)} GPUs")
+    tf.config.set_visible_devices([existing[number] for number in numbers], "GPU")
+    return [f"GPU:{index}" for index in range(len(numbers))]
+
+
+def _cpus(text: str, count: int) -> list[str]:
+    """Hide all GPUs, and split the CPU unless it is split so far already."""
+    if count < 1:
+        raise ValueError(f"devices is {text!r}, expected one device at least")
+    tf.config.set_visible_devices([], "GPU")
+    (cpu,) = tf.config.list_physical_devices("CPU")
+    if len(tf.config.get_logical_device_configuration(cpu) or [None]) < count:
+        tf.config.set_logical_device_configuration(
+            cpu, [tf.config.LogicalDeviceConfiguration() for _ in range(count)]
+        )
+    return [f"CPU:{index}" for index in range(count)]

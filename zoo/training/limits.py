@@ -1,0 +1,90 @@
+"""When a training ends, and what goes on from one `fit` to the next: helpers of the loop."""
+
+from collections.abc import Mapping
+
+import keras
+
+from zoo.training.checkpoints import Checkpointer
+from zoo.training.interruption import SignalWatch, StoppedBySignalError
+
+
+class Limits(keras.callbacks.Callback):
+    """Ends `fit` when the training is over, and after each epoch.
+
+    Processes that train together stop at the same step: after each they tell one another what
+    signal and what clock they have.
+
+    Attributes:
+        workers: the processes.
+        watch: of this process' signals.
+    """
+
+    def __init__(
+        self, checkpointer: Checkpointer, steps: int, patience: int | None, minutes: float | None
+    ) -> None:
+        super().__init__()
+        self.progress = checkpointer.progress
+        self.workers = checkpointer.workers
+        self.steps = steps
+        self.patience = patience
+        self.minutes = minutes
+        self.watch = SignalWatch()
+        self._agreed: tuple[int | None, float] = (None, 0.0)
+
+    @property
+    def signal(self) -> int | None:
+        """The number of the signal that stops the training, None as long as there is none."""
+        return self._present()[0]
+
+    @property
+    def reached(self) -> str | None:
+        """Why to stop: `epochs`, `patience`, `time` or `signal`; None if there is no reason."""
+        signal, seconds = self._present()
+        if self.progress.step >= self.steps:
+            return "epochs"
+        if self.patience is not None and self.progress.evaluations_without_gain >= self.patience:
+            return "patience"
+        if self.minutes is not None and seconds >= 60 * self.minutes:
+            return "time"
+        if signal is not None:
+            return "signal"
+        return None
+
+    def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
+        """Stop in mid-epoch."""
+        if self.workers.count > 1:
+            own = (self.watch.received or 0, self.progress.seconds)
+            signal, seconds = self.workers.all_of(own).max(axis=0)
+            self._agreed = (int(signal) or None, float(seconds))
+        if self.reached is not None:
+            self.model.stop_training = True
+
+    def on_epoch_end(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
+        """Stop `fit`: the next epoch has a data set, and so a `fit`, of its own."""
+        self.model.stop_training = True
+
+    def check(self) -> None:
+        """Raise StoppedBySignalError if a signal came, to this process or to another."""
+        number = self.signal or self.watch.received
+        if number is not None:
+            raise StoppedBySignalError(number, self.progress.step)
+
+    def _present(self) -> tuple[int | None, float]:
+        """The signal and the seconds that count now."""
+        if self.workers.count > 1:
+            return self._agreed
+        return self.watch.received, self.progress.seconds
+
+
+class ContinueMetrics(keras.callbacks.Callback):
+    """Gives the metrics their restored values back, which `fit` resets as it begins."""
+
+    def __init__(self, model: keras.Model) -> None:
+        super().__init__()
+        self._values = [(v, v.numpy()) for v in model.metrics_variables]
+
+    def on_epoch_begin(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
+        """Go on with the mean loss of an epoch that was begun before the resume."""
+        for variable, value in self._values:
+            variable.assign(value)
+        self._values = []

@@ -1,0 +1,36 @@
+"""What models are computed in: half of it in 16 bits, or all in float32."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import keras
+
+
+@contextmanager
+def computing_in(precision: str) -> Iterator[None]:
+    """Let the models that are made and built inside compute in `precision`.
+
+    Args:
+        precision: `float32`, `mixed_bfloat16` or `mixed_float16`: a Keras policy, in which weights
+            are float32.
+    """
+    former = keras.config.dtype_policy()
+    keras.config.set_dtype_policy(precision)
+    try:
+        yield
+    finally:
+        keras.config.set_dtype_policy(former)
+
+
+def to_float32(model: keras.Model) -> None:
+    """Let a model compute in float32 from now on, if it was made in mixed precision.
+
+    Its weights are what they were. Graphs that were traced before are not changed by it.
+    """
+    mixed = model.dtype_policy.name
+    if not mixed.startswith("mixed_"):
+        return
+    for layer in model._flatten_layers():
+        if layer.dtype_policy.name == mixed:
+            layer.dtype_policy = "float32"
+    model.train_function = model.test_function = model.predict_function = None
