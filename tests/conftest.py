@@ -10,7 +10,6 @@ import gc
 import os
 import random
 import sys
-from collections.abc import Iterator
 
 os.environ["KERAS_BACKEND"] = "tensorflow"
 os.environ["MPLBACKEND"] = "Agg"
@@ -47,14 +46,6 @@ def pytest_collection_finish() -> None:
     """Keeps Python's collector from going through what the imports made, again and again."""
     gc.collect()
     gc.freeze()
-
-
-@pytest.fixture(autouse=True, scope="module")
-def forgotten_models() -> Iterator[None]:
-    """Lets go of a file's models and graphs: else a process of all tests grows to several GB."""
-    yield
-    if "keras" in sys.modules:
-        sys.modules["keras"].utils.clear_session()
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 # A model file may import these files of models/, and no other.
 _SHARED_BY_MODELS = {
     "zoo.models.base",
-    "zoo.models.base_parts",
+    "zoo.models.accumulation",
     "zoo.models.registry",
     "zoo.models.gated_translator",
     "zoo.models.sequence_to_sequence",
@@ -46,7 +46,7 @@ _PARTS_AND_OPS = {f"zoo.{part}" for part in MAY_IMPORT} | {"keras.ops"}
 _KERAS_OPS_PARTS = _OPS | _WEIGHTS | {"models"}
 _TENSORFLOW_PARTS = {"text", "data", "decoding", "serving", "training", "tasks"}
 # They drive the gradient tape, loops and replicas, for which Keras has no operation.
-_BOTH = ("zoo.layers.recurrence", "zoo.models.base")
+_BOTH = ("zoo.layers.recurrence", "zoo.models.accumulation", "zoo.models.base")
 
 
 def read_sources(root: Path) -> dict[str, str]:

@@ -93,7 +93,7 @@ def test_k15_trainable_parameters_are_those_of_the_paper(model, preset):
         built = models()[model].cls.from_preset(preset)
         built.build()
     total = sum(math.prod(weight.shape) for weight in built.trainable_weights)
-    keras.utils.clear_session()  # or the next scope would
+    keras.utils.clear_session(free_memory=False)  # or the next scope would
     assert total == TRAINABLE[model, preset]
 
 

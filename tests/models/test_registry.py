@@ -11,6 +11,7 @@ from zoo.models.dcn import DynamicCoattentionNetwork
 
 SHARED = {
     "__init__",
+    "accumulation",
     "base",
     "gated_translator",
     "registry",

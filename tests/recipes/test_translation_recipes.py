@@ -94,7 +94,14 @@ def test_settings_given_as_none_depend_on_the_data(recipe) -> None:
         shared = SHARED_DEFAULTS[data] | recipe.DEFAULTS.get(data, {}) | {"dropout": 0.7}
         assert {name: getattr(resolved, name) for name in shared} == shared
         left = {f.name for f in dataclasses.fields(resolved) if getattr(resolved, f.name) is None}
-        optional = {"data_dir", "patience", "evaluate_every", "maximum_minutes", "batch_tokens"}
+        optional = {
+            "data_dir",
+            "devices",
+            "patience",
+            "evaluate_every",
+            "maximum_minutes",
+            "batch_tokens",
+        }
         optional |= {"warmup_steps", "average_last"}
         if recipe is transformer:
             optional |= {"key_dim", "value_dim", "clip_norm", "ema_decay"}

@@ -1,9 +1,11 @@
 """Unknown words of an example are told apart."""
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
-from zoo.text.slots import ids_with_slots
+from zoo.text.batching import BucketedBatches
+from zoo.text.slots import PermutedSlots, ids_with_slots, permute_slots
 from zoo.text.vocabulary import Vocabulary, write_vocabulary
 
 DOCUMENTS = [["the", "Zed", "saw", "Quo", "Zed"], [], ["Quo", "the"], ["A", "B", "C", "D"]]
@@ -63,3 +65,41 @@ def test_it_works_in_a_graph(vocabulary):
         graph(*texts), look_up(vocabulary, 9, DOCUMENTS, QUERIES), strict=True
     ):
         assert actual.to_list() == expected
+
+
+def test_permuted_slots_tell_the_same_words_apart():
+    ids = tf.constant([[4, 10, 5, 11, 10, 0], [11, 11, 12, 1, 0, 0]])
+    seen = set()
+    for number in range(20):
+        moved = permute_slots(ids, 10, 3, tf.constant([7, number])).numpy()
+        assert moved[0][[0, 2, 5]].tolist() == [4, 5, 0]
+        assert moved[1][3:].tolist() == [1, 0, 0]
+        assert moved[0][1] == moved[0][4] != moved[0][3]
+        assert moved[1][0] == moved[1][1] != moved[1][2]
+        assert {*moved[0][[1, 3]], *moved[1][:3]} <= {10, 11, 12}
+        seen.add((moved[0][1], moved[1][0]))
+    assert len(seen) > 5  # rows are permuted apart from each other
+
+
+def test_batches_are_permuted_by_step_and_all_their_columns_alike():
+    rows = [[10, 4, 11, 12], [11, 10, 5], [12, 13]] * 5
+    columns = {
+        "document": tf.ragged.constant(rows, dtype=tf.int32),
+        "answer": np.array([row[0] for row in rows], "int32"),
+    }
+    lengths = np.array([len(row) for row in rows])
+    plain = BucketedBatches(columns, ["document"], "answer", lengths, batch_size=4)
+    batches = PermutedSlots(plain, first=10, slots=5, seed=3)
+    assert (batches.batch_size, batches.steps_per_epoch) == (4, 4)
+    epoch = [*batches.training(1)]
+    pairs = zip(epoch, plain.training(1), strict=True)
+    for (inputs, answers), (before, _) in pairs:
+        np.testing.assert_array_equal(answers, inputs["document"][:, 0])
+        np.testing.assert_array_equal(before["document"] < 10, inputs["document"] < 10)
+    resumed = [*batches.training(1, first_step=2)]
+    for one, other in zip(resumed, epoch[2:], strict=True):
+        tf.nest.map_structure(np.testing.assert_array_equal, one, other)
+    slots = [
+        {*answers.numpy().tolist()} for epoch in range(6) for _, answers in batches.training(epoch)
+    ]
+    assert set.union(*slots) == {10, 11, 12, 13, 14}

@@ -14,7 +14,7 @@ import keras
 import tensorflow as tf
 from keras import ops
 
-from zoo.models.base_parts import sum_over_parts
+from zoo.models.accumulation import sum_over_parts
 from zoo.ops.masking import Tensor
 
 

@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from zoo.models.base import BaseModel
     from zoo.tasks.cloze_data import ClozeData
     from zoo.text.vocabulary import Vocabulary
+    from zoo.training.loop import Batches
     from zoo.training.runs import RunFolder
 
 _REAL: dict[str, Any] = {
     "minimum_count": 5,
     "unknown_slots": 100,
+    "permute_slots": True,
     "epochs": 6,
     "batch_size": 32,
     "learning_rate": 1e-3,
@@ -27,6 +29,7 @@ SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {
         "minimum_count": 1,
         "unknown_slots": 10,
+        "permute_slots": False,
         "epochs": 5,
         "batch_size": 32,
         "learning_rate": 1e-2,
@@ -59,6 +62,8 @@ class ClozeSettings(TrainingSettings):
     """Words that occur less often in the training part are unknown."""
     unknown_slots: int | None = None
     """How many unknown words of a question are told apart."""
+    permute_slots: bool | None = None
+    """Whether the unknown words of a question have other slots each time it is trained on."""
     anonymise: bool | None = None
     """Whether the vocabulary leaves out all that is an answer in the training part, so that these
     words are told apart by slots, as those of a new book are; None: named entities of books."""
@@ -133,6 +138,7 @@ def _train(
         The model, the loop's report, and the accuracy of the best weights on both other parts.
     """
     from zoo.tasks.cloze import ClozeEvaluator, encode_examples
+    from zoo.text.slots import PermutedSlots
 
     slots = settings.unknown_slots
     examples = encode_examples(
@@ -143,7 +149,10 @@ def _train(
         training=True,
     )
     run.logger.info("training rows: %s; words: %d", examples.counts, len(vocabulary))
-    batches = examples.batches(settings.batch_size, settings.seed)
+    plain = examples.batches(settings.batch_size, settings.seed)
+    batches: Batches = plain
+    if settings.permute_slots and slots:
+        batches = PermutedSlots(plain, len(vocabulary), slots, settings.seed)
     size = len(vocabulary) + slots
     model = build_and_compile(settings, lambda: make_model(settings, size), batches.steps_per_epoch)
     validation, test = (
