@@ -116,6 +116,8 @@ def test_the_vocabulary_is_named_where_there_are_two_and_the_model_is_built():
     model.build()
     with pytest.raises(ValueError, match="source_vocabulary_size', 'target_vocabulary_size"):
         with_new_words(model, 1)
+    with pytest.raises(ValueError, match="expected some of one size"):
+        with_new_words(model, 1, vocabulary=sizes_of(model))
     larger = with_new_words(model, 1, vocabulary="target_vocabulary_size")
     assert larger.target_vocabulary_size == model.target_vocabulary_size + 1
     assert larger.source_vocabulary_size == model.source_vocabulary_size

@@ -39,7 +39,8 @@ def with_new_words(
         The new model, built, not compiled.
 
     Raises:
-        ValueError: An argument is out of range; vectors are needed, or have another shape.
+        ValueError: An argument is out of range; the vocabularies named differ in size; vectors are
+            needed, or have another shape.
     """
     if count < 1:
         raise ValueError(f"count must be at least 1, got {count}")
@@ -47,7 +48,9 @@ def with_new_words(
         raise ValueError(f"model {model.name} is not built: call it on a batch, or build it")
     config = model.get_config()
     names = _size_arguments(config, vocabulary)
-    size = min(config[name] for name in names)
+    size, *others = {config[name] for name in names}
+    if others:
+        raise ValueError(f"vocabulary names {names}, expected some of one size: the same words")
     first_id = size if first_id is None else first_id
     if not 0 <= first_id <= size:
         raise ValueError(f"first_id must be between 0 and {size}, got {first_id}")
