@@ -2,7 +2,7 @@
 
     python -m recipes.transformer_ablations --data multi30k    # hours: a training a row
     python -m recipes.transformer_ablations --data sample --rows base "1 head"
-    python -m recipes.transformer_ablations --data multi30k --more "--depth 2 --batch-tokens 2000"
+    python -m recipes.transformer_ablations --data multi30k --more="--depth 2 --batch-tokens 2000"
 
 Every row is a run of ``recipes.multi30k_transformer`` that differs from the first in one setting,
 with the same seed and as many steps. Its run folder lies in ``--run-dir``, named as the row.

@@ -43,8 +43,8 @@ def test_every_step_reads_the_same_vector_of_the_source(model):
     changed = memory | {"context": memory["context"] + 1.0}
     words = {name: values[:, 0] for name, values in built.embed(INPUTS["target"]).items()}
     state = built.initial_state(memory)
-    features = [built.advance(words, state, one)[0] for one in (memory, changed)]
-    assert np.abs(np.array(features[0] - features[1])).max() > 0.5  # it is read out, too
+    before, after = (built.advance(words, state, one)[0]["context"] for one in (memory, changed))
+    assert np.abs(np.array(before - after)).max() > 0.5  # it is read out, too
 
 
 def test_recurrent_matrices_begin_orthogonal_and_the_softmax_has_a_low_rank():

@@ -48,7 +48,6 @@ class MaxoutReadout(keras.layers.Layer):
 
     def build(self, hidden_dim: int, word_dim: int, context_dim: int) -> None:
         """Creates U_o (n, 2l), V_o (m, 2l), C_o (k, 2l), W_o (l, V) and the biases."""
-        self.state_dims = (hidden_dim, context_dim)
         pieces = 2 * self.units
         self.hidden_kernel = self._add_kernel("hidden_kernel", hidden_dim, pieces)
         self.word_kernel = self._add_kernel("word_kernel", word_dim, pieces)
@@ -71,18 +70,14 @@ class MaxoutReadout(keras.layers.Layer):
         """``V_o w + b_o``: what the word before gives, (..., m) -> (..., 2l)."""
         return project(words, self.word_kernel, self.pieces_bias)
 
-    def collect(self, hidden: Tensor, context: Tensor, words: Tensor) -> Tensor:
-        """One vector (R, n + k + 2l) of state, context and ``project_words``, for ``call``."""
-        return ops.concatenate([hidden, context, words], axis=-1)
-
-    def call(self, collected: Tensor, training: bool = False) -> Tensor:
-        """Logits (..., V) from what ``collect`` returned, (..., n + k + 2l)."""
-        hidden_dim, context_dim = self.state_dims
-        hidden, context, words = ops.split(collected, [hidden_dim, hidden_dim + context_dim], -1)
+    def call(
+        self, hidden: Tensor, context: Tensor, words: Tensor, training: bool = False
+    ) -> Tensor:
+        """Logits (..., V) from state (..., n), context (..., k) and ``project_words`` (..., 2l)."""
         pieces = project(hidden, self.hidden_kernel) + project(context, self.context_kernel) + words
-        outer = ops.shape(pieces)[:-1]
-        pairs = ops.reshape(pieces, (*outer, self.units, 2))
-        values = self.drop(ops.max(pairs, axis=-1), training=training)  # (..., l)
+        pairs = ops.reshape(pieces, (*ops.shape(pieces)[:-1], self.units, 2))
+        # On a CPU this takes a quarter of the time of a maximum over the last axis.
+        values = self.drop(ops.maximum(*ops.unstack(pairs, axis=-1)), training=training)  # (..., l)
         if self.rank is not None:
             values = project(values, self.inner_kernel)
         return project(values, self.kernel, self.bias)

@@ -13,7 +13,7 @@ from keras import ops
 
 from zoo.layers.gated_unit import GatedUnit, ResetAfterUnit
 from zoo.layers.readout import MaxoutReadout
-from zoo.models.sequence_to_sequence import START_ID, SequenceToSequenceModel
+from zoo.models.sequence_to_sequence import START_ID, Features, SequenceToSequenceModel
 from zoo.ops.masking import Tensor
 
 NORMAL = keras.initializers.RandomNormal(0.0, 0.01)
@@ -76,6 +76,13 @@ class GatedTranslator(SequenceToSequenceModel):
         words = self.drop(words, training=training)  # (R, T, m)
         return {"gates": self.decoder.project(words), "readout": self.read_out.project_words(words)}
 
-    def project(self, features: Tensor, training: bool = False) -> Tensor:
+    def collect(
+        self, shown: Tensor, context: Tensor, inputs: dict[str, Tensor]
+    ) -> dict[str, Tensor]:
+        """What a word is read out of: a state, the context, and the word before."""
+        return {"hidden": shown, "context": context, "words": inputs["readout"]}
+
+    def project(self, features: Features, training: bool = False) -> Tensor:
         """Logits (..., V): maxout pairs, then the softmax's matrix."""
-        return self.read_out(features, training=training)
+        parts = (features[name] for name in ("hidden", "context", "words"))
+        return self.read_out(*parts, training=training)

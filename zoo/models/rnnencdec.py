@@ -82,7 +82,7 @@ class _OneVectorTranslator(GatedTranslator):
 
     def advance(
         self, inputs: dict[str, Tensor], state: dict[str, Tensor], memory: dict[str, Tensor]
-    ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
+    ) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
         """Updates the state; there is no attention."""
         before = state["hidden"]
         rows = ops.shape(before)[0]
@@ -90,7 +90,7 @@ class _OneVectorTranslator(GatedTranslator):
         hidden = self.decoder.step_with_context(inputs["gates"], context_gates, before)
         context = repeat_rows(memory["context"], rows)
         shown = self._shown(before, hidden)
-        return self.read_out.collect(shown, context, inputs["readout"]), {"hidden": hidden}, {}
+        return self.collect(shown, context, inputs), {"hidden": hidden}, {}
 
     def _summarise(self, last: Tensor) -> Tensor:
         """The context from the encoder's last state (B, n)."""

@@ -152,7 +152,7 @@ class RNNsearch(GatedTranslator):
 
     def advance(
         self, inputs: dict[str, Tensor], state: dict[str, Tensor], memory: dict[str, Tensor]
-    ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
+    ) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
         """Aligns, reads out and updates the state, in the order of ``readout``."""
         if self.readout == "groundhog":
             shown, context, alignment, state = self._advance_groundhog(inputs, state, memory)
@@ -162,8 +162,7 @@ class RNNsearch(GatedTranslator):
             hidden = self._update(inputs, context, before)  # s_i
             state = {"hidden": hidden}
             shown = hidden if self.readout == "eq4" else before
-        features = self.read_out.collect(shown, context, inputs["readout"])
-        return features, state, {"alignment": alignment}
+        return self.collect(shown, context, inputs), state, {"alignment": alignment}
 
     def _advance_groundhog(
         self, inputs: dict[str, Tensor], state: dict[str, Tensor], memory: dict[str, Tensor]

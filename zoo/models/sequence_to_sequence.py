@@ -20,7 +20,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, get_args
 
-from keras import ops
+from keras import ops, tree
 
 from zoo.layers.embedding import WordEmbedding
 from zoo.layers.recurrence import scan
@@ -28,6 +28,8 @@ from zoo.models.base import AttentionMap, BaseModel, check_choice, check_rate, c
 from zoo.ops.cross_entropy import SmoothingOver, precise_cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
 
+Features = Tensor | dict[str, Tensor]
+"""What a word is read out of: a tensor, or a flat dict of them where it is of several parts."""
 LossNormaliser = Literal["sentences", "tokens"]
 START_ID = 2
 """Of ``<s>``, which every target begins with."""
@@ -107,7 +109,7 @@ class SequenceToSequenceModel(BaseModel):
     @abstractmethod
     def advance(
         self, inputs: dict[str, Tensor], state: dict[str, Tensor], memory: dict[str, Tensor]
-    ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
+    ) -> tuple[Features, dict[str, Tensor], dict[str, Tensor]]:
         """One step of the decoder.
 
         Args:
@@ -120,7 +122,7 @@ class SequenceToSequenceModel(BaseModel):
         """
 
     @abstractmethod
-    def project(self, features: Tensor, training: bool = False) -> Tensor:
+    def project(self, features: Features, training: bool = False) -> Tensor:
         """Logits (..., V) of the next token from features (..., f)."""
 
     def expand(self, attention: dict[str, Tensor], memory: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -173,7 +175,7 @@ class SequenceToSequenceModel(BaseModel):
 
     def read_pairs(
         self, inputs: dict[str, Tensor], training: bool = False
-    ) -> tuple[Tensor, dict[str, Any]]:
+    ) -> tuple[Features, dict[str, Any]]:
         """Runs over whole targets, up to what ``project`` needs.
 
         Args:
@@ -215,11 +217,11 @@ class SequenceToSequenceModel(BaseModel):
             return losses, ops.sum(real, axis=-1)
         return losses, ops.ones_like(losses)
 
-    def _losses_of_real(self, features: Tensor, targets: Tensor, training: bool) -> Tensor:
+    def _losses_of_real(self, features: Features, targets: Tensor, training: bool) -> Tensor:
         """Losses (B, T), zero where padded, from features (B, T, f)."""
         ids = ops.reshape(targets, (-1,))
         (places,) = ops.nonzero(ids)  # (N,)
-        rows = ops.take(ops.reshape(features, (-1, features.shape[-1])), places, axis=0)  # (N, f)
+        rows = tree.map_structure(lambda x: _take_rows(x, places), features)  # (N, f)
         logits = self.project(rows, training=training)
         losses = self._token_losses(logits, ops.take(ids, places))
         spread = ops.scatter(places[:, None], losses, ops.shape(ids))
@@ -228,6 +230,11 @@ class SequenceToSequenceModel(BaseModel):
     def _token_losses(self, logits: Tensor, ids: Tensor) -> Tensor:
         """Losses (...) of logits (..., V), at least in single precision."""
         return precise_cross_entropy(logits, ids, self.label_smoothing, self.smoothing_over)
+
+
+def _take_rows(values: Tensor, places: Tensor) -> Tensor:
+    """The vectors (N, f) at these places of (B, T, f), counted along both axes."""
+    return ops.take(ops.reshape(values, (-1, values.shape[-1])), places, axis=0)
 
 
 def group_rows(values: Tensor, batch: Tensor | int) -> Tensor:

@@ -97,7 +97,7 @@ def make_calls(
         with tf.GradientTape() as tape:
             tape.watch(learned)
             features, _ = scan(step, model.embed(tokens), model.initial_state(memory))
-            loss = tf.reduce_sum(features * features)
+            loss = sum(tf.reduce_sum(part * part) for part in tf.nest.flatten(features))
         learned += [weight.value for weight in model.trainable_weights]
         return [g for g in tape.gradient(loss, learned) if g is not None]
 
