@@ -5,10 +5,11 @@ import itertools
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zoo.cli.questions import Question, choose_signature, examples, scalars
+from zoo.cli.questions import Question, choose_signature, examples, left_to_input, scalars
 from zoo.cli.quiet import without_greetings
 from zoo.serving.load import resolve
 
@@ -69,13 +70,27 @@ def _ask(question: Question, rows: int) -> Iterator[dict[str, "np.ndarray"]]:
     name = choose_signature(servable, given, texts=bool(question.text))
     signature = servable.signatures[name]
     same = scalars(servable, signature, given)
-    for batch in _batches(examples(question, given, signature), rows):
-        columns: dict[str, list[Any]] = {
-            key: [_bytes(example[key]) for example in batch] for key in batch[0]
-        }
-        if "candidates" in columns:
-            columns["candidates"] = _padded(columns["candidates"])
-        yield servable.ask(columns | same, name)
+    many = bool(left_to_input(question, given, signature))
+    with nullcontext() if many else _graphs_as_they_are():
+        for batch in _batches(examples(question, given, signature), rows):
+            columns: dict[str, list[Any]] = {
+                key: [_bytes(example[key]) for example in batch] for key in batch[0]
+            }
+            if "candidates" in columns:
+                columns["candidates"] = _padded(columns["candidates"])
+            yield servable.ask(columns | same, name)
+
+
+@contextmanager
+def _graphs_as_they_are() -> Iterator[None]:
+    """Optimises no graph: that takes a second, more than a few answers save."""
+    import tensorflow as tf
+
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+    try:
+        yield
+    finally:
+        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})
 
 
 def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:

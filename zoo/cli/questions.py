@@ -120,7 +120,7 @@ def examples(
     if question.text:
         yield from ({**shared, "text": text} for text in question.text)
         return
-    missing = [name for name in batched if name not in shared]
+    missing = left_to_input(question, given, signature)
     if not missing:
         yield shared
         return
@@ -129,6 +129,12 @@ def examples(
         sys.stderr.write(f"reading {hint} from standard input, one example a line\n")
     for number, line in enumerate(_lines(), 1):
         yield shared | _read_line(line, number, missing)
+
+
+def left_to_input(question: Question, given: dict[str, Any], signature: "Signature") -> list[str]:
+    """Names of the inputs of an example that standard input has to give."""
+    batched = [name for name, info in signature.inputs.items() if info.batched]
+    return [name for name in batched if name not in given and not question.text]
 
 
 def _lines() -> Iterator[str]:

@@ -70,6 +70,13 @@ class TranslationEndpoint:
         self.model = model
         self.source_codec = source_codec
         self.target_codec = target_codec
+        # One function in the graph that all signatures call: each copy of it takes time to load.
+        ids, number = tf.TensorSpec([None, None], tf.int32), tf.TensorSpec([], tf.int32)
+        self._translate = tf.function(
+            self._search,
+            input_signature=[ids, number, tf.TensorSpec([], tf.float32), number],
+            autograph=False,
+        )
 
     @property
     def limits(self) -> dict[str, int | float]:
@@ -117,7 +124,7 @@ class TranslationEndpoint:
             `attention_alignment` (batch, T, S), padded with 0, where the model has one.
         """
         source = self._read(text)
-        return self._best(self._search(source, self.beam_width, self.length_penalty, 1), source)
+        return self._best(self._found(source), source)
 
     def serve_beam(
         self, text: tf.Tensor, beam_width: tf.Tensor, length_penalty: tf.Tensor
@@ -135,7 +142,8 @@ class TranslationEndpoint:
             found the rest is empty, with score minus infinity.
         """
         source = self._read(text)
-        return self._outputs(self._search(source, beam_width, length_penalty, beam_width), source)
+        found = self._translate(source.ids, beam_width, length_penalty, beam_width)
+        return self._outputs(found, source)
 
     def serve_heads(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Translates as `serve` does, and shows the maps of all layers and heads.
@@ -153,7 +161,7 @@ class TranslationEndpoint:
             `target_tokens` without the last.
         """
         source = self._read(text)
-        found = self._search(source, self.beam_width, self.length_penalty, 1)
+        found = self._found(source)
         return self._best(found, source) | self._heads(found, source)
 
     @property
@@ -162,15 +170,21 @@ class TranslationEndpoint:
         maps = self.model.ATTENTION.items()
         return {name: axes for name, axes in maps if axes.stacked}
 
+    def _found(self, source: _Source) -> Hypotheses:
+        """The best translation of each source."""
+        # A number, not a tensor, tells the search that it may be greedy.
+        find = self._search if self.beam_width == 1 else self._translate
+        return find(source.ids, self.beam_width, self.length_penalty, 1)
+
     def _search(
         self,
-        source: _Source,
+        ids: tf.Tensor,
         beam_width: int | tf.Tensor,
         length_penalty: float | tf.Tensor,
         n_best: int | tf.Tensor,
     ) -> Hypotheses:
-        """Translations of all rows of `source.ids`."""
-        memory = self.model.encode({"source": source.ids})
+        """Translations of sources (rows, columns)."""
+        memory = self.model.encode({"source": ids})
         return search(self.model, memory, beam_width, length_penalty, n_best)
 
     def _best(self, found: Hypotheses, source: _Source) -> dict[str, tf.Tensor]:
