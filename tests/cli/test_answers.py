@@ -1,6 +1,8 @@
 """Questions of the command line and of standard input, and what comes out."""
 
 import json
+import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -99,6 +101,17 @@ def test_a_picture_is_drawn(zoo_command, tmp_path, context_file):
     question = ["--question", "Who repaired it?", "--context-file", context_file]
     zoo_command("picture", "squad_dcn", *question, "--out", tmp_path / "reading.svg")
     assert "<svg" in (tmp_path / "reading.svg").read_text(encoding="utf-8")
+
+
+def test_all_heads_are_drawn_where_a_model_gives_them(zoo_command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _ = zoo_command("picture", "multi30k_transformer_en_de", ENGLISH, "--heads")
+    assert code is None
+    width, height = struct.unpack(">II", Path("attention.png").read_bytes()[16:24])
+    assert width > 2 * height  # three grids of four layers and four heads, side by side
+    code, _ = zoo_command("picture", TRANSLATOR, ENGLISH, "--heads", "--out", "none.png")
+    assert f"{TRANSLATOR} has no signature heads" in code
+    assert not Path("none.png").exists()
 
 
 @pytest.mark.parametrize(

@@ -102,12 +102,14 @@ def test_without_attention_there_is_no_picture(tmp_path):
 def test_all_heads_of_a_transformer_are_drawn(tmp_path):
     codecs = make_codecs(tmp_path)
     model = make_model("Transformer", codecs)
-    assert draw_heads(model, codecs, TEXT, tmp_path / "heads.png", beam_width=2)
+    export(tmp_path / "model", model, codecs, beam_width=2, length_penalty=1.0)
+    assert not draw_heads(tmp_path / "model", " ", tmp_path / "heads.png")
+    assert not (tmp_path / "heads.png").exists()
+    assert draw_heads(tmp_path / "model", TEXT, tmp_path / "heads.png")
     height, width, _ = plt.imread(tmp_path / "heads.png").shape
     assert width > 1.5 * height  # three grids of two layers and two heads, side by side
 
 
 def test_without_heads_nothing_is_drawn(words, tmp_path):
-    _, model, codecs = words
-    assert not draw_heads(model, codecs, TEXT, tmp_path / "heads.png")
+    assert not draw_heads(words[0], TEXT, tmp_path / "heads.png")
     assert not list(tmp_path.iterdir())

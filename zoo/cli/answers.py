@@ -5,7 +5,7 @@ import itertools
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,35 +43,45 @@ class Picture(Question):
 
     out: Path = Path("attention.png")
     """File to write; its ending says the format, such as .png, .svg or .pdf."""
+    heads: bool = False
+    """Draw all layers and heads, of a translator that gives them, instead of the alignment."""
 
     def __call__(self) -> None:
         """Writes the picture."""
-        from zoo.plots import answer, check_ending, save_figure
+        from zoo.plots import answer, check_ending, save_figure, translation_heads
 
         check_ending(self.out)
         if self.beam_width is not None or self.length_penalty is not None or self.candidates:
             raise ValueError("a picture is drawn of the model's own answer, not of a ranked list")
-        found = list(itertools.islice(_ask(self, 1), 2))
+        found = list(itertools.islice(_ask(self, 1, "heads" if self.heads else None), 2))
         if len(found) != 1:
             count = "none" if not found else "several"
             raise ValueError(f"a picture is drawn of one example, got {count}")
-        save_figure(answer(found[0]), self.out)
+        save_figure((translation_heads if self.heads else answer)(found[0]), self.out)
         print(self.out)
 
 
-def _ask(question: Question, rows: int) -> Iterator[dict[str, "np.ndarray"]]:
-    """The outputs of up to so many examples at a time."""
+def _ask(
+    question: Question, rows: int, name: str | None = None
+) -> Iterator[dict[str, "np.ndarray"]]:
+    """The outputs of up to so many examples at a time, of the signature that is named.
+
+    Raises:
+        ValueError: the model has no such signature, or none that takes what is given.
+    """
     given = question.given()
     resolve(question.name)  # which takes no TensorFlow to find out
     with without_greetings():
-        from zoo.serving.servable import Servable
+        from zoo.serving.servable import Servable, unoptimised
 
     servable = Servable(question.name)
-    name = choose_signature(servable, given, texts=bool(question.text))
+    name = name or choose_signature(servable, given, texts=bool(question.text))
+    if name not in servable.signatures:
+        raise ValueError(f"{servable.folder.name} has no signature {name}, which gives all heads")
     signature = servable.signatures[name]
     same = scalars(servable, signature, given)
     many = bool(left_to_input(question, given, signature))
-    with nullcontext() if many else _graphs_as_they_are():
+    with nullcontext() if many else unoptimised():
         for batch in _batches(examples(question, given, signature), rows):
             columns: dict[str, list[Any]] = {
                 key: [_bytes(example[key]) for example in batch] for key in batch[0]
@@ -79,18 +89,6 @@ def _ask(question: Question, rows: int) -> Iterator[dict[str, "np.ndarray"]]:
             if "candidates" in columns:
                 columns["candidates"] = _padded(columns["candidates"])
             yield servable.ask(columns | same, name)
-
-
-@contextmanager
-def _graphs_as_they_are() -> Iterator[None]:
-    """Optimises no graph: that takes a second, more than a few answers save."""
-    import tensorflow as tf
-
-    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
-    try:
-        yield
-    finally:
-        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})
 
 
 def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:

@@ -4,11 +4,17 @@ Figures are made without pyplot, so nothing is shared between calls, threads or 
 display is needed. Tokens of any script can be drawn: what no installed font has becomes a box.
 
 `alignment`, `heads`, `document` and `tape` draw weights and tokens, wherever they come from.
-`translation`, `reading`, `cloze`, `intra_attention` and `inter_attention` draw what a servable of
-that task answered, and `answer` finds the one that fits.
+`translation`, `translation_heads`, `reading`, `cloze`, `intra_attention` and `inter_attention` draw
+what a servable of that task answered, and `answer` finds the one that fits.
 """
 
-from zoo.plots.answers import answer, inter_attention, intra_attention, translation
+from zoo.plots.answers import (
+    answer,
+    inter_attention,
+    intra_attention,
+    translation,
+    translation_heads,
+)
 from zoo.plots.attention import BEFORE, SENTINEL, alignment, reading, tape
 from zoo.plots.documents import Shaded, cloze, document
 from zoo.plots.figures import check_ending, save_figure
@@ -35,4 +41,5 @@ __all__ = [
     "scores_by_length",
     "tape",
     "translation",
+    "translation_heads",
 ]

@@ -8,6 +8,9 @@ from matplotlib.figure import Figure
 from zoo.plots.attention import alignment, reading, tape
 from zoo.plots.documents import cloze
 from zoo.plots.figures import pick_row
+from zoo.plots.head_grids import Heads, heads
+
+_START = "<s>"  # as `zoo.text.vocabulary` has it, which would load TensorFlow
 
 
 def translation(result: Mapping[str, Any], row: int = 0) -> Figure:
@@ -27,6 +30,39 @@ def translation(result: Mapping[str, Any], row: int = 0) -> Figure:
     _, written = pick_row(result, row, "target")
     weights = picked["attention_alignment"][:written, :read]
     return alignment(weights, picked["target_tokens"][:written], picked["source_tokens"][:read])
+
+
+def translation_heads(result: Mapping[str, Any], row: int = 0) -> Figure:
+    """Draws the attention of all layers and heads of a translation.
+
+    A row of the target is labelled with the token that was written there, a column with the token
+    that had been read, ``<s>`` at first.
+
+    Args:
+        result: What the signature `heads` of a translation servable answers.
+        row: Which text of the batch.
+
+    Returns:
+        A figure.
+
+    Raises:
+        ValueError: There is no such attention, `row` is not in the batch, or nothing was read or
+            written.
+    """
+    found = [name for name in _HEADS if f"attention_{name}" in result]
+    if not found:
+        raise ValueError(f"result must have one of {', '.join(_HEADS)}, got {', '.join(result)}")
+    picked, read = pick_row(result, row, "source")
+    _, written = pick_row(result, row, "target")
+    sources, targets = picked["source_tokens"][:read], picked["target_tokens"][:written]
+    queries = {"source": sources, "target": targets}
+    keys = {"source": sources, "target": [_START, *targets[:-1]]}
+    grids = {}
+    for name in found:
+        query, key = _HEADS[name]
+        weights = picked[f"attention_{name}"][:, :, : len(queries[query]), : len(keys[key])]
+        grids[name] = Heads(weights, queries[query], keys[key])
+    return heads(grids)
 
 
 def intra_attention(result: Mapping[str, Any], row: int = 0) -> Figure:
@@ -68,6 +104,12 @@ def inter_attention(result: Mapping[str, Any], row: int = 0) -> Figure:
     )
 
 
+# Kind of attention -> whose tokens attend, and whose are attended to.
+_HEADS = {
+    "encoder": ("source", "source"),
+    "decoder": ("target", "target"),
+    "cross": ("target", "source"),
+}
 # The output that tells the tasks apart -> what draws it.
 _DRAWN_BY: dict[str, Callable[..., Figure]] = {
     "attention_context_to_question": reading,

@@ -1,7 +1,8 @@
 """A SavedModel as a server and a command line see it: named NumPy arrays in, named arrays out."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -94,6 +95,16 @@ class Servable:
             reason = _reason(getattr(error, "message", str(error)))
             raise ValueError(f"{signature}: {reason}") from error
         return {name: value.numpy() for name, value in sorted(outputs.items())}
+
+
+@contextmanager
+def unoptimised() -> Iterator[None]:
+    """Graphs run as they are: to optimise one takes a second, more than a few answers save."""
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+    try:
+        yield
+    finally:
+        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})
 
 
 def _tensor(name: str, value: Any, info: TensorInfo) -> tf.Tensor:

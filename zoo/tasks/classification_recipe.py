@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from zoo.models.base import BaseModel
     from zoo.tasks.classification_data import ClassificationData, GivenVectors
+    from zoo.tasks.classification_endpoint import ClassificationEndpoint
     from zoo.text.words import WordCodec
     from zoo.training.runs import RunFolder
 
@@ -112,6 +113,7 @@ def _train(
     """Trains; the best checkpoint is the most accurate on the validation part."""
     from zoo.tasks.classification import encode_examples
     from zoo.tasks.classification_data import vectors_for
+    from zoo.tasks.endpoints import asking
 
     vectors: GivenVectors | None = None
     if settings.vectors is not None:
@@ -136,7 +138,8 @@ def _train(
     if vectors is not None:
         _start_from(vectors, model, settings.first_epoch_gradient, batches.steps_per_epoch)
     evaluate = _evaluator(settings, model, data.validation, data, codec)
-    report = train(settings, model, batches, run, evaluate, monitor="accuracy")
+    ask = asking(_endpoint(settings, data, model, codec).serve, *_texts(data))
+    report = train(settings, model, batches, run, evaluate, monitor="accuracy", ask=ask)
     model.embedding.pass_on = None
     return model, report
 
@@ -167,6 +170,21 @@ def _evaluator(
     return ClassificationEvaluator(model, examples)
 
 
+def _endpoint(
+    settings: Any, data: "ClassificationData", model: Any, codec: "WordCodec"
+) -> "ClassificationEndpoint":
+    from zoo.tasks.classification_endpoint import ClassificationEndpoint
+
+    return ClassificationEndpoint(
+        model, codec, data.labels, sides=data.sides, maximum_tokens=settings.maximum_tokens
+    )
+
+
+def _texts(data: "ClassificationData") -> list[str]:
+    """The text, or the pair of them, of the pictures."""
+    return list(data.test[list(data.sides)].iloc[0])
+
+
 def _export(
     settings: Any,
     data: "ClassificationData",
@@ -178,12 +196,9 @@ def _export(
 ) -> None:
     """The SavedModel with its card, and the picture of what each word was read beside."""
     from zoo.serving.export import describe, export_servable
-    from zoo.tasks.classification_endpoint import ClassificationEndpoint
     from zoo.tasks.intra_attention import draw_inter_attention, draw_intra_attention
 
-    endpoint = ClassificationEndpoint(
-        model, codec, data.labels, sides=data.sides, maximum_tokens=settings.maximum_tokens
-    )
+    endpoint = _endpoint(settings, data, model, codec)
     card = describe(
         model,
         task="classification",
@@ -195,9 +210,9 @@ def _export(
         tokenizer={"class": type(codec).__name__, **codec.get_config()},
     )
     export_servable(run.saved_model, model, endpoint.endpoints(), assets=endpoint.assets, card=card)
-    texts = data.test[list(data.sides)].iloc[0]
+    texts = _texts(data)
     if data.sides == ("text",):
-        draw_intra_attention(run.saved_model, texts["text"], run.picture)
+        draw_intra_attention(run.saved_model, texts[0], run.picture)
     else:
         premise, hypothesis = texts
         draw_inter_attention(run.saved_model, premise, hypothesis, run.picture)

@@ -138,15 +138,14 @@ def _train(
         The model, the loop's report, and the accuracy of the best weights on both other parts.
     """
     from zoo.tasks.cloze import ClozeEvaluator, encode_examples
+    from zoo.tasks.cloze_endpoint import ClozeEndpoint
+    from zoo.tasks.endpoints import asking
     from zoo.text.slots import PermutedSlots
 
     slots = settings.unknown_slots
+    limit = settings.maximum_document_tokens
     examples = encode_examples(
-        data.training,
-        vocabulary,
-        slots,
-        maximum_document_tokens=settings.maximum_document_tokens,
-        training=True,
+        data.training, vocabulary, slots, maximum_document_tokens=limit, training=True
     )
     run.logger.info("training rows: %s; words: %d", examples.counts, len(vocabulary))
     plain = examples.batches(settings.batch_size, settings.seed)
@@ -160,13 +159,22 @@ def _train(
         for frame in (data.validation, data.test)
     )
     evaluate = ClozeEvaluator(model, validation)
-    report = train(settings, model, batches, run, evaluate, monitor="accuracy")
+    ask = asking(ClozeEndpoint(model, vocabulary, slots).serve, *_texts(settings, data))
+    report = train(settings, model, batches, run, evaluate, monitor="accuracy", ask=ask)
     # In other graphs: the trained model may compute otherwise.
     accuracies = {
         "accuracy": ClozeEvaluator(model, test)()["accuracy"],
         "validation_accuracy": ClozeEvaluator(model, validation)()["accuracy"],
     }
     return model, report, accuracies
+
+
+def _texts(settings: Any, data: "ClozeData") -> tuple[str, str]:
+    """Document and query of the pictures."""
+    if settings.data != "sample":
+        return DOCUMENT, QUERY
+    document, query = data.test[["document", "query"]].iloc[0]
+    return document, query
 
 
 def _export(
@@ -191,8 +199,6 @@ def _export(
         seed=settings.seed,
         seconds=seconds,
     )
-    document, query = DOCUMENT, QUERY
-    if settings.data == "sample":
-        document, query = data.test[["document", "query"]].iloc[0]
+    document, query = _texts(settings, data)
     answer = draw_cloze(run.saved_model, document, query, run.picture)
     run.logger.info("%s -> %s", query, answer)

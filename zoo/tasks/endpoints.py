@@ -1,5 +1,8 @@
 """What the endpoints of several tasks share."""
 
+from collections.abc import Callable
+from typing import Any
+
 import tensorflow as tf
 
 
@@ -17,3 +20,17 @@ def same_batch(**inputs: tf.Tensor) -> list[tf.Tensor]:
     check = tf.debugging.assert_equal(sizes, sizes[0], message=message)
     with tf.control_dependencies([] if check is None else [check]):  # None: checked eagerly
         return [tf.identity(one) for one in inputs.values()]
+
+
+def asking(
+    serve: Callable[..., dict[str, tf.Tensor]], *texts: str
+) -> Callable[[], dict[str, tf.Tensor]]:
+    """A function that asks an endpoint the same question again and again, as a graph.
+
+    Args:
+        serve: batches of strings to named outputs.
+        texts: one for each of its inputs.
+    """
+    function: Any = tf.function(serve, autograph=False)
+    inputs = [tf.constant([text]) for text in texts]
+    return lambda: function(*inputs)

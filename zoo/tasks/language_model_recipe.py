@@ -12,6 +12,7 @@ from zoo.training.settings import TrainingSettings, build_and_compile, open_run,
 if TYPE_CHECKING:
     from zoo.models.lstmn_language_model import LSTMNLanguageModel
     from zoo.tasks.language_model_data import LanguageModelData
+    from zoo.tasks.language_model_endpoint import LanguageModelEndpoint
     from zoo.text.words import WordCodec
     from zoo.training.runs import RunFolder
 
@@ -116,6 +117,7 @@ def _train(
     run: "RunFolder",
 ) -> tuple["LSTMNLanguageModel", dict[str, Any]]:
     """Trains; the best checkpoint has the lowest perplexity on the validation part."""
+    from zoo.tasks.endpoints import asking
     from zoo.tasks.language_model import DecayWithoutGain, SegmentBatches, TapeCarrier, encode_lines
 
     stream = encode_lines(data.training, codec.words)
@@ -131,7 +133,15 @@ def _train(
         evaluate = DecayWithoutGain(evaluate, rate, settings.decay, settings.least_gain)
         carried = carried + evaluate.variables
     report = train(
-        settings, model, batches, run, evaluate, monitor="perplexity", mode="min", carried=carried
+        settings,
+        model,
+        batches,
+        run,
+        evaluate,
+        monitor="perplexity",
+        mode="min",
+        carried=carried,
+        ask=asking(_endpoint(model, codec).serve, _text(data)),
     )
     model.carry = None
     return model, report
@@ -178,6 +188,18 @@ def _evaluator(
     )
 
 
+def _endpoint(model: "LSTMNLanguageModel", codec: "WordCodec") -> "LanguageModelEndpoint":
+    from zoo.tasks.language_model_endpoint import LanguageModelEndpoint
+
+    proposals = min(10, codec.vocabulary_size - 2)  # all words but padding and start
+    return LanguageModelEndpoint(model, codec, next_tokens=proposals)
+
+
+def _text(data: "LanguageModelData") -> str:
+    """The text of the pictures."""
+    return " ".join(data.test[0]) if data.name == "sample" else SENTENCE
+
+
 def _export(
     settings: Any,
     data: "LanguageModelData",
@@ -190,10 +212,8 @@ def _export(
     """The SavedModel with its card, and the picture of what each word was read beside."""
     from zoo.serving.export import describe, export_servable
     from zoo.tasks.intra_attention import draw_intra_attention
-    from zoo.tasks.language_model_endpoint import LanguageModelEndpoint
 
-    proposals = min(10, codec.vocabulary_size - 2)  # all words but padding and start
-    endpoint = LanguageModelEndpoint(model, codec, next_tokens=proposals)
+    endpoint = _endpoint(model, codec)
     card = describe(
         model,
         task="language_model",
@@ -205,5 +225,4 @@ def _export(
         tokenizer={"class": type(codec).__name__, **codec.get_config()},
     )
     export_servable(run.saved_model, model, endpoint.endpoints(), assets=endpoint.assets, card=card)
-    text = " ".join(data.test[0]) if data.name == "sample" else SENTENCE
-    draw_intra_attention(run.saved_model, text, run.picture)
+    draw_intra_attention(run.saved_model, _text(data), run.picture)

@@ -136,7 +136,9 @@ def _train(
     run: "RunFolder",
 ) -> tuple[dict[str, Any], dict[str, float]]:
     """Trains; returns the loop's report and the metrics of the best weights."""
+    from zoo.tasks.endpoints import asking
     from zoo.tasks.reading import ReadingEvaluator, encode_examples
+    from zoo.tasks.reading_endpoint import ReadingEndpoint
     from zoo.text.tokenizer import WordTokenizer
 
     tokenizer, limit = WordTokenizer(), settings.maximum_context_tokens
@@ -151,8 +153,17 @@ def _train(
         return ReadingEvaluator(model, evaluation, data.evaluation, maximum_answer_tokens=limit)
 
     batches = examples.batches(settings.batch_size, settings.seed)
-    report = train(settings, model, batches, run, evaluator(), monitor="f1")
+    ask = asking(ReadingEndpoint(model, tokenizer, vocabulary).serve, *_texts(settings, data))
+    report = train(settings, model, batches, run, evaluator(), monitor="f1", ask=ask)
     return report, evaluator()()  # another graph: the trained model may compute otherwise
+
+
+def _texts(settings: Any, data: "ReadingData") -> tuple[str, str]:
+    """Question and context of the pictures."""
+    if settings.data != "sample":
+        return QUESTION, CONTEXT
+    question, context = data.evaluation[["question", "context"]].iloc[0]
+    return question, context
 
 
 def _export(
@@ -177,8 +188,6 @@ def _export(
         seconds=seconds,
         maximum_answer_tokens=settings.maximum_answer_tokens,
     )
-    question, context = QUESTION, CONTEXT
-    if settings.data == "sample":
-        question, context = data.evaluation[["question", "context"]].iloc[0]
+    question, context = _texts(settings, data)
     answer = draw_reader(run.saved_model, question, context, run.picture)
     run.logger.info("%s %s", question, answer)

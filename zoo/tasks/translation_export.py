@@ -4,17 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import keras
-import tensorflow as tf
 
-from zoo.models.sequence_to_sequence import SequenceToSequenceModel
-from zoo.plots import Heads, heads, save_figure, translation
+from zoo.plots import save_figure, translation, translation_heads
 from zoo.serving.cards import DataRecord
 from zoo.serving.export import describe, export_servable
 from zoo.serving.servable import Servable
-from zoo.tasks.translation import search
 from zoo.tasks.translation_endpoint import TranslationEndpoint
 from zoo.text.codecs import TextCodec
-from zoo.text.vocabulary import END, SPECIAL_WORDS, START
 
 
 def export_translator(
@@ -79,47 +75,22 @@ def draw_translation(folder: Path, text: str, picture: Path) -> str:
     return translated.decode()
 
 
-def draw_heads(
-    model: SequenceToSequenceModel,
-    codecs: tuple[TextCodec, TextCodec],
-    text: str,
-    picture: Path,
-    *,
-    beam_width: int = 5,
-    length_penalty: float = 1.0,
-) -> bool:
-    """Translates a text and draws the attention of all layers and heads, where a model has it.
-
-    A row of the target is labelled with the token that was written there, a column with the token
-    that was read.
+def draw_heads(folder: Path, text: str, picture: Path) -> bool:
+    """Draws the attention of all layers and heads, where an exported translator gives it.
 
     Args:
-        model: a built translator.
-        codecs: of source and target.
+        folder: of the SavedModel.
         text: to translate.
         picture: PNG file to write.
-        beam_width: of the search.
-        length_penalty: likewise.
 
     Returns:
         Whether there was anything to draw.
     """
-    kinds = {name: axes for name, axes in model.ATTENTION.items() if axes.stacked}
-    strings = tf.constant([text])
-    source = tf.concat([codecs[0].encode(strings).to_tensor(), [[END]]], axis=1)
-    found = search(model, model.encode({"source": source}), beam_width, length_penalty)
-    written = found.tokens[0, :1, : found.lengths[0, 0]]  # (1, T)
-    if not kinds or not tf.size(written):
+    servable = Servable(folder)
+    if "heads" not in servable.signatures:
         return False
-    read = tf.concat([[[START]], written[:, :-1]], axis=1)
-    maps = model({"source": source, "target": read})["attention"]
-    sources = [*codecs[0].tokens(strings)[0].numpy(), SPECIAL_WORDS[END]]
-    targets = codecs[1].pieces(written)[0].numpy().tolist()
-    queries = {"source": sources, "target": targets}
-    keys = {"source": sources, "target": [SPECIAL_WORDS[START], *targets[:-1]]}
-    grids = {
-        name: Heads(maps[name].numpy()[0], queries[axes.queries], keys[axes.keys])
-        for name, axes in kinds.items()
-    }
-    save_figure(heads(grids), picture)
+    result = servable.ask({"text": [text]}, "heads")
+    if not (result["source_length"][0] and result["target_length"][0]):
+        return False
+    save_figure(translation_heads(result), picture)
     return True

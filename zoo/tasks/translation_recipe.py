@@ -135,7 +135,9 @@ def _train(
     run: "RunFolder",
 ) -> tuple["SequenceToSequenceModel", dict[str, Any]]:
     """Trains; the best checkpoint is the one with the highest BLEU on the validation part."""
+    from zoo.tasks.endpoints import asking
     from zoo.tasks.translation import TranslationEvaluator, encode_pairs
+    from zoo.tasks.translation_endpoint import TranslationEndpoint
 
     examples = encode_pairs(data.training, *codecs, maximum_tokens=settings.maximum_tokens)
     run.logger.info("training pairs: %d, too long: %d", len(examples), examples.dropped)
@@ -146,7 +148,16 @@ def _train(
     )
     validation = encode_pairs(data.validation, *codecs)
     evaluate = TranslationEvaluator(model, validation, data.validation["target"], codecs[1])
-    return model, train(settings, model, batches, run, evaluate, monitor="bleu")
+    ask = None
+    if "alignment" in model.ATTENTION:
+        ask = asking(TranslationEndpoint(model, *codecs, beam_width=1).serve, _text(settings, data))
+    return model, train(settings, model, batches, run, evaluate, monitor="bleu", ask=ask)
+
+
+def _text(settings: Any, data: "TranslationData") -> str:
+    """The source of the pictures."""
+    english = data.name == "multi30k" and settings.source == "en"
+    return SENTENCE if english else data.test["source"].iloc[0]
 
 
 def _batches(settings: Any, examples: "TranslationExamples") -> "Batches":
@@ -200,8 +211,7 @@ def _export(
         beam_width=settings.beam_width,
         length_penalty=settings.length_penalty,
     )
-    english = data.name == "multi30k" and settings.source == "en"
-    text = SENTENCE if english else data.test["source"].iloc[0]
+    text = _text(settings, data)
     translation = draw_translation(run.saved_model, text, run.picture)
-    draw_heads(model, codecs, text, run.path / "attention_heads.png")
+    draw_heads(run.saved_model, text, run.path / "attention_heads.png")
     run.logger.info("%s -> %s", text, translation)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from zoo.training.loop import Batches
     from zoo.training.runs import RunFolder
 
+_REPORTED = ("precision", "accumulate", "deterministic")
 ADDED: dict[str, Any] = {
     "schedule": "cosine",
     "warmup_steps": None,
@@ -221,11 +222,13 @@ def train(
     monitor: str,
     mode: str = "max",
     carried: Sequence["tf.Variable"] = (),
+    ask: Callable[[], Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Trains as the settings say: see ``zoo.training.loop.train``.
 
-    In the end the model computes in float32, whatever it was trained in. Of several processes only
-    the chief goes on from here; the others end.
+    What ``ask`` gives is drawn after each epoch: see ``zoo.training.pictures``. In the end the
+    model computes in float32, whatever it was trained in. Of several processes only the chief goes
+    on from here; the others end.
 
     Returns:
         The loop's report, with ``precision``, ``accumulate`` and ``deterministic``.
@@ -236,11 +239,11 @@ def train(
     """
     from zoo.training import loop
     from zoo.training.cluster import Workers
+    from zoo.training.pictures import AttentionPictures
     from zoo.training.precision import to_float32
 
     workers = Workers(model.distribute_strategy)
-    words = (path.read_bytes() for path in sorted(run.vocabulary.rglob("*")) if path.is_file())
-    workers.check_same("vocabulary", b"".join(words))
+    workers.check_same("vocabulary", _vocabulary_of(run))
     report = loop.train(
         model,
         batches,
@@ -257,8 +260,14 @@ def train(
         average_last=settings.average_last,
         strategy=model.distribute_strategy,
         maximum_minutes=settings.maximum_minutes,
+        callbacks=[AttentionPictures(run.tensorboard, ask, logger=run.logger)] if ask else (),
     )
     workers.end_unless_chief(run.logger)
     to_float32(model)
-    chosen = ("precision", "accumulate", "deterministic")
-    return report | {name: getattr(settings, name) for name in chosen}
+    return report | {name: getattr(settings, name) for name in _REPORTED}
+
+
+def _vocabulary_of(run: "RunFolder") -> bytes:
+    """All files that say which word has which id."""
+    files = sorted(path for path in run.vocabulary.rglob("*") if path.is_file())
+    return b"".join(path.read_bytes() for path in files)
