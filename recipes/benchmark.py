@@ -6,6 +6,7 @@
     python -m recipes.benchmark attention --threads 1
     python -m recipes.benchmark complexity --threads 1
     python -m recipes.benchmark lstmn --threads 1
+    python -m recipes.benchmark load
 
 Training: batches cut from length-sorted pools, as the recipes do, of generated ids whose lengths
 follow SQuAD's contexts (log-normal, median 122 words, cut at 400). Serving: a question on a
@@ -14,7 +15,8 @@ and memory of every translation model. Attention: a decoding step of global and 
 by the length of the source. Complexity: time and memory of self-attention, restricted
 self-attention, a recurrent and a convolutional layer by length, and a picture of them
 (docs/complexity.md). LSTMN: training by length and window, and whole steps of the language model
-beside those of a plain LSTM (docs/lstmn.md). Close other programs first.
+beside those of a plain LSTM (docs/lstmn.md). Load: a server that 64 clients ask for a minute,
+every answer compared with that of a direct call (docs/serving.md). Close other programs first.
 """
 
 import statistics
@@ -28,6 +30,7 @@ import tyro
 
 from zoo.tasks.attention_benchmark import AttentionSpeed
 from zoo.tasks.complexity_benchmark import LayerComplexity
+from zoo.tasks.load_benchmark import ServerLoad
 from zoo.tasks.lstmn_benchmark import TapeSpeed
 from zoo.tasks.translation_benchmark import TranslationSpeed
 from zoo.training.command import start
@@ -78,11 +81,20 @@ Command = (
     | Annotated[AttentionSpeed, tyro.conf.subcommand("attention")]
     | Annotated[LayerComplexity, tyro.conf.subcommand("complexity")]
     | Annotated[TapeSpeed, tyro.conf.subcommand("lstmn")]
+    | Annotated[ServerLoad, tyro.conf.subcommand("load")]
 )
 
 
 def main(
-    command: Training | Serving | TranslationSpeed | AttentionSpeed | LayerComplexity | TapeSpeed,
+    command: (
+        Training
+        | Serving
+        | TranslationSpeed
+        | AttentionSpeed
+        | LayerComplexity
+        | TapeSpeed
+        | ServerLoad
+    ),
 ) -> dict[str, Any]:
     """Measures, prints and returns the figures."""
     if isinstance(command, LayerComplexity):
@@ -93,7 +105,7 @@ def main(
             print(f"{name}:")
             print_table(table)
         return tables
-    if isinstance(command, TranslationSpeed | AttentionSpeed):
+    if isinstance(command, TranslationSpeed | AttentionSpeed | ServerLoad):
         print_table(table := command.measure())
         return table
     figures = training(command) if isinstance(command, Training) else serving(command)

@@ -8,6 +8,7 @@ import pytest
 from recipes.benchmark import main
 from zoo.models.registry import models
 from zoo.tasks.attention_benchmark import AttentionSpeed
+from zoo.tasks.load_benchmark import ServerLoad
 from zoo.tasks.lstmn_benchmark import BY_LENGTH, WHOLE_STEP, TapeSpeed
 from zoo.tasks.translation_benchmark import TranslationSpeed, measure_row, row_names
 
@@ -47,6 +48,17 @@ def test_command_measures_in_a_process_a_model_and_prints_a_table():
     assert "training target tokens/s" in header
     assert "peak memory, MB" in header
     assert row.startswith("RNNencdec ")
+
+
+def test_a_server_answers_rightly_under_load(capsys):
+    table = main(ServerLoad(seconds=10))
+    assert set(table) == {"squad_dcn", "multi30k_transformer_en_de"}
+    for row in table.values():
+        assert row["answers"] > 64
+        assert row["wrong"] == row["failed"] == 0
+        assert 0 < row["median, ms"] <= row["99 %, ms"]
+        assert 0 < row["answers/s"] < row["answers"] / 10
+    assert "share of direct" in capsys.readouterr().out
 
 
 def test_attention_by_length_of_the_source(capsys):

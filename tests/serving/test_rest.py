@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.serving.toy_servable import Echo, objects
-from zoo.serving.rest import RequestError, plain, read_request, write_response
+from zoo.serving.rest import RequestError, read_request, write_response
 from zoo.serving.servable import Signature, TensorInfo
 
 NUMBERS = Signature(
@@ -195,7 +195,21 @@ def test_one_output_needs_no_name():
     assert json.loads(write_response(one, by_row=False)) == {"outputs": ["a", {"b64": "/w=="}]}
 
 
-def test_floats_come_back_as_they_were():
-    values = np.random.default_rng(0).random(50).astype("float32")
-    back = np.array(json.loads(json.dumps(plain(values))), np.float32)
+@pytest.mark.parametrize("last", [0.1, np.inf])
+def test_floats_come_back_as_they_were(last):
+    values = np.random.default_rng(0).random((50, 2)).astype("float32") ** 40
+    values[-1, 0] = last
+    for outputs in (values, values.T, values.astype("float64")):  # of any memory layout
+        answer = json.loads(write_response({"x": outputs, "y": outputs}, by_row=False))
+        back = np.array(answer["outputs"]["x"], outputs.dtype)
+        np.testing.assert_array_equal(back, outputs)
+    rows = json.loads(write_response({"x": values, "n": np.arange(50)}, by_row=True))
+    assert [row["n"] for row in rows["predictions"]] == list(range(50))
+    back = np.array([row["x"] for row in rows["predictions"]], np.float32)
     np.testing.assert_array_equal(back, values)
+
+
+def test_a_scalar_is_a_number():
+    outputs = {"a": np.array(2.5, np.float32), "b": np.array([True])}
+    answer = json.loads(write_response(outputs, by_row=False))
+    assert answer == {"outputs": {"a": 2.5, "b": [True]}}

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from tests.serving.toy_servable import Echo
 from zoo.serving.limits import Limits
-from zoo.serving.rest import plain
+from zoo.serving.rest import write_response
 from zoo.serving.running import listen, make_server
 from zoo.serving.servable import Servable
 from zoo.serving.server import make_app
@@ -296,7 +296,7 @@ def test_under_load_every_answer_is_the_one_that_was_asked_for(toy):
 
 
 def as_row(outputs):
-    return {name: plain(value[0]) for name, value in outputs.items()}
+    return json.loads(write_response(outputs, by_row=True))["predictions"][0]
 
 
 def test_a_shipped_model_answers_as_it_does_directly():

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import orjson
 
 if TYPE_CHECKING:
     from zoo.serving.servable import Signature, TensorInfo
@@ -92,17 +93,28 @@ def write_response(outputs: Mapping[str, np.ndarray], *, by_row: bool) -> bytes:
     Returns:
         JSON in UTF-8.
     """
-    lists = {name: plain(value) for name, value in outputs.items()}
-    only = next(iter(lists.values())) if len(lists) == 1 else None
+    # orjson writes arrays ten times as fast, but no infinity.
+    finite = all(np.isfinite(value).all() for value in outputs.values() if value.dtype.kind == "f")
+    values = {name: _writable(value, as_arrays=finite) for name, value in outputs.items()}
+    only = next(iter(values.values())) if len(values) == 1 else None
     answer: dict[str, Any]
     if not by_row:
-        answer = {"outputs": lists if only is None else only}
+        answer = {"outputs": values if only is None else only}
     elif only is not None:
         answer = {"predictions": only}
     else:
-        rows = zip(*lists.values(), strict=True)
-        answer = {"predictions": [dict(zip(lists, row, strict=True)) for row in rows]}
+        rows = zip(*values.values(), strict=True)
+        answer = {"predictions": [dict(zip(values, row, strict=True)) for row in rows]}
+    if finite:
+        return orjson.dumps(answer, option=orjson.OPT_SERIALIZE_NUMPY)
     return json.dumps(answer, ensure_ascii=False).encode()
+
+
+def _writable(value: np.ndarray, *, as_arrays: bool) -> Any:
+    """Nested lists; or an array of numbers, as orjson takes it."""
+    if as_arrays and value.dtype.kind != "O" and value.ndim:
+        return np.ascontiguousarray(value)
+    return plain(value)
 
 
 def rounded(outputs: Mapping[str, np.ndarray], decimals: int) -> dict[str, np.ndarray]:

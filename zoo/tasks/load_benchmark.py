@@ -1,0 +1,200 @@
+"""A server under load: whether every answer is the right one, how long it takes, and what it costs.
+
+``python -m zoo serve`` runs in a process of its own. Clients with a connection each ask one
+question after the other, and compare every answer with that of a direct call. Before that, the same
+model answers the same questions directly, in batches, with nothing between: what a server could
+reach at best. Clients and server share the machine.
+"""
+
+import http.client
+import json
+import random
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from zoo.serving.servable import Servable
+
+_TEXTS = 200
+_SUBJECTS = ("a dog", "two men", "a young woman", "three children", "an old man in a red coat")
+_VERBS = ("runs through", "is sitting near", "looks at", "is standing in front of", "walks along")
+_PLACES = ("the water", "a small house", "the grass", "a crowded street", "the yellow train")
+# The output of a task that is an answer in words.
+_ANSWERS = ("translation", "answer")
+
+
+@dataclass(frozen=True)
+class ServerLoad:
+    """Answers a second of a server whom many clients ask, beside those of direct calls."""
+
+    models: tuple[str, ...] = ("squad_dcn", "multi30k_transformer_en_de")
+    """Translators and readers, one after the other."""
+    clients: int = 64
+    """Connections, each of which asks one question at a time."""
+    seconds: float = 60.0
+    """Of asking, after a warm-up of three."""
+
+    def measure(self) -> dict[str, dict[str, float]]:
+        """Returns model -> column -> figure.
+
+        Raises:
+            ValueError: a model is neither a translator nor a reader; or there are no clients.
+        """
+        if self.clients < 1 or self.seconds <= 0:
+            raise ValueError(
+                f"clients and seconds must be positive, got {self.clients} and {self.seconds}"
+            )
+        return {name: measure_model(self, name) for name in self.models}
+
+
+@dataclass
+class _Told:
+    """What the clients were told."""
+
+    seconds: list[float] = field(default_factory=list)
+    """Of each answer, from the question to the last byte."""
+    elapsed: float = 0.0
+    """From the first question to the last answer."""
+    wrong: int = 0
+    refused: int = 0
+    failed: int = 0
+
+
+def measure_model(settings: ServerLoad, name: str) -> dict[str, float]:
+    """Measures one model: column -> figure."""
+    from zoo.serving.servable import Servable
+
+    servable = Servable(name)
+    questions = make_questions(servable)
+    expected = [_answer(servable, [question])[0] for question in questions]
+    direct = direct_speed(servable, questions, min(settings.seconds, 10.0))
+    with serving(name) as port:
+        path = f"/v1/models/{name}:predict"
+        _ask_for(3.0, port, path, questions, expected, settings.clients)
+        told = _ask_for(settings.seconds, port, path, questions, expected, settings.clients)
+    spans = sorted(told.seconds)
+    return {
+        "answers/s": len(spans) / told.elapsed,
+        "direct, batches of 64, answers/s": direct,
+        "share of direct": len(spans) / told.elapsed / direct,
+        "median, ms": 1000 * spans[len(spans) // 2],
+        "99 %, ms": 1000 * spans[int(len(spans) * 0.99)],
+        "answers": len(spans),
+        "wrong": told.wrong,
+        "refused (503)": told.refused,
+        "failed": told.failed,
+    }
+
+
+def make_questions(servable: "Servable") -> list[dict[str, str]]:
+    """Inputs of the signature `serving_default`, all different.
+
+    Raises:
+        ValueError: it takes other inputs than a translator's or a reader's.
+    """
+    generator = random.Random(0)
+
+    def sentence() -> str:
+        words = " ".join(generator.choice(part) for part in (_SUBJECTS, _VERBS, _PLACES))
+        return f"{words.capitalize()}."
+
+    inputs = set(servable.signatures["serving_default"].inputs)
+    if inputs == {"text"}:
+        return [{"text": f"{sentence()} {number}"} for number in range(_TEXTS)]
+    if inputs == {"question", "context"}:
+        contexts = [" ".join(sentence() for _ in range(15)) for _ in range(_TEXTS)]
+        questions = [f"What is number {number} near the water?" for number in range(_TEXTS)]
+        pairs = zip(questions, contexts, strict=True)
+        return [{"question": question, "context": context} for question, context in pairs]
+    raise ValueError(
+        f"models: {servable.folder.name} takes {sorted(inputs)}, expected a translator or a reader"
+    )
+
+
+def direct_speed(servable: "Servable", questions: list[dict[str, str]], seconds: float) -> float:
+    """Answers a second of direct calls with 64 questions each."""
+    batch = [questions[number % len(questions)] for number in range(64)]
+    _answer(servable, batch)
+    began, answers = time.perf_counter(), 0
+    while time.perf_counter() - began < seconds:
+        answers += len(_answer(servable, batch))
+        generator = random.Random(answers)
+        batch = generator.choices(questions, k=64)
+    return answers / (time.perf_counter() - began)
+
+
+@contextmanager
+def serving(name: str) -> Iterator[int]:
+    """Runs a server of one model; gives its port."""
+    command = [sys.executable, "-m", "zoo", "serve", name, "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            address = server.stdout.readline()
+            yield int(address.split("/v1/")[0].rpartition(":")[2])
+        finally:
+            server.terminate()
+
+
+def _answer(servable: "Servable", questions: list[dict[str, str]]) -> list[str]:
+    columns = {name: [question[name] for question in questions] for name in questions[0]}
+    outputs = servable.ask(columns)
+    name = next(name for name in _ANSWERS if name in outputs)
+    return [one.decode() for one in outputs[name].tolist()]
+
+
+def _ask_for(
+    seconds: float,
+    port: int,
+    path: str,
+    questions: list[dict[str, str]],
+    expected: list[str],
+    clients: int,
+) -> _Told:
+    """Lets all clients ask for a while; what is asked by then is still answered."""
+    told, began = _Told(), time.perf_counter()
+
+    def client(seed: int) -> None:
+        generator = random.Random(seed)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        while time.perf_counter() < began + seconds:
+            number = generator.randrange(len(questions))
+            _ask(connection, path, questions[number], expected[number], told)
+
+    threads = [threading.Thread(target=client, args=(seed,)) for seed in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    told.elapsed = time.perf_counter() - began
+    return told
+
+
+def _ask(
+    connection: http.client.HTTPConnection,
+    path: str,
+    question: dict[str, str],
+    expected: str,
+    told: _Told,
+) -> None:
+    began = time.perf_counter()
+    connection.request("POST", path, json.dumps({"instances": [question]}).encode())
+    answer = connection.getresponse()
+    body = answer.read()
+    span = time.perf_counter() - began
+    if answer.status == 503:
+        told.refused += 1
+        time.sleep(float(answer.headers.get("Retry-After", 1)))
+        return
+    if answer.status != 200:
+        told.failed += 1
+        return
+    row: dict[str, Any] = json.loads(body)["predictions"][0]
+    told.seconds.append(span)
+    told.wrong += expected not in (row.get(name) for name in _ANSWERS)
