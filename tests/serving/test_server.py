@@ -2,10 +2,12 @@
 
 import http.client
 import json
+import resource
 import socket
 import threading
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -147,14 +149,25 @@ def malformed(count):
         )
 
 
-def test_malformed_requests_are_all_answered_4xx(client, echo):
-    bodies = list(malformed(30))
-    for body in bodies:
-        answer = client.post(PREDICT, content=body)
-        assert 400 <= answer.status_code < 500, body
-        assert answer.json().keys() == {"error"}
-    assert len(bodies) == 330
+def test_malformed_requests_are_all_answered_4xx_and_leave_nothing_behind(echo):
+    bodies = list(malformed(910))
+    assert len(bodies) > 10_000
+    held = []
+    with running(make_app({"echo": echo})) as (_, port):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        for number, body in enumerate(bodies):
+            status, told, _ = post(port, body, connection=connection)
+            assert 400 <= status < 500, body
+            assert told.keys() == {"error"}
+            if number in (1_000, len(bodies) - 1):
+                held.append(resident_megabytes())
     assert echo.asked == []
+    assert held[1] < held[0] + 30
+
+
+def resident_megabytes():
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 1e6
 
 
 def test_errors_of_the_model_are_the_clients_or_the_servers(client):
