@@ -5,8 +5,10 @@ them. The names of the outputs, which all models of a task share (docs/serving.m
 are tokens of which text. Outputs with other names are left as they are.
 """
 
+import functools
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -47,14 +49,15 @@ def pick_rows(outputs: Mapping[str, np.ndarray], rows: slice) -> dict[str, np.nd
         if name.endswith("_length") and name.replace("_length", "_tokens") in outputs
     }
     for name, value in picked.items():
-        axes = _axes(name, sides.keys())
+        axes = _axes(name, frozenset(sides))
         for axis, side in zip(range(-len(axes), 0), axes, strict=True):
             value = _cut(value, axis, *sides[side])
         picked[name] = value
     return _without_empty_candidates(picked)
 
 
-def _axes(name: str, sides: Collection[str]) -> tuple[str, ...]:
+@functools.cache
+def _axes(name: str, sides: frozenset[str]) -> tuple[str, ...]:
     """The sides that the last axes of an output stand for; none if they are not known."""
     if name in _AXES:
         return _AXES[name] if all(side in sides for side in _AXES[name]) else ()
@@ -74,7 +77,11 @@ def _cut(value: np.ndarray, axis: int, padded: int, needed: int) -> np.ndarray:
     extra = value.shape[axis] - padded
     if needed >= padded or extra not in (0, 1):
         return value
-    return np.take(value, [*range(needed), *range(padded, padded + extra)], axis=axis)
+    if not extra:
+        kept: list[Any] = [slice(None)] * value.ndim
+        kept[axis] = slice(needed)
+        return value[tuple(kept)]
+    return np.take(value, [*range(needed), padded], axis=axis)
 
 
 def _without_empty_candidates(picked: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

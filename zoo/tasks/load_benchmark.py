@@ -6,9 +6,8 @@ model answers the same questions directly, in batches, with nothing between: wha
 reach at best. Clients and server share the machine.
 """
 
-import http.client
-import json
 import random
+import socket
 import subprocess
 import sys
 import threading
@@ -16,7 +15,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
+
+import orjson
 
 if TYPE_CHECKING:
     from zoo.serving.servable import Servable
@@ -162,10 +163,10 @@ def _ask_for(
 
     def client(seed: int) -> None:
         generator = random.Random(seed)
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-        while time.perf_counter() < began + seconds:
-            number = generator.randrange(len(questions))
-            _ask(connection, path, questions[number], expected[number], told)
+        with _Connection(port, path) as connection:
+            while time.perf_counter() < began + seconds:
+                number = generator.randrange(len(questions))
+                _ask(connection, questions[number], expected[number], told)
 
     threads = [threading.Thread(target=client, args=(seed,)) for seed in range(clients)]
     for thread in threads:
@@ -176,25 +177,43 @@ def _ask_for(
     return told
 
 
-def _ask(
-    connection: http.client.HTTPConnection,
-    path: str,
-    question: dict[str, str],
-    expected: str,
-    told: _Told,
-) -> None:
+class _Connection:
+    """A client of HTTP/1.1 without anything to spare: clients and server share the machine."""
+
+    def __init__(self, port: int, path: str) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self._file = self._socket.makefile("rb")
+        self._head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ".encode()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+        self._socket.close()
+
+    def ask(self, body: bytes) -> tuple[int, dict[bytes, bytes], bytes]:
+        """Status, headers in lower case, and body of an answer."""
+        self._socket.sendall(b"%s%d\r\n\r\n%s" % (self._head, len(body), body))
+        status = int(self._file.readline().split()[1])
+        headers = {}
+        while line := self._file.readline().strip():
+            name, _, value = line.partition(b":")
+            headers[name.lower()] = value
+        return status, headers, self._file.read(int(headers[b"content-length"]))
+
+
+def _ask(connection: _Connection, question: dict[str, str], expected: str, told: _Told) -> None:
     began = time.perf_counter()
-    connection.request("POST", path, json.dumps({"instances": [question]}).encode())
-    answer = connection.getresponse()
-    body = answer.read()
+    status, headers, body = connection.ask(orjson.dumps({"instances": [question]}))
     span = time.perf_counter() - began
-    if answer.status == 503:
+    if status == 503:
         told.refused += 1
-        time.sleep(float(answer.headers.get("Retry-After", 1)))
+        time.sleep(float(headers[b"retry-after"]))
         return
-    if answer.status != 200:
+    if status != 200:
         told.failed += 1
         return
-    row: dict[str, Any] = json.loads(body)["predictions"][0]
+    row: dict[str, Any] = orjson.loads(body)["predictions"][0]
     told.seconds.append(span)
     told.wrong += expected not in (row.get(name) for name in _ANSWERS)
