@@ -132,12 +132,18 @@ def direct_speed(servable: "Servable", questions: list[dict[str, str]], seconds:
 
 @contextmanager
 def serving(name: str) -> Iterator[int]:
-    """Runs a server of one model; gives its port."""
+    """Runs a server of one model; gives its port.
+
+    Raises:
+        ValueError: it does not start; it says why itself.
+    """
     command = [sys.executable, "-m", "zoo", "serve", name, "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
             address = server.stdout.readline()
+            if not address:
+                raise ValueError(f"models: the server of {name} did not start")
             yield int(address.split("/v1/")[0].rpartition(":")[2])
         finally:
             server.terminate()
