@@ -35,6 +35,10 @@ def test_spelled_out_characters_are_what_they_stand_for() -> None:
     assert tree.words == ["(", "1/2", "f***", ")"]
 
 
+def test_a_no_break_space_is_part_of_a_word() -> None:
+    assert parse_tree("(2 (2 8\u00a01\\/2) (3 stars))")[1] == Phrase(2, ["8\u00a01/2"])
+
+
 def test_a_deep_tree_needs_no_recursion() -> None:
     depth = 2000
     nodes = parse_tree("(2 (2 a) " * depth + "(2 b)" + ")" * depth)

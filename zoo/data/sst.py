@@ -28,7 +28,7 @@ LABELS = {
 Classes = Literal[5, 2]
 
 _NEUTRAL = 2
-_PIECES = re.compile(r"\(|\)|[^\s()]+")
+_PIECES = re.compile(r"\(|\)|[^ \t()]+")  # a no-break space is part of a word: "8 1/2"
 _SPELLED = {"-LRB-": "(", "-RRB-": ")", r"\/": "/", r"\*": "*"}
 _SPELLINGS = re.compile("|".join(map(re.escape, _SPELLED)))
 
