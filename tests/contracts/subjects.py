@@ -1,7 +1,6 @@
 """The models under contract: built at tiny sizes with random weights, run, and taken apart."""
 
 import importlib
-import os
 from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
@@ -16,16 +15,6 @@ from zoo.models.registry import ModelEntry, models
 
 every_model = pytest.mark.parametrize("entry", [pytest.param(e, id=n) for n, e in models().items()])
 """Runs a test once for each registered model."""
-
-models_with_time = pytest.mark.parametrize(
-    "entry",
-    [
-        pytest.param(entry, id=name)
-        for name, entry in models().items()
-        if name == "LSTMNClassifier" or os.environ.get("ZOO_SLOW_TESTS")
-    ],
-)
-"""Runs a long test once for one model; with `ZOO_SLOW_TESTS` set, for each registered one."""
 
 GARBAGE = 1e3
 

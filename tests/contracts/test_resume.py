@@ -24,7 +24,7 @@ def killed(tmp_path_factory):
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=600,
         check=False,
     )
     assert child.returncode == -signal.SIGKILL, child.stderr

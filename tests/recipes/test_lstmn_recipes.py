@@ -11,6 +11,7 @@ import tensorflow as tf
 import recipes.snli_lstmn as snli
 import recipes.sst_lstmn as sst
 import recipes.wikitext_lstmn as wikitext
+from tests.recipes.run_folder import check_run_folder
 from tests.training.toy import assert_equal, content, newest, weights
 from zoo.data.classification_sample import inference_sample, sentiment_sample
 from zoo.data.language_sample import best_perplexity
@@ -23,17 +24,10 @@ from zoo.training.checkpoints import Checkpointer
 SMALL = {"embedding_dim": 8, "hidden_dim": 8, "epochs": 1, "batch_size": 2}
 
 
-def check_folder(folder: Path) -> dict:
-    """What every run leaves; returns the result."""
-    assert (folder / "attention.png").stat().st_size > 5_000
-    assert (folder / "saved_model" / "model_card.json").exists()
-    return json.loads((folder / "result.json").read_text())
-
-
 @pytest.mark.system
 def test_the_language_model_learns_the_sample(tmp_path: Path) -> None:
     result = wikitext.main(wikitext.Settings(data="sample", run_dir=tmp_path))
-    assert check_folder(tmp_path)["perplexity"] == result["perplexity"]
+    assert check_run_folder(tmp_path, "perplexity")["perplexity"] == result["perplexity"]
     assert best_perplexity() < result["perplexity"] < 1.05 * best_perplexity()
     serve = load_servable(tmp_path / "saved_model").signatures["serving_default"]
     text = "the pink bell lay near the hat ; nobody knew why it was"
@@ -44,7 +38,7 @@ def test_the_language_model_learns_the_sample(tmp_path: Path) -> None:
 @pytest.mark.system
 def test_the_classifier_learns_the_sample(tmp_path: Path) -> None:
     result = sst.main(sst.Settings(data="sample", run_dir=tmp_path))
-    assert check_folder(tmp_path)["accuracy"] == result["accuracy"] >= 95
+    assert check_run_folder(tmp_path, "accuracy")["accuracy"] == result["accuracy"] >= 95
     serve = load_servable(tmp_path / "saved_model").signatures["serving_default"]
     frame = sentiment_sample("test").head(50)
     names = ("very negative", "negative", "neutral", "positive", "very positive")
@@ -56,7 +50,7 @@ def test_the_classifier_learns_the_sample(tmp_path: Path) -> None:
 @pytest.mark.system
 def test_the_reader_of_pairs_learns_the_sample(tmp_path: Path) -> None:
     result = snli.main(snli.Settings(data="sample", run_dir=tmp_path))
-    assert check_folder(tmp_path)["accuracy"] == result["accuracy"] >= 90
+    assert check_run_folder(tmp_path, "accuracy")["accuracy"] == result["accuracy"] >= 90
     serve = load_servable(tmp_path / "saved_model").signatures["serving_default"]
     frame = inference_sample("test").head(50)
     answers = serve(
@@ -166,7 +160,7 @@ def test_trees_and_pairs_are_read_where_they_lie(tmp_path: Path) -> None:
         settings = recipe.Settings(data_dir=tmp_path, run_dir=folder, **SMALL, **options)
         result = recipe.main(settings)
         assert result["data"].name in ("SST", "SNLI 1.0")
-        assert check_folder(folder)["accuracy"] == result["accuracy"]
+        assert check_run_folder(folder, "accuracy")["accuracy"] == result["accuracy"]
         weights_by_name = read_weights(folder / "saved_model")
         (table,) = (w for name, w in weights_by_name.items() if name.endswith("embedding/table"))
         at_rest = [v for v in given.values() if (table == v).all(axis=1).any()]

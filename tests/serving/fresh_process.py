@@ -49,7 +49,7 @@ def serve_in_fresh_process(
         env={k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "KERAS", "ZOO"))},
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=600,
         check=False,
     )
     assert child.returncode == 0, child.stderr
