@@ -11,6 +11,7 @@ from tests.references import lstmn as reference
 from tests.references.lstmn_weights import stack_weights
 from tests.references.recurrent import log_softmax
 from zoo.models.lstmn_language_model import LSTMNLanguageModel
+from zoo.serving.servable import unoptimised
 from zoo.tasks.language_model import (
     DecayWithoutGain,
     PerplexityEvaluator,
@@ -18,6 +19,7 @@ from zoo.tasks.language_model import (
     TapeCarrier,
     encode_lines,
 )
+from zoo.training.distribution import make_strategy
 
 END = 3
 IDS = np.random.default_rng(0).integers(4, 11, 40).astype("int32")
@@ -140,6 +142,29 @@ def test_training_hands_tapes_on_and_no_gradient():
         again["logits"], model(segments[0][0])["logits"], rtol=1e-4, atol=1e-5
     )
     assert len(carrier.variables) == 3
+
+
+def trained(devices, accumulate=1, rows=5):
+    """Weights and tapes after two epochs, the last segment of each being shorter."""
+    names = [f"CPU:{number}" for number in range(devices)]
+    strategy = make_strategy("mirrored", names) if devices > 1 else make_strategy("none")
+    with strategy.scope():
+        model = make(loss_normaliser="sentences")
+        model.compile(keras.optimizers.SGD(0.3, global_clipnorm=0.5), accumulate=accumulate)
+    batches = SegmentBatches(IDS, batch_size=rows, segment_length=3)
+    model.carry = TapeCarrier(model, rows, slots=2, strategy=strategy)
+    for epoch in range(2):
+        model.fit(batches.training(epoch), shuffle=False, verbose=0)
+    values = [*model.trainable_weights, *model.carry.variables]
+    return [tf.convert_to_tensor(value).numpy() for value in values]
+
+
+@pytest.mark.parametrize(("devices", "accumulate"), [(3, 1), (1, 2)])
+def test_rows_go_on_wherever_and_in_however_many_parts_they_are_read(devices, accumulate):
+    with unoptimised():  # to optimise graphs of replicas takes as long as to trace them
+        expected, found = trained(1), trained(devices, accumulate)
+    for value, other in zip(expected, found, strict=True):
+        np.testing.assert_allclose(other, value, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize(("rows", "slots"), [(0, 3), (2, 0)])

@@ -9,6 +9,7 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from zoo.tasks.endpoints import asking
+from zoo.training.distribution import make_strategy
 from zoo.training.pictures import AttentionPictures
 
 EXAMPLES, BATCH_SIZE, EPOCHS = 12, 4, 3
@@ -59,6 +60,14 @@ def test_there_is_a_picture_an_epoch_at_the_step_of_the_optimizer(model, tmp_pat
     steps = EXAMPLES // BATCH_SIZE
     assert [step for step, *_ in found] == [steps * epoch for epoch in range(1, EPOCHS + 1)]
     assert min(found[0][1:]) > 100
+
+
+def test_there_are_pictures_of_a_model_on_several_devices(tmp_path):
+    with make_strategy("mirrored", ["CPU:0", "CPU:1"]).scope():
+        model = keras.Sequential([keras.layers.Dense(1)])
+        model.compile("sgd", "mse")
+    fit(model, AttentionPictures(tmp_path, lambda: answered(3)))
+    assert [step for step, *_ in pictures(tmp_path)] == [3, 6, 9]
 
 
 def test_what_cannot_be_drawn_is_logged_and_training_goes_on(model, tmp_path, caplog):

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from zoo.text.words import WordCodec
     from zoo.training.runs import RunFolder
 
+TEXTS = {
+    "text": "The story is thin, but the actors are so good that nobody will mind.",
+    "premise": "A girl in a yellow raincoat is jumping over a puddle.",
+    "hypothesis": "A child is playing outside in the rain.",
+}
+"""Written for the pictures."""
+
 
 @dataclass(frozen=True)
 class ClassificationSettings(TrainingSettings):
@@ -182,7 +189,9 @@ def _endpoint(
 
 def _texts(data: "ClassificationData") -> list[str]:
     """The text, or the pair of them, of the pictures."""
-    return list(data.test[list(data.sides)].iloc[0])
+    if data.record.name == "sample":
+        return list(data.test[list(data.sides)].iloc[0])
+    return [TEXTS[side] for side in data.sides]
 
 
 def _export(

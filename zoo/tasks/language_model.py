@@ -90,15 +90,24 @@ class SegmentBatches:
             first_step: how many segments to leave out at the beginning.
 
         Returns:
-            Pairs: ``text`` int32 (B, T) and ``continues`` bool (B,), whether the row goes on with
-            the tape of the segment before; the next ids (B, T).
+            Pairs: ``text`` int32 (B, T), ``rows`` int32 (B,), their numbers, and ``continues`` bool
+            (B,), whether the row goes on with the tape of the segment before; the next ids (B, T).
         """
         segments = list(_segments(self.inputs, self.targets, self.segment_length))[first_step:]
-        ids = tf.TensorSpec((self.batch_size, None), tf.int32)
-        signature = ({"text": ids, "continues": tf.TensorSpec((self.batch_size,), tf.bool)}, ids)
+        signature = _signature(self.batch_size)
         data = tf.data.Dataset.from_generator(lambda: iter(segments), output_signature=signature)
         counted = tf.data.experimental.assert_cardinality(len(segments))
         return data.apply(counted).prefetch(tf.data.AUTOTUNE)
+
+
+def _signature(rows: int) -> tuple[dict[str, tf.TensorSpec], tf.TensorSpec]:
+    """Of a segment's inputs and targets."""
+    ids = tf.TensorSpec((rows, None), tf.int32)
+    kinds = {"rows": tf.int32, "continues": tf.bool}
+    return {
+        "text": ids,
+        **{name: tf.TensorSpec((rows,), kind) for name, kind in kinds.items()},
+    }, ids
 
 
 def _rows(ids: np.ndarray, rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
@@ -112,33 +121,36 @@ def _segments(
 ) -> Iterator[tuple[dict[str, np.ndarray], np.ndarray]]:
     for first in range(0, inputs.shape[1], length):
         part = slice(first, first + length)
-        continues = np.full(len(inputs), first > 0)
-        yield {"text": inputs[:, part], "continues": continues}, targets[:, part]
+        rows = np.arange(len(inputs), dtype="int32")
+        row_by_row = {"rows": rows, "continues": np.full(len(inputs), first > 0)}
+        yield {"text": inputs[:, part], **row_by_row}, targets[:, part]
 
 
 class TapeCarrier:
     """Holds the tapes of all layers between two segments: `LSTMNLanguageModel.carry`.
 
+    Each replica of a strategy reads rows of its own; what it leaves of them is gathered.
+
     Args:
         model: a built model.
         rows: number of rows B.
         slots: slots K carried of every layer's tape.
+        strategy: the model is trained under; None: what reads is one device.
 
     Raises:
-        ValueError: if a number is not positive, or the model is trained on several devices: rows
-            go on where they were, and are not spread anew.
+        ValueError: if a number is not positive.
     """
 
-    def __init__(self, model: LSTMNLanguageModel, rows: int, slots: int) -> None:
+    def __init__(
+        self,
+        model: LSTMNLanguageModel,
+        rows: int,
+        slots: int,
+        strategy: tf.distribute.Strategy | None = None,
+    ) -> None:
         for name, value in (("rows", rows), ("slots", slots)):
             if value < 1:
                 raise ValueError(f"{name} is {value}, expected at least 1")
-        replicas = model.distribute_strategy.num_replicas_in_sync
-        if replicas > 1:
-            raise ValueError(
-                f"the model is on {replicas} devices, expected one (strategy none): tapes are "
-                "carried from row to row"
-            )
         n, dtype = model.hidden_dim, model.compute_dtype
         real = np.zeros((rows, slots), bool)
         real[:, -1] = model.include_initial
@@ -148,10 +160,11 @@ class TapeCarrier:
             "real": tf.constant(real),
             "summary": tf.zeros((rows, n), dtype),
         }
-        self.tapes = [
-            {name: tf.Variable(value, trainable=False) for name, value in self.fresh.items()}
-            for _ in range(model.depth)
-        ]
+        with (strategy or tf.distribute.get_strategy()).scope():
+            self.tapes = [
+                {name: _shared(value) for name, value in self.fresh.items()}
+                for _ in range(model.depth)
+            ]
 
     @property
     def variables(self) -> list[tf.Variable]:
@@ -164,24 +177,47 @@ class TapeCarrier:
         """Reads a segment and keeps its tapes.
 
         Args:
-            inputs: of which ``continues`` bool (B,) is looked at.
+            inputs: of which ``rows`` int32 (B',), which rows these are, and ``continues`` bool
+                (B',) are looked at.
             read: tapes and the number of slots to go on with -> outputs and tapes.
         """
-        outputs, tapes = read(
-            [self._before(tape, inputs["continues"]) for tape in self.tapes], self.slots
-        )
+        outputs, tapes = read([self._before(tape, inputs) for tape in self.tapes], self.slots)
+        left = tf.nest.map_structure(tf.stop_gradient, [inputs["rows"], tapes])
+        rows, tapes = _of_all_replicas(left)
         for held, tape in zip(self.tapes, tapes, strict=True):
             for name, variable in held.items():
-                variable.assign(tf.stop_gradient(tape[name]))
+                values = tf.convert_to_tensor(variable)
+                variable.assign(tf.tensor_scatter_nd_update(values, rows[:, None], tape[name]))
         return outputs
 
-    def _before(self, tape: dict[str, tf.Variable], continues: tf.Tensor) -> dict[str, tf.Tensor]:
+    def _before(
+        self, tape: dict[str, tf.Variable], inputs: Mapping[str, tf.Tensor]
+    ) -> dict[str, tf.Tensor]:
         """The tape where a row goes on, and that of a new text where it does not."""
-        chosen = {}
+        rows, chosen = inputs["rows"], {}
         for name, variable in tape.items():
-            rows = tf.reshape(continues, (-1, *[1] * (len(variable.shape) - 1)))
-            chosen[name] = tf.where(rows, tf.convert_to_tensor(variable), self.fresh[name])
+            goes_on = tf.reshape(inputs["continues"], (-1, *[1] * (len(variable.shape) - 1)))
+            held = tf.gather(tf.convert_to_tensor(variable), rows)
+            chosen[name] = tf.where(goes_on, held, tf.gather(self.fresh[name], rows))
         return chosen
+
+
+def _shared(value: tf.Tensor) -> tf.Variable:
+    """A variable that every replica gives the same values."""
+    first = tf.VariableAggregation.ONLY_FIRST_REPLICA
+    return tf.Variable(value, trainable=False, aggregation=first)
+
+
+def _of_all_replicas(values: Any) -> Any:
+    """Tensors (B', ...) of each replica as those of the batch (B, ...)."""
+    context = tf.distribute.get_replica_context()
+    if context is None or context.num_replicas_in_sync == 1:
+        return values
+    numbers = tf.nest.map_structure(
+        lambda x: tf.cast(x, tf.int32) if x.dtype == tf.bool else x, values
+    )
+    gathered = context.all_gather(numbers, axis=0)
+    return tf.nest.map_structure(lambda x, like: tf.cast(x, like.dtype), gathered, values)
 
 
 class PerplexityEvaluator:
@@ -213,9 +249,7 @@ class PerplexityEvaluator:
         self.segments = list(_segments(*_rows(padded, rows, columns), segment_length))
         self.model = model
         self.carrier = TapeCarrier(model, rows, slots)
-        ids_spec = tf.TensorSpec((rows, None), tf.int32)
-        inputs = {"text": ids_spec, "continues": tf.TensorSpec((rows,), tf.bool)}
-        self._losses = tf.function(self._segment, input_signature=[inputs, ids_spec])
+        self._losses = tf.function(self._segment, input_signature=_signature(rows))
 
     def __call__(self) -> dict[str, float]:
         """Returns ``perplexity`` and ``tokens``."""

@@ -124,7 +124,9 @@ def _train(
     run.logger.info("training words: %d, unknown: %d", len(stream.ids), stream.unknown)
     batches = SegmentBatches(stream.ids, settings.batch_size, settings.segment_length)
     model = _compile(settings, lambda: make_model(settings, codec.vocabulary_size), batches)
-    model.carry = carrier = TapeCarrier(model, settings.batch_size, settings.carried_slots)
+    model.carry = carrier = TapeCarrier(
+        model, settings.batch_size, settings.carried_slots, model.distribute_strategy
+    )
     carried = carrier.variables
     evaluate: Callable[[], dict[str, float]]
     evaluate = _evaluator(settings, model, data.validation, codec, run, "validation")
@@ -151,20 +153,22 @@ def _compile(settings: Any, make_model: Callable[[], Any], batches: Any) -> Any:
     """The built and compiled model.
 
     Raises:
-        ValueError: if there is no epoch to train, or steps are to be taken in parts.
+        ValueError: if there is no epoch to train, or several devices are to take a step in parts.
     """
     import keras
-
-    if settings.accumulate != 1:
-        raise ValueError(
-            f"accumulate is {settings.accumulate}, expected 1: tapes are carried from row to row"
-        )
 
     def descent() -> keras.optimizers.Optimizer:
         return keras.optimizers.SGD(settings.learning_rate, global_clipnorm=settings.clip_norm)
 
     chosen = descent if settings.optimizer == "sgd" else None
-    return build_and_compile(settings, make_model, batches.steps_per_epoch, chosen)
+    model = build_and_compile(settings, make_model, batches.steps_per_epoch, chosen)
+    devices = model.distribute_strategy.num_replicas_in_sync
+    if settings.accumulate > 1 and devices > 1:
+        raise ValueError(
+            f"accumulate is {settings.accumulate}, expected 1 with {devices} devices: "
+            "what rows leave is gathered once a step"
+        )
+    return model
 
 
 def _evaluator(

@@ -54,7 +54,7 @@ class AttentionPictures(keras.callbacks.Callback):
             return
         image = tf.io.decode_png(_png(figure), channels=4)
         with self._writer.as_default():
-            step = int(self.model.optimizer.iterations)
+            step = int(self.model.optimizer.iterations.numpy())
             tf.summary.image("attention", image[None], step=step)
         self._writer.flush()
 
