@@ -62,3 +62,12 @@ def test_the_shipped_translators_give_the_n_best():
     assert len({*translations}) == 4
     assert "Ein Mann in einem roten Hemd schläft." in translations
     assert np.all(np.diff(result["score"].numpy()[0]) <= 0)
+
+
+def test_the_shipped_judge_of_films_says_how_good_they_are_found():
+    serve = load_servable("sst_lstmn").signatures["serving_default"]
+    texts = ["A dull and lifeless film.", "An absolute joy from beginning to end!", ""]
+    result = serve(text=tf.constant(texts))
+    assert result["label"].numpy()[:2].tolist() == [b"very negative", b"very positive"]
+    assert result["attention_intra"].shape[2:] == (8, 9)  # of the longest text
+    assert result["text_length"].numpy().tolist() == [6, 8, 0]
