@@ -127,3 +127,9 @@ def test_the_scores_without_weights_have_none():
 def test_a_maximum_length_must_be_positive():
     with pytest.raises(ValueError, match="maximum_length is 0, expected a positive integer"):
         LocationScore(0)
+
+
+def test_a_cosine_needs_no_row():
+    """A replica may have no example, when models run eagerly too."""
+    score = make("content")
+    assert score(QUERIES[:0], KEYS[:0]).shape == (0, QUERIES.shape[1], KEYS.shape[1])

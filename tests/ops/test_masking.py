@@ -147,3 +147,11 @@ def test_argmax_finds_the_first_best_real_position():
     assert masking.masked_argmax(values.T, mask.T, axis=0).numpy().tolist() == [1, 0, 0]
     half = masking.masked_argmax(values.astype("float16"), mask)
     assert half.numpy().tolist() == [1, 0, 0]
+
+
+def test_there_may_be_no_row():
+    """A replica may have no example, when models run eagerly too."""
+    scores, mask = tf.zeros((0, 5)), tf.zeros((0, 5), tf.bool)
+    for function in (masking.masked_softmax, masking.masked_log_softmax):
+        assert function(scores, mask).shape == (0, 5)
+    assert masking.masked_argmax(scores, mask).shape == (0,)

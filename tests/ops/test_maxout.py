@@ -71,3 +71,8 @@ def test_half_precision_stays_half():
     values = np.random.default_rng(2).normal(size=(3, 8)).astype("float16")
     assert maxout(values, 4).dtype == "float16"
     assert gradient_of(values, 4, np.ones((3, 2))).dtype == "float16"
+
+
+def test_there_may_be_no_row():
+    """A replica may have no example, when models run eagerly too."""
+    assert maxout(tf.zeros((0, 7, 6)), 3).shape == (0, 7, 2)

@@ -173,7 +173,7 @@ def _unit_vectors(values: Tensor) -> Tensor:
     Each vector is divided by its largest component first, of which the result does not depend:
     squares neither overflow nor vanish, in half precision too.
     """
-    largest = ops.stop_gradient(ops.max(ops.abs(values), axis=-1, keepdims=True))
+    largest = ops.stop_gradient(ops.max(ops.abs(values), axis=-1, keepdims=True, initial=0.0))
     zero = ops.equal(largest, 0)
     one = ops.ones_like(largest)
     scale = ops.where(zero, ops.zeros_like(largest), one / ops.where(zero, one, largest))

@@ -69,7 +69,9 @@ def masked_log_softmax(scores: Tensor, mask: Tensor, axis: int = -1) -> Tensor:
         float32 (or float64) log-probabilities, finite everywhere.
     """
     masked = mask_scores(scores, mask)
-    masked = masked - ops.stop_gradient(ops.max(masked, axis=axis, keepdims=True))
+    # The initial value lets it be called without a row.
+    maximum = ops.max(masked, axis=axis, keepdims=True, initial=-float("inf"))
+    masked = masked - ops.stop_gradient(maximum)
     log_total = ops.logsumexp(masked, axis=axis, keepdims=True)
     return mask_scores(masked - log_total, mask)
 

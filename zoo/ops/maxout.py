@@ -28,7 +28,8 @@ def _split_pools(values: Tensor, pool_size: int) -> Tensor:
 @ops.custom_gradient
 def _maximum(values: Tensor) -> tuple[Tensor, Any]:
     """Maximum over the last axis but one; its gradient is two passes instead of TF's four."""
-    maximum = ops.max(values, axis=-2, keepdims=True)
+    # The initial value lets it be called without a row.
+    maximum = ops.max(values, axis=-2, keepdims=True, initial=-float("inf"))
 
     def gradient(upstream: Tensor) -> Tensor:
         winners = ops.cast(ops.equal(values, maximum), values.dtype)
