@@ -103,11 +103,9 @@ class SegmentBatches:
 def _signature(rows: int) -> tuple[dict[str, tf.TensorSpec], tf.TensorSpec]:
     """Of a segment's inputs and targets."""
     ids = tf.TensorSpec((rows, None), tf.int32)
-    kinds = {"rows": tf.int32, "continues": tf.bool}
-    return {
-        "text": ids,
-        **{name: tf.TensorSpec((rows,), kind) for name, kind in kinds.items()},
-    }, ids
+    one_a_row = {"rows": tf.TensorSpec((rows,), tf.int32)}
+    one_a_row["continues"] = tf.TensorSpec((rows,), tf.bool)
+    return {"text": ids, **one_a_row}, ids
 
 
 def _rows(ids: np.ndarray, rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
