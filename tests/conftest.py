@@ -42,6 +42,15 @@ def fixed_seed() -> int:
     return SEED
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Has one process run all tests of a file that share a fixture: it is made once then."""
+    for item in items:
+        fixtures = item._fixtureinfo.name2fixturedefs.values()
+        if any(fixture.scope == "module" for (*_, fixture) in fixtures):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
 def pytest_collection_finish() -> None:
     """Keeps Python's collector from going through what the imports made, again and again."""
     gc.collect()

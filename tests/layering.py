@@ -36,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 _SHARED_BY_MODELS = {
     "zoo.models.base",
     "zoo.models.accumulation",
+    "zoo.models.arguments",
     "zoo.models.registry",
     "zoo.models.gated_translator",
     "zoo.models.sequence_to_sequence",

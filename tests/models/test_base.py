@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 from keras import ops
 
-from zoo.models.base import BaseModel, check_choice, check_rate, check_sizes
+from zoo.models.base import BaseModel
 
 X = np.array([[1.0, 2.0, 3.0], [4.0, 0.0, 0.0], [5.0, 6.0, 0.0]], "float32")  # 0 is padding
 Y = np.array([[2.0, 0.0, 1.0], [1.0, 9.0, 9.0], [0.0, 3.0, 9.0]], "float32")
@@ -297,22 +297,16 @@ def test_a_configuration_holds_every_argument():
     assert copy.compute_dtype == "float64"
 
 
-def test_check_sizes_names_the_first_that_is_not_a_positive_integer():
-    check_sizes(a=1, b=10**9)
-    for value in (0, -3, 2.0, "2", None):
-        with pytest.raises(ValueError, match=f"^b is {value!r}, expected a positive integer"):
-            check_sizes(a=1, b=value, c=0)
-
-
-def test_check_rate_takes_0_and_not_1():
-    for value in (0, 0.0, 0.999):
-        check_rate("dropout", value)
-    for value in (1, 1.0, -0.1, float("nan")):
-        with pytest.raises(ValueError, match=f"^dropout is {value!r}, expected at least 0"):
-            check_rate("dropout", value)
-
-
-def test_check_choice_lists_what_there_is():
-    check_choice("over", "all", ("all", "halt"))
-    with pytest.raises(ValueError, match=r"over is 'none', expected one of \['all', 'halt'\]"):
-        check_choice("over", "none", ("all", "halt"))
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_a_step_is_traced_once(replicas, logical_cpus, monkeypatch):
+    """The variables of Adam would have it traced again, were they made while it is traced."""
+    forward, traced = Slope.forward, []
+    monkeypatch.setattr(Slope, "forward", lambda *a: traced.append(1) or forward(*a))
+    strategy = tf.distribute.get_strategy()
+    if replicas > 1:
+        strategy = tf.distribute.MirroredStrategy(logical_cpus[:replicas])
+    with strategy.scope():
+        model = make("adam")
+    model.fit({"x": X}, {"y": Y}, batch_size=len(X), epochs=2, verbose=0)
+    assert len(traced) == replicas
+    assert model.optimizer.iterations.numpy() == 2

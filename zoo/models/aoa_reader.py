@@ -31,7 +31,8 @@ from keras import ops
 from zoo.attention.over_attention import attend_over, attend_sum
 from zoo.layers.embedding import WordEmbedding
 from zoo.layers.gated_unit import BidirectionalGatedUnit
-from zoo.models.base import AttentionMap, BaseModel, check_choice, check_rate, check_sizes
+from zoo.models.arguments import check_choice, check_rate, check_sizes
+from zoo.models.base import AttentionMap, BaseModel
 from zoo.models.registry import register_model
 from zoo.ops.masking import MASKED_SCORE, Tensor, mask_from_ids, masked_argmax
 from zoo.ops.occurrences import log_total_of_words, total_of_each_position

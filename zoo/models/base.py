@@ -15,6 +15,7 @@ import tensorflow as tf
 from keras import ops
 
 from zoo.models.accumulation import sum_over_parts
+from zoo.models.arguments import check_sizes
 from zoo.ops.masking import Tensor
 
 
@@ -128,8 +129,12 @@ class BaseModel(keras.Model):
     def compile_from_config(self, config: dict[str, Any]) -> None:
         """Compiles as a saved model was; Keras leaves this to whoever overrides ``compile``."""
         self.compile(**keras.saving.deserialize_keras_object(config))
-        if self.built:
-            self.optimizer.build(self.trainable_variables)
+        self._build_optimizer()
+
+    def make_train_function(self, force: bool = False) -> None:
+        """As in Keras. An optimizer that is built while a step is traced has it traced twice."""
+        self._build_optimizer()
+        super().make_train_function(force)
 
     def compute_loss(
         self,
@@ -210,6 +215,11 @@ class BaseModel(keras.Model):
             data_batch = keras.tree.map_structure(lambda v: local(v)[0], next(batches))
             iterator = None
         super()._maybe_symbolic_build(iterator, data_batch)
+
+    def _build_optimizer(self) -> None:
+        if self.built and not self.optimizer.built:
+            with self.distribute_strategy.scope():
+                self.optimizer.build(self.trainable_variables)
 
     def _gradients(
         self, data: Any, loss_of: Callable[[Tensor, Tensor], Tensor]
@@ -308,22 +318,3 @@ def _dense(gradient: Any) -> Tensor | None:
     Keras would clip and square the occurrences one by one.
     """
     return None if gradient is None else tf.convert_to_tensor(gradient)
-
-
-def check_sizes(**sizes: Any) -> None:
-    """Raises a ValueError for the first of ``sizes`` that is not a positive integer."""
-    for name, size in sizes.items():
-        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-            raise ValueError(f"{name} is {size!r}, expected a positive integer")
-
-
-def check_rate(name: str, value: Any) -> None:
-    """Raises a ValueError if ``value`` is not in [0, 1)."""
-    if not 0 <= value < 1:
-        raise ValueError(f"{name} is {value!r}, expected at least 0 and less than 1")
-
-
-def check_choice(name: str, value: Any, options: Sequence[Any]) -> None:
-    """Raises a ValueError if ``value`` is none of ``options``."""
-    if value not in options:
-        raise ValueError(f"{name} is {value!r}, expected one of {list(options)}")

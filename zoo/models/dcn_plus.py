@@ -43,7 +43,8 @@ from zoo.layers.pointing import (
     sampled_log_probability,
     span_overlap_f1,
 )
-from zoo.models.base import AttentionMap, BaseModel, check_choice, check_rate, check_sizes
+from zoo.models.arguments import check_choice, check_rate, check_sizes
+from zoo.models.base import AttentionMap, BaseModel
 from zoo.models.registry import register_model
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
 

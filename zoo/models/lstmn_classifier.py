@@ -29,7 +29,8 @@ from zoo.layers.classifier_head import ClassifierHead
 from zoo.layers.embedding import WordEmbedding
 from zoo.layers.lstmn import check_window, intra_attention
 from zoo.layers.stacked_lstmn import StackedLSTMN
-from zoo.models.base import AttentionMap, BaseModel, check_rate, check_sizes
+from zoo.models.arguments import check_rate, check_sizes
+from zoo.models.base import AttentionMap, BaseModel
 from zoo.models.registry import register_model
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids

@@ -29,7 +29,8 @@ from keras import ops
 from zoo.layers.embedding import WordEmbedding
 from zoo.layers.lstmn import Tape, check_window, intra_attention
 from zoo.layers.stacked_lstmn import StackedLSTMN
-from zoo.models.base import AttentionMap, BaseModel, check_choice, check_rate, check_sizes
+from zoo.models.arguments import check_choice, check_rate, check_sizes
+from zoo.models.base import AttentionMap, BaseModel
 from zoo.models.registry import register_model
 from zoo.models.sequence_to_sequence import LossNormaliser
 from zoo.ops.cross_entropy import precise_cross_entropy

@@ -27,7 +27,7 @@ from keras import ops
 from zoo.layers.lstmn import LSTMNStates, check_window
 from zoo.layers.reader_pair import ReaderPair
 from zoo.layers.recurrence import FusedStep, Slots
-from zoo.models.base import check_choice
+from zoo.models.arguments import check_choice
 from zoo.models.registry import register_model
 from zoo.models.sequence_to_sequence import (
     LossNormaliser,

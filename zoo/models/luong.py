@@ -33,7 +33,8 @@ from keras import ops
 from zoo.attention.attend import attend
 from zoo.attention.local import LocalAttention, Window
 from zoo.attention.scores import make_score
-from zoo.models.base import AttentionMap, check_choice, check_sizes
+from zoo.models.arguments import check_choice, check_sizes
+from zoo.models.base import AttentionMap
 from zoo.models.registry import register_model
 from zoo.models.sequence_to_sequence import LossNormaliser, group_rows, ungroup_rows
 from zoo.models.stacked_translator import StackedTranslator

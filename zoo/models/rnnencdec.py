@@ -28,7 +28,8 @@ import keras
 from keras import ops
 
 from zoo.layers.gated_unit import GatedUnit, ResetAfterUnit
-from zoo.models.base import AttentionMap, check_sizes
+from zoo.models.arguments import check_sizes
+from zoo.models.base import AttentionMap
 from zoo.models.gated_translator import NORMAL, GatedTranslator
 from zoo.models.registry import register_model
 from zoo.models.sequence_to_sequence import LossNormaliser, repeat_rows

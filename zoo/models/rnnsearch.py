@@ -30,7 +30,7 @@ from keras import ops
 from zoo.attention.attend import attend
 from zoo.attention.scores import AdditiveScore
 from zoo.layers.gated_unit import BidirectionalGatedUnit, GatedUnit
-from zoo.models.base import check_choice, check_sizes
+from zoo.models.arguments import check_choice, check_sizes
 from zoo.models.gated_translator import NORMAL, GatedTranslator
 from zoo.models.registry import register_model
 from zoo.models.sequence_to_sequence import LossNormaliser, group_rows, ungroup_rows

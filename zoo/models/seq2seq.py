@@ -19,7 +19,8 @@ reversed; what this code reached on Multi30k stands in ``docs/translation.md``.
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from zoo.models.base import AttentionMap, check_sizes
+from zoo.models.arguments import check_sizes
+from zoo.models.base import AttentionMap
 from zoo.models.registry import register_model
 from zoo.models.sequence_to_sequence import LossNormaliser
 from zoo.models.stacked_translator import StackedTranslator

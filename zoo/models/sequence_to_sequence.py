@@ -24,7 +24,8 @@ from keras import ops, tree
 
 from zoo.layers.embedding import WordEmbedding
 from zoo.layers.recurrence import scan
-from zoo.models.base import AttentionMap, BaseModel, check_choice, check_rate, check_sizes
+from zoo.models.arguments import check_choice, check_rate, check_sizes
+from zoo.models.base import AttentionMap, BaseModel
 from zoo.ops.cross_entropy import SmoothingOver, precise_cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
 

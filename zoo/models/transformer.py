@@ -37,7 +37,8 @@ from zoo.layers.embedding import WordEmbedding
 from zoo.layers.positions import LearnedPositions, SinusoidalPositions
 from zoo.layers.transformer_blocks import OPTIONS, Norm
 from zoo.layers.transformer_stacks import DecoderStack, EncoderStack, own_columns
-from zoo.models.base import AttentionMap, check_choice, check_rate, check_sizes
+from zoo.models.arguments import check_choice, check_rate, check_sizes
+from zoo.models.base import AttentionMap
 from zoo.models.registry import register_model
 from zoo.models.sequence_to_sequence import LossNormaliser, SequenceToSequenceModel
 from zoo.ops.cross_entropy import SmoothingOver
