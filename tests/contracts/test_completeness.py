@@ -8,7 +8,7 @@ from tests.contracts.tasks import TASKS
 from zoo.models.registry import MODULES, models
 
 ROOT = Path(__file__).resolve().parents[2]
-SHARED = {"__init__", "accumulation", "base", "registry", "sequence_to_sequence"}
+SHARED = {"__init__", "accumulation", "arguments", "base", "registry", "sequence_to_sequence"}
 SHARED |= {"gated_translator", "stacked_translator"}
 
 WITHOUT_ATTENTION = {"SutskeverTranslator", "RNNencdec", "ChoTranslator"}

@@ -76,7 +76,8 @@ class Record(keras.callbacks.Callback):
         self.first, self.losses = None, []
 
     def on_train_batch_end(self, batch, logs=None):
-        self.losses.append(float(logs["loss"]))
+        # Not `logs`, which is a mean over replicas.
+        self.losses.append(float(self.model.get_metrics_result()["loss"]))
         if len(self.losses) == 2:
             self.first = flat(self.model)
 

@@ -74,7 +74,7 @@ def test_auto_is_the_first_set_that_lies_here_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("attention", ["over", "sum"])
 def test_trains_on_files_of_questions(tmp_path: Path, attention: str) -> None:
-    """The official format, one epoch, the whole way."""
+    """The official format, one epoch, two devices, the whole way."""
     write_set(tmp_path)
     settings = recipe.Settings(
         data_dir=tmp_path,
@@ -84,9 +84,11 @@ def test_trains_on_files_of_questions(tmp_path: Path, attention: str) -> None:
         hidden_dim=5,
         epochs=1,
         batch_size=4,
+        devices="cpu:2",
     )
     result = recipe.main(settings)
     assert result["epochs"] == 1
+    assert result["replicas"] == 2
     assert 0 <= result["accuracy"] <= 100
     assert 0 <= result["validation_accuracy"] <= 100
     stored = json.loads((tmp_path / "run" / "settings.json").read_text())

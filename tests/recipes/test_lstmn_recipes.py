@@ -71,9 +71,15 @@ def write_treebank(folder: Path) -> None:
 def test_a_text_in_the_layout_of_the_treebank_is_read(tmp_path: Path) -> None:
     write_treebank(tmp_path)
     settings = wikitext.Settings(
-        data="ptb", data_dir=tmp_path, run_dir=tmp_path / "run", segment_length=7, **SMALL
+        data="ptb",
+        data_dir=tmp_path,
+        run_dir=tmp_path / "run",
+        segment_length=7,
+        devices="cpu:2",
+        **SMALL,
     )
     result = wikitext.main(settings)
+    assert result["replicas"] == 2
     assert result["tokens"] == 90
     assert 1.0 < result["perplexity"] < 20.0
     assert read_card(tmp_path / "run" / "saved_model").metrics["perplexity"] == result["perplexity"]
@@ -157,8 +163,11 @@ def test_trees_and_pairs_are_read_where_they_lie(tmp_path: Path) -> None:
         (snli, {"fusion": "shallow", "vectors": vectors}),
     ):
         folder = tmp_path / recipe.__name__
-        settings = recipe.Settings(data_dir=tmp_path, run_dir=folder, **SMALL, **options)
+        settings = recipe.Settings(
+            data_dir=tmp_path, run_dir=folder, devices="cpu:2", **SMALL, **options
+        )
         result = recipe.main(settings)
+        assert result["replicas"] == 2
         assert result["data"].name in ("SST", "SNLI 1.0")
         assert check_run_folder(folder, "accuracy")["accuracy"] == result["accuracy"]
         weights_by_name = read_weights(folder / "saved_model")

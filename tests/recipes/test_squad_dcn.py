@@ -47,7 +47,7 @@ def test_settings_given_as_none_depend_on_the_data() -> None:
 
 
 def test_trains_on_a_data_set_in_squads_format(tmp_path: Path) -> None:
-    """Two files of the official format, vectors learned, DCN+, one epoch, the whole way."""
+    """Two files of the official format, DCN+, one epoch, two devices, the whole way."""
     from zoo.data.reading_sample import reading_sample
 
     for split, part in (("train", "train"), ("dev", "test")):
@@ -76,9 +76,11 @@ def test_trains_on_a_data_set_in_squads_format(tmp_path: Path) -> None:
         iterations=2,
         epochs=1,
         maximum_vocabulary=200,
+        devices="cpu:2",
     )
     result = recipe.main(settings)
     assert result["epochs"] == 1
+    assert result["replicas"] == 2
     assert 0 <= result["exact_match"] <= result["f1"] <= 100
     stored = json.loads((tmp_path / "run" / "settings.json").read_text())
     assert stored["data"] == "squad"

@@ -192,7 +192,7 @@ def write_parallel(folder: Path) -> None:
 
 
 def test_trains_on_files_in_the_layout_of_multi30k(tmp_path: Path) -> None:
-    """The whole way, one epoch; started again it trains no step; other settings are refused."""
+    """One epoch on two devices; started again it trains no step; other settings are refused."""
     write_parallel(tmp_path)
     settings = rnnsearch.Settings(
         data_dir=tmp_path,
@@ -206,8 +206,10 @@ def test_trains_on_files_in_the_layout_of_multi30k(tmp_path: Path) -> None:
         batch_size=8,
         warmup_steps=1,
         beam_width=2,
+        devices="cpu:2",
     )
     result = rnnsearch.main(settings)
+    assert result["replicas"] == 2
     assert result["step"] == 5
     assert {"bleu", "bleu_lowercase", "exact_match", "perplexity"} <= result.keys()
     assert result["perplexity"] < 150
@@ -241,8 +243,10 @@ def test_a_transformer_with_one_vocabulary_is_trained_by_tokens_and_averaged(tmp
         batch_tokens=200,
         warmup_steps=3,
         beam_width=2,
+        devices="cpu:2",
     )
     result = transformer.main(settings)
+    assert result["replicas"] == 2
     steps = [record["step"] for record in result["history"]]
     assert steps == [result["step"] // 2, result["step"]]
     assert steps[0] > 1
