@@ -16,6 +16,7 @@ import tensorflow as tf
 from tests.contracts.subjects import build, every_model, gradients_of
 from tests.contracts.tasks import TASKS, Batch
 from zoo.serving.servable import unoptimised
+from zoo.text.batching import without_tuning
 from zoo.training.averaging import ExponentialMovingAverage
 from zoo.training.distribution import make_strategy
 
@@ -85,7 +86,8 @@ class Record(keras.callbacks.Callback):
 def trained(entry, replicas, optimizer, accumulate=1, rounds=1, eagerly=False):
     """Trains in one epoch on the examples in their order: an epoch costs an iterator a device."""
     batch = Batch(TASKS[entry.task].examples(EXAMPLES))
-    data = tf.data.Dataset.from_tensor_slices((batch.inputs, batch.targets)).batch(BATCH)
+    data = tf.data.Dataset.from_tensor_slices((batch.inputs, batch.targets))
+    data = without_tuning(data).batch(BATCH)
     strategy = strategy_of(replicas)
     assert strategy.num_replicas_in_sync == replicas
     with strategy.scope():

@@ -48,6 +48,7 @@ def test_every_line_ends_and_unknown_words_are_counted():
 def test_rows_go_on_from_segment_to_segment():
     batches = SegmentBatches(IDS[:13], batch_size=2, segment_length=4)
     assert batches.steps_per_epoch == 2
+    assert not batches.training(0).options().autotune.enabled
     (first, first_y), (second, second_y) = batches.training(0).as_numpy_iterator()
     assert first["text"].tolist() == [[END, *IDS[:3]], [*IDS[5:9]]]
     assert first_y.tolist() == [[*IDS[:4]], [*IDS[6:10]]]

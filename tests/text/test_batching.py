@@ -122,6 +122,13 @@ def test_specs_are_the_same_for_all_batches(make):
     assert targets["label"] == tf.TensorSpec([None], tf.int32)
 
 
+@pytest.mark.parametrize("make", [make, make_token_batches])
+def test_no_thread_is_left_that_tunes_and_misses_the_end(make):
+    batches = make()
+    for data in (batches.training(0), batches.evaluation()):
+        assert not data.options().autotune.enabled
+
+
 @pytest.mark.parametrize("batch_tokens", [29, 64, 200, 10_000])
 def test_token_batches_are_as_full_as_the_budget_allows(batch_tokens):
     """In order of length: within the budget, and beyond it with the next batch's shortest row."""

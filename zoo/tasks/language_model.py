@@ -16,6 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 from zoo.models.lstmn_language_model import LSTMNLanguageModel
+from zoo.text.batching import without_tuning
 from zoo.text.vocabulary import END, UNKNOWN
 
 Tapes = list[dict[str, tf.Tensor]]
@@ -97,7 +98,7 @@ class SegmentBatches:
         signature = _signature(self.batch_size)
         data = tf.data.Dataset.from_generator(lambda: iter(segments), output_signature=signature)
         counted = tf.data.experimental.assert_cardinality(len(segments))
-        return data.apply(counted).prefetch(tf.data.AUTOTUNE)
+        return without_tuning(data).apply(counted).prefetch(tf.data.AUTOTUNE)
 
 
 def _signature(rows: int) -> tuple[dict[str, tf.TensorSpec], tf.TensorSpec]:

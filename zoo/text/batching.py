@@ -19,6 +19,18 @@ Column: TypeAlias = tf.RaggedTensor | tf.Tensor | np.ndarray
 Targets: TypeAlias = dict[str, tf.Tensor] | tf.Tensor
 
 
+def without_tuning(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """Gives a data set, and what is made of it, as many threads as there are processors.
+
+    TensorFlow would tune their number in a thread of its own, which it wakes up an instant before
+    it says that the iterator is gone. So now and then the thread sleeps on, and the end of an epoch
+    waits for it, up to a minute.
+    """
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    return dataset.with_options(options)
+
+
 @dataclass(frozen=True)
 class _Batches(abc.ABC):
     """Columns of examples, and how rows of them become padded tensors."""
@@ -105,7 +117,7 @@ class _Batches(abc.ABC):
         ragged = tf.RaggedTensor.from_row_lengths(
             tf.constant(rows, tf.int64), tf.constant([len(batch) for batch in batches], tf.int64)
         )
-        dataset = tf.data.Dataset.from_tensor_slices(ragged)
+        dataset = without_tuning(tf.data.Dataset.from_tensor_slices(ragged))
         return dataset.map(lambda batch: tf.ensure_shape(tf.convert_to_tensor(batch), [None]))
 
     def _gather(self, names: Sequence[str], rows: tf.Tensor) -> dict[str, tf.Tensor]:
