@@ -6,10 +6,13 @@ tensor is made, so the one CPU is split here, once, into the three logical devic
 distributed training spread a batch over.
 """
 
+import functools
 import gc
 import os
 import random
 import sys
+from pathlib import Path
+from typing import Any
 
 os.environ["KERAS_BACKEND"] = "tensorflow"
 os.environ["MPLBACKEND"] = "Agg"
@@ -42,13 +45,25 @@ def fixed_seed() -> int:
     return SEED
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Has one process run all tests of a file that share a fixture: it is made once then."""
-    for item in items:
-        fixtures = item._fixtureinfo.name2fixturedefs.values()
-        if any(fixture.scope == "module" for (*_, fixture) in fixtures):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Has one process run all tests of a file that share a fixture, which is made once then.
+
+    `--dist loadgroup` would do it, but no longer does so under pytest 9.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFixture(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return file if _has_shared_fixture(config.rootpath / file) else nodeid
+
+    return ByFixture(config, log)
+
+
+@functools.cache
+def _has_shared_fixture(file: Path) -> bool:
+    return '@pytest.fixture(scope="module")' in file.read_text()
 
 
 def pytest_collection_finish() -> None:
