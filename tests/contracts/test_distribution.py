@@ -87,15 +87,19 @@ def trained(entry, replicas, optimizer, accumulate=1, rounds=1, eagerly=False):
     """Trains in one epoch on the examples in their order: an epoch costs an iterator a device."""
     batch = Batch(TASKS[entry.task].examples(EXAMPLES))
     data = tf.data.Dataset.from_tensor_slices((batch.inputs, batch.targets))
-    data = without_tuning(data).batch(BATCH)
+    data = without_tuning(data).batch(BATCH).repeat(rounds)
     strategy = strategy_of(replicas)
+    if replicas > 1:
+        # Fetched ahead, it would be tuned a device all the same (see `without_tuning`).
+        where = tf.distribute.InputOptions(experimental_fetch_to_device=False)
+        data = strategy.experimental_distribute_dataset(data, where)
     assert strategy.num_replicas_in_sync == replicas
     with strategy.scope():
         model = smoothed(entry)
         own = type(optimizer).from_config(optimizer.get_config())
         model.compile(own, run_eagerly=eagerly, accumulate=accumulate)
     average, record = ExponentialMovingAverage(0.9), Record()
-    model.fit(data.repeat(rounds), shuffle=False, verbose=0, callbacks=[average, record])
+    model.fit(data, shuffle=False, verbose=0, callbacks=[average, record])
     assert len(record.losses) == 2 * rounds
     averages = np.concatenate([value.numpy().ravel() for value in average.variables[1:]])
     return Trained(record.first, flat(model), averages, record.losses)
