@@ -24,6 +24,7 @@ def names_in(path: Path) -> set[str]:
 def test_every_file_of_models_is_registered():
     files = {path.stem for path in (ROOT / "zoo" / "models").glob("*.py")} - SHARED
     assert files == set(MODULES)
+    assert len(MODULES) == len(set(MODULES))
     assert {entry.cls.__module__ for entry in models().values()} == {
         f"zoo.models.{file}" for file in files
     }

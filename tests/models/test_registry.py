@@ -1,29 +1,11 @@
 """The list of models."""
 
-from pathlib import Path
-
 import keras
 import pytest
 
 from zoo.models import registry
 from zoo.models.base import BaseModel
 from zoo.models.dcn import DynamicCoattentionNetwork
-
-SHARED = {
-    "__init__",
-    "accumulation",
-    "base",
-    "gated_translator",
-    "registry",
-    "sequence_to_sequence",
-    "stacked_translator",
-}
-
-
-def test_every_file_of_models_is_listed():
-    files = {path.stem for path in Path(registry.__file__).parent.glob("*.py")}
-    assert files - SHARED == set(registry.MODULES)
-    assert len(registry.MODULES) == len(set(registry.MODULES))
 
 
 def test_a_model_is_found_by_the_name_of_its_class_and_known_to_keras():
