@@ -100,6 +100,31 @@ def test_what_needs_no_tensorflow_loads_none(command):
     assert loaded == ""
 
 
+def test_a_model_is_asked_without_keras():
+    loaded = heavy_modules_after(
+        "import runpy, sys\n"
+        "sys.argv = ['zoo', 'run', 'multi30k_rnnsearch_en_de', 'A dog runs .']\n"
+        "runpy.run_module('zoo', run_name='__main__', alter_sys=True)"
+    )
+    assert loaded.splitlines()[-1] == "numpy,tensorflow"
+
+
+def test_keras_and_tensorflow_text_can_be_imported_after_a_start_without_keras():
+    child = run_python(
+        "from zoo.cli.quiet import without_keras\n"
+        "with without_keras():\n"
+        "    from zoo.serving.load import load_servable\n"
+        "    import tensorflow as tf\n"
+        "import sys\n"
+        "assert 'keras' not in sys.modules\n"
+        "asked = load_servable('multi30k_rnnsearch_en_de').signatures['serving_default']\n"
+        "import keras, tensorflow_text\n"
+        "tokens = tensorflow_text.WhitespaceTokenizer().tokenize(['two words'])\n"
+        "print(tokens.shape[1], tf.keras.optimizers.Adam is keras.optimizers.Adam)"
+    )
+    assert child.stdout.split() == ["None", "True"], child.stderr
+
+
 def test_the_page_is_served_without_tensorflow():
     """It is there before the models are."""
     loaded = heavy_modules_after("import zoo.explorer.app, zoo.serving.running")

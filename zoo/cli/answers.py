@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zoo.cli.questions import Question, choose_signature, examples, left_to_input, scalars
-from zoo.cli.quiet import without_greetings
+from zoo.cli.quiet import without_greetings, without_keras
 from zoo.serving.load import resolve
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _ask(
     """
     given = question.given()
     resolve(question.name)  # which takes no TensorFlow to find out
-    with without_greetings():
+    with without_greetings(), without_keras():
         from zoo.serving.servable import Servable, unoptimised
 
     servable = Servable(question.name)

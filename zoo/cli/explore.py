@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from zoo.cli.quiet import without_greetings
+from zoo.cli.quiet import without_greetings, without_keras
 from zoo.cli.serve import named_folders
 from zoo.serving.limits import Limits
 
@@ -42,7 +42,7 @@ class Explore:
 
 
 def _load(folder: Path) -> "Servable":
-    with without_greetings():
+    with without_greetings(), without_keras():
         from zoo.serving.servable import Servable
 
     return Servable(folder)

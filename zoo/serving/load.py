@@ -6,6 +6,7 @@ it, so that listing the models is instant.
 """
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -92,12 +93,29 @@ def load_servable(name_or_path: str | Path) -> Any:
         ValueError: No such model, or one whose files are not those that its card describes.
     """
     import tensorflow as tf
-    import tensorflow_text  # noqa: F401  # registers the operations of the tokenizers
 
     folder = resolve(name_or_path)
     if (folder / CARD_FILE).is_file():
         verify(folder)
+    _register_text_operations()
     return tf.saved_model.load(str(folder))
+
+
+def _register_text_operations() -> None:
+    """Those of the tokenizers: of tensorflow-text only its libraries, as the package needs Keras.
+
+    Raises:
+        FileNotFoundError: tensorflow-text is not installed as it is known here.
+    """
+    import tensorflow as tf
+
+    package = find_spec("tensorflow_text")
+    folder = Path(package.origin).parent / "python" / "ops" if package and package.origin else None
+    libraries = sorted(folder.glob("_*.so")) if folder else []
+    if not libraries:
+        raise FileNotFoundError(f"tensorflow-text has no libraries in {folder}, expected _*.so")
+    for library in libraries:
+        tf.load_op_library(str(library))
 
 
 def load(name_or_path: str | Path) -> "keras.Model":
