@@ -46,7 +46,7 @@ def test_settings_given_as_none_depend_on_the_data() -> None:
     assert sample.hidden_dim == recipe.DEFAULTS["sample"]["hidden_dim"]
     assert real.run_dir == Path("runs/cloze_aoa_ne_cloze")
     assert (real.epochs, real.batch_size, real.learning_rate) == (3, 32, 1e-3)
-    assert (real.clip_norm, real.dropout, real.embedding_l2) == (5.0, 0.1, 1e-4)
+    assert (real.clip_norm, real.dropout, real.embedding_l2) == (5.0, 0.3, 0.0)
 
 
 def write_set(folder: Path, dataset: str = "cloze", kind: str = "ne") -> None:
@@ -96,7 +96,7 @@ def test_trains_on_files_of_questions(tmp_path: Path, attention: str) -> None:
     card = json.loads((tmp_path / "run" / "saved_model" / "model_card.json").read_text())
     assert set(card["data"]["sha256"]) == {"ne_train.txt", "ne_valid.txt", "ne_test.txt"}
     assert "not the Children's Book Test" in card["data"]["remarks"]
-    assert card["tokenizer"] == {"placeholder": "XXXXX", "unknown_slots": 100}
+    assert card["tokenizer"] == {"placeholder": "XXXXX", "unknown_slots": 120}
     assert (tmp_path / "run" / "attention.png").exists()
 
     with pytest.raises(ValueError, match="hidden_dim"):  # another setting, the same folder

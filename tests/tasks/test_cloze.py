@@ -102,7 +102,6 @@ def test_the_vocabulary_is_of_documents_and_queries_by_frequency():
     assert cloze_words(frame, None, 4) == [".", "the", "XXXXX", "saw"]
     assert cloze_words(frame, None, 9) == ["XXXXX", ".", "the"]  # whatever its count
     assert cloze_words(frame, 1, 1) == ["XXXXX"]
-    assert cloze_words(frame, None, 2, anonymise=True) == [".", "the", "XXXXX", "saw", "Ada"]
 
 
 class Counting:

@@ -10,7 +10,7 @@ import tensorflow as tf
 from zoo.data.cloze_format import COLUMNS, PLACEHOLDER
 from zoo.text.batching import BucketedBatches
 from zoo.text.slots import ids_with_slots
-from zoo.text.vocabulary import Vocabulary, choose_words, count_words
+from zoo.text.vocabulary import UNKNOWN, Vocabulary, choose_words, count_words
 
 _CHUNK = 2048  # questions encoded at a time: bounds memory, large enough to hide the overhead
 
@@ -85,8 +85,6 @@ def cloze_words(
     frame: pd.DataFrame,
     maximum_size: int | None,
     minimum_count: int,
-    *,
-    anonymise: bool = False,
 ) -> list[str]:
     """Chooses the vocabulary of documents and queries, the placeholder's word among it.
 
@@ -96,8 +94,6 @@ def cloze_words(
         frame: As `encode_examples` takes it.
         maximum_size: How many words at most; None for all.
         minimum_count: Words that occur less often are left out.
-        anonymise: Leave out the words that are an answer, too: they are then told apart by slots
-            (`zoo.text.slots`) in every question, as the names of a new book are.
 
     Returns:
         The most frequent words first, without the special ones.
@@ -106,11 +102,23 @@ def cloze_words(
     texts = [*sentences, *frame["query"]]
     chunks = (texts[start : start + _CHUNK] for start in range(0, len(texts), _CHUNK))
     counts = count_words(*(tf.strings.split(tf.constant(chunk)) for chunk in chunks))
-    if anonymise:
-        for answer in set(frame["answer"]):
-            counts.pop(answer.encode(), None)
     words = choose_words(counts, maximum_size, minimum_count)
     return words if PLACEHOLDER in words else [PLACEHOLDER, *words][:maximum_size]
+
+
+def ids_of_candidates(frame: pd.DataFrame, vocabulary: Vocabulary) -> list[int]:
+    """Which words of a vocabulary are a candidate, and so can be an answer, of some question.
+
+    Args:
+        frame: As `encode_examples` takes it.
+        vocabulary: Gives the ids.
+
+    Returns:
+        Ids, ascending, without that of unknown words.
+    """
+    words = sorted(set().union(*frame["candidates"]))
+    ids = vocabulary.ids(tf.constant(words, tf.string)).numpy()
+    return sorted({*ids.tolist()} - {UNKNOWN})
 
 
 def encode_examples(

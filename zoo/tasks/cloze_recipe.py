@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 _REAL: dict[str, Any] = {
     "minimum_count": 5,
-    "unknown_slots": 100,
-    "permute_slots": True,
+    "unknown_slots": 120,
     "epochs": 6,
     "batch_size": 32,
     "learning_rate": 1e-3,
@@ -29,7 +28,6 @@ SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {
         "minimum_count": 1,
         "unknown_slots": 10,
-        "permute_slots": False,
         "epochs": 5,
         "batch_size": 32,
         "learning_rate": 1e-2,
@@ -61,12 +59,10 @@ class ClozeSettings(TrainingSettings):
     minimum_count: int | None = None
     """Words that occur less often in the training part are unknown."""
     unknown_slots: int | None = None
-    """How many unknown words of a question are told apart."""
-    permute_slots: bool | None = None
-    """Whether the unknown words of a question have other slots each time it is trained on."""
-    anonymise: bool | None = None
-    """Whether the vocabulary leaves out all that is an answer in the training part, so that these
-    words are told apart by slots, as those of a new book are; None: named entities of books."""
+    """How many unknown words of a question are told apart, half of them capitalised ones."""
+    hide_candidates: float | None = None
+    """How probable it is in training that a question's word that can be an answer is read as an
+    unknown one, as most names of a new book are; None: 0.5 for named entities of books, else 0."""
     maximum_document_tokens: int = 1000
     """Training documents are cut here; questions whose answer is beyond are dropped and counted."""
 
@@ -98,8 +94,9 @@ def run_cloze(
     data_name = resolve_data(settings.data, settings.kind, settings.data_dir)
     name = recipe if data_name == "sample" else f"{recipe}_{settings.kind}"
     settings = resolve(settings, name, data_name, SHARED_DEFAULTS, defaults)
-    if settings.anonymise is None:
-        settings = replace(settings, anonymise=data_name != "sample" and settings.kind == "ne")
+    if settings.hide_candidates is None:
+        names = data_name != "sample" and settings.kind == "ne"
+        settings = replace(settings, hide_candidates=0.5 if names else 0.0)
     run = open_run(settings)
     data = load_cloze_data(data_name, settings.kind, settings.data_dir, run.logger)
     vocabulary = _vocabulary(settings, data, run)
@@ -115,12 +112,7 @@ def _vocabulary(settings: Any, data: "ClozeData", run: "RunFolder") -> "Vocabula
     from zoo.text.vocabulary import Vocabulary, write_vocabulary
 
     path = run.vocabulary / "vocabulary.txt"
-    words = cloze_words(
-        data.training,
-        settings.maximum_vocabulary,
-        settings.minimum_count,
-        anonymise=settings.anonymise,
-    )
+    words = cloze_words(data.training, settings.maximum_vocabulary, settings.minimum_count)
     write_vocabulary(path, words)
     return Vocabulary(path)
 
@@ -137,10 +129,10 @@ def _train(
     Returns:
         The model, the loop's report, and the accuracy of the best weights on both other parts.
     """
-    from zoo.tasks.cloze import ClozeEvaluator, encode_examples
+    from zoo.tasks.cloze import ClozeEvaluator, encode_examples, ids_of_candidates
     from zoo.tasks.cloze_endpoint import ClozeEndpoint
     from zoo.tasks.endpoints import asking
-    from zoo.text.slots import PermutedSlots
+    from zoo.text.slots import HiddenWords
 
     slots = settings.unknown_slots
     limit = settings.maximum_document_tokens
@@ -150,8 +142,10 @@ def _train(
     run.logger.info("training rows: %s; words: %d", examples.counts, len(vocabulary))
     plain = examples.batches(settings.batch_size, settings.seed)
     batches: Batches = plain
-    if settings.permute_slots and slots:
-        batches = PermutedSlots(plain, len(vocabulary), slots, settings.seed)
+    if slots:
+        words = ids_of_candidates(data.training, vocabulary)
+        rate = settings.hide_candidates
+        batches = HiddenWords(plain, len(vocabulary), slots, settings.seed, words, rate)
     size = len(vocabulary) + slots
     model = build_and_compile(settings, lambda: make_model(settings, size), batches.steps_per_epoch)
     validation, test = (
