@@ -82,6 +82,11 @@ def test_what_is_missing_comes_from_standard_input(zoo_command, context_file):
         (["squad_dcn"], b"{}", "line 1: expected a JSON object with context, question"),
         (["squad_dcn"], b'{"question": 1, "context": ""}', "line 1: question must be text"),
         (["squad_dcn", "--context-file", "no/file"], b"", "No such file"),
+        (
+            ["squad_dcn", "--context-file", "/bin/true"],
+            b"",
+            "--context-file: /bin/true is not UTF-8",
+        ),
         (["squad_dcn", "--context", "a", "--context-file", "b"], b"", "must not be given both"),
     ],
 )

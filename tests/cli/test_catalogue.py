@@ -83,8 +83,19 @@ def test_no_models_and_broken_cards_are_errors(zoo_command, tmp_path, monkeypatc
     monkeypatch.setenv("ZOO_MODELS", str(tmp_path))
     (tmp_path / "bare").mkdir()
     (tmp_path / "bare" / "saved_model.pb").write_bytes(b"")
-    code, _ = zoo_command("list")
+    code, _ = zoo_command("info", "bare")
     assert "bare: has no model card" in code
+
+
+def test_a_broken_card_does_not_hide_the_other_models(zoo_command, tmp_path, monkeypatch):
+    monkeypatch.setenv("ZOO_MODELS", str(tmp_path))
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "saved_model.pb").write_bytes(b"")
+    code, said = zoo_command("list")
+    assert not code
+    assert "bare: has no model card" in said.err.replace(f"{tmp_path}/", "")
+    assert "squad_dcn" in said.out
+    assert "bare" not in said.out
 
 
 def test_export_copies_a_finished_run_whole(zoo_command, tmp_path):

@@ -15,6 +15,7 @@ from tests.recipes.run_folder import check_run_folder
 from tests.training.toy import assert_equal, content, newest, weights
 from zoo.data.classification_sample import inference_sample, sentiment_sample
 from zoo.data.language_sample import best_perplexity
+from zoo.models.registry import find_model
 from zoo.serving.cards import read_card
 from zoo.serving.load import load_servable
 from zoo.serving.weights import read_weights
@@ -170,6 +171,8 @@ def test_trees_and_pairs_are_read_where_they_lie(tmp_path: Path) -> None:
         assert result["replicas"] == 2
         assert result["data"].name in ("SST", "SNLI 1.0")
         assert check_run_folder(folder, "accuracy")["accuracy"] == result["accuracy"]
+        card = read_card(folder / "saved_model")
+        assert card.task == find_model(card.model_class.removeprefix("zoo>")).task
         weights_by_name = read_weights(folder / "saved_model")
         (table,) = (w for name, w in weights_by_name.items() if name.endswith("embedding/table"))
         at_rest = [v for v in given.values() if (table == v).all(axis=1).any()]

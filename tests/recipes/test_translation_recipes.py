@@ -99,6 +99,22 @@ def test_settings_given_as_none_depend_on_the_data(recipe) -> None:
     assert (resolved.run_dir, resolved.epochs) == (Path("here"), 1)
 
 
+@every_recipe
+@pytest.mark.parametrize(
+    ("given", "averages"),
+    [
+        ({"average_last": 3}, (None, 3)),
+        ({"ema_decay": 0.9}, (0.9, None)),
+        ({"ema_decay": 0.9, "average_last": 3}, (0.9, 3)),
+    ],
+)
+@pytest.mark.parametrize("data", ["sample", "multi30k"])
+def test_the_average_that_is_given_replaces_the_default_one(recipe, given, averages, data) -> None:
+    settings = recipe.Settings(**given)
+    resolved = resolve(settings, "some_recipe", data, SHARED_DEFAULTS, recipe.DEFAULTS)
+    assert (resolved.ema_decay, resolved.average_last) == averages
+
+
 @pytest.mark.parametrize(
     ("recipe", "field", "choices"),
     [
@@ -268,11 +284,11 @@ def test_a_transformer_with_one_vocabulary_is_trained_by_tokens_and_averaged(tmp
             ["--data", "sample", "--batch-size", "0"],
             "batch_size must be positive",
         ),
-        (luong, ["--data", "sample", "--epochs", "0"], "epochs must be at least 1, got 0"),
+        (luong, ["--data", "sample", "--epochs", "0"], "epochs must be positive, got 0"),
         (transformer, ["--data", "sample", "--num-heads", "3"], "key_dim is None, expected a size"),
         (
             transformer,
-            ["--data", "sample", "--average-last", "3"],
+            ["--data", "sample", "--average-last", "3", "--ema-decay", "0.99"],
             "ema_decay is 0.99 and average_last 3",
         ),
     ],

@@ -36,7 +36,12 @@ class List:
         if not names:
             places = " and ".join(map(str, model_directories()))
             raise ValueError(f"there are no models in {places}: set ZOO_MODELS to a folder of them")
-        cards = {name: read_card(resolve(name)) for name in names}
+        cards = {}
+        for name in names:
+            try:
+                cards[name] = read_card(resolve(name))
+            except ValueError as error:  # the others are listed all the same
+                sys.stderr.write(f"{name}: {error}\n")
         if self.json:
             _write_json([_summary(name, card) for name, card in cards.items()])
             return

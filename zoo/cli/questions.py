@@ -65,7 +65,10 @@ class Question:
                 continue
             if found[side] is not None:
                 raise ValueError(f"--{side} and --{side}-file must not be given both")
-            found[side] = file.read_text(encoding="utf-8")
+            try:
+                found[side] = file.read_text(encoding="utf-8")
+            except UnicodeDecodeError as error:
+                raise ValueError(f"--{side}-file: {file} is not UTF-8: {error}") from error
         found["candidates"] = list(self.candidates) or None
         return {name: value for name, value in found.items() if value is not None}
 

@@ -210,7 +210,7 @@ def _export(
     endpoint = _endpoint(settings, data, model, codec)
     card = describe(
         model,
-        task="classification",
+        task="classification" if data.sides == ("text",) else "inference",
         data=data.record,
         metrics=metrics,
         seed=settings.seed,

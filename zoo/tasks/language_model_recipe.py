@@ -153,7 +153,7 @@ def _compile(settings: Any, make_model: Callable[[], Any], batches: Any) -> Any:
     """The built and compiled model.
 
     Raises:
-        ValueError: if there is no epoch to train, or several devices are to take a step in parts.
+        ValueError: if several devices are to take a step in parts.
     """
     import keras
 

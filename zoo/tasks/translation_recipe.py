@@ -213,5 +213,5 @@ def _export(
     )
     text = _text(settings, data)
     translation = draw_translation(run.saved_model, text, run.picture)
-    draw_heads(run.saved_model, text, run.path / "attention_heads.png")
+    draw_heads(run.saved_model, text, run.heads_picture)
     run.logger.info("%s -> %s", text, translation)

@@ -83,6 +83,7 @@ class RunFolder:
         self.vocabulary = self.path / "vocabulary"
         self.saved_model = self.path / "saved_model"
         self.picture = self.path / "attention.png"
+        self.heads_picture = self.path / "attention_heads.png"
         self._opened = time.monotonic()
         self.path.mkdir(parents=True, exist_ok=True)
         if fresh:
@@ -123,7 +124,7 @@ class RunFolder:
         """Remove what a run writes, and nothing else. The settings go last: see `__init__`."""
         for folder in (self.checkpoints, self.tensorboard, self.vocabulary, self.saved_model):
             shutil.rmtree(folder, ignore_errors=True)
-        for file in (self.log, self.result, self.picture, self.settings):
+        for file in (self.log, self.result, self.picture, self.heads_picture, self.settings):
             file.unlink(missing_ok=True)
 
     def _changes(
@@ -138,12 +139,11 @@ class RunFolder:
             for name in {**held, **wanted}
             if held.get(name, absent) != wanted.get(name, absent)
         }
-        refused = [f"  {text}" for name, text in differing.items() if name not in may_change]
+        refused = [text for name, text in differing.items() if name not in may_change]
         if refused:
             raise ValueError(
-                f"{self.path} holds a run with other settings:\n"
-                + "\n".join(refused)
-                + "\nGive these settings back, choose another folder, or start it afresh (fresh)."
+                f"{self.path} holds a run with other settings: {'; '.join(refused)}. Give these "
+                "settings back, choose another folder, or start it afresh (fresh)"
             )
         return [text for name, text in differing.items() if name not in WITHOUT_EFFECT]
 

@@ -43,7 +43,7 @@ class TrainingSettings:
     learning_rate: float | None = None
     """Adam's, the highest of the training."""
     warmup_steps: int | None = None
-    """Steps in which the learning rate rises from zero; None: none."""
+    """Steps in which the learning rate rises from zero; 0: none."""
     schedule: Literal["cosine", "inverse_square_root"] = "cosine"
     """How the learning rate falls after that: along a cosine to a twentieth in the last step, or
     with the inverse square root of the step (Vaswani et al. 2017)."""
@@ -54,7 +54,7 @@ class TrainingSettings:
     clip_norm: float | None = 5.0
     """Largest norm of the whole gradient; None: any."""
     ema_decay: float | None = None
-    """Decay of the moving average of the weights that is evaluated and shipped."""
+    """Decay of the moving average of the weights that is evaluated and shipped; 0: none."""
     average_last: int | None = None
     """Instead of it, average the weights at the last so many evaluations; 0: do not."""
     patience: int | None = None
@@ -96,11 +96,15 @@ def resolve(
         settings: a dataclass that has a field ``data`` too.
         recipe: its name, for the run folder.
         data: the name of the data set that ``settings.data`` stands for.
-        *defaults: data set -> what settings given as None become; later ones win.
+        *defaults: data set -> what settings given as None become; later ones win. Weights are
+            averaged in one way: where one is given, the other has no default.
     """
     chosen: dict[str, Any] = {"run_dir": Path("runs") / f"{recipe}_{data}"}
     for one in defaults:
         chosen |= one.get(data, {})
+    for given, other in (("average_last", "ema_decay"), ("ema_decay", "average_last")):
+        if getattr(settings, given):
+            chosen.pop(other, None)
     missing = {name: value for name, value in chosen.items() if getattr(settings, name) is None}
     changed: dict[str, Any] = {"data": data} | missing
     return replace(settings, **changed)
@@ -112,8 +116,9 @@ def open_run(settings: Any) -> "RunFolder":
     Nothing may have been computed before: see `zoo.training.devices`.
 
     Raises:
-        ValueError: if devices or strategy cannot be had, the folder holds another run, or the
-            processes that train together were started with different settings.
+        ValueError: if there is nothing to train, devices or strategy cannot be had, the folder
+            holds another run, or the processes that train together were started with different
+            settings.
     """
     import keras
     import tensorflow as tf
@@ -123,6 +128,10 @@ def open_run(settings: Any) -> "RunFolder":
     from zoo.training.distribution import make_strategy
     from zoo.training.runs import WITHOUT_EFFECT, RunFolder
 
+    for name in ("batch_size", "epochs"):
+        value = getattr(settings, name, 1)
+        if value < 1:
+            raise ValueError(f"{name} must be positive, got {value}")
     devices = choose_devices(settings.devices)
     workers = Workers(make_strategy(settings.strategy, devices))
     if settings.deterministic:
@@ -154,7 +163,7 @@ def build_and_compile(
         make_optimizer: None: the one of `adam`.
 
     Raises:
-        ValueError: if there is no epoch to train, or the learning rate is no curve.
+        ValueError: if the learning rate is no curve.
         ConnectionError: if another of the processes that train together is gone.
     """
     from zoo.training.cluster import Workers
@@ -162,8 +171,6 @@ def build_and_compile(
     from zoo.training.distribution import make_strategy
     from zoo.training.precision import computing_in
 
-    if settings.epochs < 1:
-        raise ValueError(f"epochs must be at least 1, got {settings.epochs}")
     if make_optimizer is None:
         steps = settings.epochs * steps_per_epoch
         make_optimizer = partial(adam, settings, steps)
@@ -256,7 +263,7 @@ def train(
         patience=settings.patience,
         checkpoint_every=settings.checkpoint_every,
         evaluate_every=settings.evaluate_every,
-        ema_decay=settings.ema_decay,
+        ema_decay=settings.ema_decay or None,
         average_last=settings.average_last,
         strategy=model.distribute_strategy,
         maximum_minutes=settings.maximum_minutes,

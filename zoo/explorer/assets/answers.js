@@ -88,9 +88,9 @@ function answerOf(outputs) {
 
 /** What a model did not read, because it is longer than it reads; "" if it read all. */
 function notRead(outputs, limits) {
-  const cut = ["source", "question", "context", "document", "query", "text"].filter((side) => {
-    const limit =
-      limits[`maximum_${side}_tokens`] ?? (side === "text" ? limits.maximum_tokens : undefined);
+  const sides = ["source", "question", "context", "document", "query"];
+  const cut = [...sides, "text", "premise", "hypothesis"].filter((side) => {
+    const limit = limits[`maximum_${side}_tokens`] ?? limits.maximum_tokens;
     return limit && outputs[`${side}_length`] >= limit;
   });
   return cut.length
