@@ -37,10 +37,10 @@ def client(echo):
 
 
 @contextmanager
-def running(app):
+def running(app, timeout_seconds=20):
     """Serves in a thread; gives the server and its port."""
     opened = listen("127.0.0.1", 0)
-    server = make_server(app, timeout_seconds=20)
+    server = make_server(app, timeout_seconds=timeout_seconds)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
     thread.start()
     try:
@@ -236,6 +236,30 @@ def test_time_runs_out(echo):
             assert slow.recv(100).startswith(b"HTTP/1.1 408")
         echo.free.set()
         assert post(port, {"instances": ["a"]})[0] == 200
+
+
+@pytest.mark.parametrize("begun", [b"", b"POST / HTTP/1.1\r\nHost"], ids=["nothing", "half"])
+def test_a_connection_whose_request_does_not_begin_is_closed(begun, echo):
+    with running(make_app({"echo": echo}), timeout_seconds=0.4) as (_, port):
+        address = ("127.0.0.1", port)
+        with socket.create_connection(address, timeout=20) as slow:
+            slow.sendall(begun)
+            assert slow.recv(100) == b""
+        # And after a request that was answered, while an answer may take its time.
+        with socket.create_connection(address, timeout=20) as slow:
+            head = f"POST {PREDICT} HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n"
+            echo.free.clear()
+            slow.sendall(head.encode() + b'{"instances": ["a"]}')
+            time.sleep(1)
+            echo.free.set()
+            answer = b""
+            while not answer.endswith(b"]}"):
+                answer += slow.recv(1000)
+            assert answer.startswith(b"HTTP/1.1 200")
+            slow.sendall(begun)
+            slow.settimeout(4)  # less than what uvicorn itself waits for another request
+            if begun:
+                assert slow.recv(100) == b""
 
 
 def test_what_has_been_asked_is_answered_before_the_end(echo):

@@ -1,10 +1,13 @@
 """Runs a server until it is told to stop."""
 
+import asyncio
 import math
 import socket
 from typing import Any
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 _WAITING = 1024  # connections that wait to be taken up
 
@@ -43,11 +46,12 @@ def make_server(app: Any, *, timeout_seconds: float) -> uvicorn.Server:
 
     Args:
         app: An ASGI application.
-        timeout_seconds: How long requests may take to be answered after the server was stopped.
+        timeout_seconds: How long requests may take to be answered after the server was stopped, and
+            how long a connection is kept on which no request comes, or only a part of its head.
     """
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=_with_timed_heads(timeout_seconds),
         ws="none",
         lifespan="on",
         # Its own configuration closes the handlers that are there, absl's of TensorFlow among them,
@@ -60,3 +64,32 @@ def make_server(app: Any, *, timeout_seconds: float) -> uvicorn.Server:
         timeout_graceful_shutdown=math.ceil(timeout_seconds),
     )
     return uvicorn.Server(config)
+
+
+def _with_timed_heads(seconds: float) -> type[H11Protocol]:
+    """The protocol of uvicorn, which itself waits forever for the end of a request's head."""
+
+    class TimedHeads(H11Protocol):
+        _waiting: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self._waiting = self.loop.call_later(seconds, transport.close)
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            if self.conn.their_state is not h11.IDLE:  # the head is there
+                self._stop_waiting()
+            elif self._waiting is None:
+                self._waiting = self.loop.call_later(seconds, self.transport.close)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop_waiting()
+            super().connection_lost(exc)
+
+        def _stop_waiting(self) -> None:
+            if self._waiting is not None:
+                self._waiting.cancel()
+                self._waiting = None
+
+    return TimedHeads
