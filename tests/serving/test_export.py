@@ -1,6 +1,7 @@
 """An exported folder answers anywhere, and appears only when it is complete."""
 
 import os
+import resource
 import shutil
 from pathlib import Path
 from typing import NamedTuple
@@ -160,6 +161,17 @@ def test_a_failed_export_leaves_the_old_model_and_nothing_else(
         doubling.export(folder)
     assert verify(folder) == exported.card
     assert [path.name for path in tmp_path.iterdir()] == ["reader"]
+
+
+def test_a_full_disk_is_an_error_of_the_system(doubling, tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(OSError, match="the SavedModel cannot be written to .*reader: "):
+            doubling.export(tmp_path / "reader")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list(tmp_path.iterdir())
 
 
 def test_something_else_in_the_way_is_not_replaced(doubling, tmp_path):

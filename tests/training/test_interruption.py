@@ -100,16 +100,26 @@ def test_outside_the_main_thread_signals_are_left_alone():
     assert handlers == [signal.getsignal(signal.SIGTERM)]
 
 
-def test_a_checkpoint_that_does_not_fit_the_disk_leaves_the_one_before(straight, tmp_path):
+@pytest.mark.parametrize(
+    ("batches", "log_every", "message"),
+    [
+        (8, 1000, r"^step 8 cannot be written to .*checkpoints: .*go"),
+        (5, 1, r"^the curves cannot be written to .*tensorboard: "),
+    ],
+    ids=["checkpoint", "curves"],
+)
+def test_a_full_disk_is_an_error_that_leaves_the_last_checkpoint(
+    straight, tmp_path, batches, log_every, message
+):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 
     def fill_disk():
-        """Refuse to write files of more than some hundred bytes, as a full disk would."""
-        resource.setrlimit(resource.RLIMIT_FSIZE, (500, hard))
+        """Refuse to write anything to files of a hundred bytes, as a full disk would."""
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
 
     try:
-        with pytest.raises(OSError, match=r"^step 8 cannot be written to .*checkpoints: .*go"):
-            start(tmp_path, At(8, fill_disk), epochs=2, log_every=1000)
+        with pytest.raises(OSError, match=message):
+            start(tmp_path, At(batches, fill_disk), epochs=2, log_every=log_every)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not list(tmp_path.glob("checkpoints/**/.writing"))

@@ -24,6 +24,7 @@ import tensorflow as tf
 from zoo.serving.cards import DataRecord, ModelCard, file_checksums, write_card
 from zoo.serving.folders import check_free, partial_folder, replace_folder
 from zoo.serving.weights import collections
+from zoo.serving.writing import writing
 
 _LIBRARIES = ("tensorflow", "keras", "tensorflow-text", "keras-nlp", "numpy")
 
@@ -101,6 +102,7 @@ def export_servable(
         The card as written, with the checksums of all files.
 
     Raises:
+        OSError: It cannot be written, for instance because the disk is full.
         ValueError: No "serving_default"; the model is not built, or two of its weights share a
             path; the folder holds something other than a SavedModel.
     """
@@ -114,7 +116,8 @@ def export_servable(
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = partial_folder(folder)
     try:
-        archive.write_out(str(partial), verbose=False)
+        with writing("the SavedModel", folder):
+            archive.write_out(str(partial), verbose=False)
         card = dataclasses.replace(card, sha256=file_checksums(partial))
         write_card(partial, card)
         replace_folder(partial, folder)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 import keras
 import tensorflow as tf
 
+from zoo.serving.writing import writing
 from zoo.training.averaging import WeightAverage
 from zoo.training.checkpoints import Checkpointer, Progress
 
@@ -214,6 +215,7 @@ class TensorBoardScalars(keras.callbacks.Callback):
         self.every = every
         self.logger = logger
         self._level = logging.DEBUG if sys.stdout.isatty() else logging.INFO
+        self._folder = folder
         self._writer = tf.summary.create_file_writer(os.fspath(folder))
         self._evaluations = len(progress.history)
         self._steps, self._seconds, self._began = 0, 0.0, 0.0
@@ -242,11 +244,12 @@ class TensorBoardScalars(keras.callbacks.Callback):
         self._evaluations = len(self.progress.history)
 
     def write(self, step: int, values: Mapping[str, float]) -> None:
-        """Write one point of each named curve."""
-        with self._writer.as_default():
-            for name, value in values.items():
-                tf.summary.scalar(name, value, step=step)
-        self._writer.flush()
+        """Write one point of each named curve; OSError if they cannot be written."""
+        with writing("the curves", self._folder):
+            with self._writer.as_default():
+                for name, value in values.items():
+                    tf.summary.scalar(name, value, step=step)
+            self._writer.flush()
 
     def _write_training(self, logs: Mapping[str, float], speed: float) -> None:
         """Write the figures of the training; the loss is Keras' mean over the epoch so far."""

@@ -11,6 +11,7 @@ import tensorflow as tf
 from matplotlib.figure import Figure
 
 from zoo.plots import answer
+from zoo.serving.writing import writing
 
 _DOTS_PER_INCH = 100
 
@@ -43,6 +44,7 @@ class AttentionPictures(keras.callbacks.Callback):
         self.ask = ask
         self.draw = draw
         self.logger = logger or logging.getLogger(__name__)
+        self._folder = folder
         self._writer = tf.summary.create_file_writer(os.fspath(folder))
 
     def on_epoch_end(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
@@ -53,10 +55,11 @@ class AttentionPictures(keras.callbacks.Callback):
             self.logger.info("no picture of the attention after epoch %d: %s", epoch + 1, error)
             return
         image = tf.io.decode_png(_png(figure), channels=4)
-        with self._writer.as_default():
-            step = int(self.model.optimizer.iterations.numpy())
-            tf.summary.image("attention", image[None], step=step)
-        self._writer.flush()
+        with writing("the picture", self._folder):
+            with self._writer.as_default():
+                step = int(self.model.optimizer.iterations.numpy())
+                tf.summary.image("attention", image[None], step=step)
+            self._writer.flush()
 
 
 def _png(figure: Figure) -> bytes:
