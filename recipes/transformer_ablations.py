@@ -16,7 +16,6 @@ Multi30k, the paper's is 0.1. Differences of some tenths of BLEU may be those of
 """
 
 import shlex
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -111,14 +110,19 @@ def run(name: str, flags: Sequence[str], folder: Path) -> Path:
     """Trains a row, or goes on with it; returns its folder.
 
     Raises:
+        SystemExit: if a signal stopped it.
         ValueError: if the run failed, for a reason that stands above.
     """
+    from zoo.training.interruption import SIGNALS, run_passing_signals
+
     own = folder / name.replace(" ", "_")
     command = [sys.executable, "-m", "recipes.multi30k_transformer", *flags, "--run-dir", str(own)]
     print(f"\n{name}: {shlex.join(command[1:])}", flush=True)
-    finished = subprocess.run(command, cwd=Path(__file__).parents[1], check=False)
-    if finished.returncode:
-        raise ValueError(f"{name}: the recipe ended with status {finished.returncode}")
+    status = run_passing_signals(command, Path(__file__).parents[1])
+    if status - 128 in SIGNALS:
+        sys.exit(status)
+    if status:
+        raise ValueError(f"{name}: the recipe ended with status {status}")
     return own
 
 

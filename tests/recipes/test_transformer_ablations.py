@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -54,16 +53,16 @@ def test_complete_rows_are_kept_and_the_others_trained(tiny, monkeypatch):
     settings, result = tiny
     commands = []
 
-    def pretend(command, **_):
+    def pretend(command, _):
         """Finishes at once, with what the first row gave; the last row fails."""
         commands.append(command)
         folder = Path(command[-1])
         if folder.name == "learned_positions":
-            return subprocess.CompletedProcess(command, 1)
+            return 1
         shutil.copytree(settings.run_dir / "1_head", folder)
-        return subprocess.CompletedProcess(command, 0)
+        return 0
 
-    monkeypatch.setattr(ablations.subprocess, "run", pretend)
+    monkeypatch.setattr("zoo.training.interruption.run_passing_signals", pretend)
     wanted = dataclasses.replace(settings, rows=("dropout 0.0", "1 head", "learned positions"))
     with pytest.raises(ValueError, match="learned positions: the recipe ended with status 1"):
         ablations.main(wanted)
@@ -75,6 +74,14 @@ def test_complete_rows_are_kept_and_the_others_trained(tiny, monkeypatch):
     assert [row["paper_bleu"] for row in rows] == [24.9, 24.6]
     with pytest.raises(ValueError, match=r"1 head: .* holds it with other flags: .*--epochs 1 "):
         ablations.main(dataclasses.replace(settings, more=TINY))
+
+
+def test_a_row_that_a_signal_stops_ends_the_table_alike(tiny, monkeypatch):
+    settings, _ = tiny
+    monkeypatch.setattr("zoo.training.interruption.run_passing_signals", lambda *_: 143)
+    with pytest.raises(SystemExit) as exit_:
+        ablations.main(dataclasses.replace(settings, rows=("8 heads",)))
+    assert exit_.value.code == 143
 
 
 @pytest.mark.parametrize("name", ablations.ROWS)

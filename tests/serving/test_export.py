@@ -167,7 +167,7 @@ def test_a_full_disk_is_an_error_of_the_system(doubling, tmp_path):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
     try:
-        with pytest.raises(OSError, match="the SavedModel cannot be written to .*reader: "):
+        with pytest.raises(OSError, match=r"the SavedModel cannot be written to .*reader: "):
             doubling.export(tmp_path / "reader")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -3,6 +3,8 @@
 import os
 import resource
 import signal
+import subprocess
+import sys
 import threading
 
 import keras
@@ -10,7 +12,7 @@ import pytest
 
 from tests.training.test_loop import assert_as_straight, start
 from tests.training.toy import weights
-from zoo.training.interruption import SignalWatch, StoppedBySignalError
+from zoo.training.interruption import SignalWatch, StoppedBySignalError, run_passing_signals
 
 
 class At(keras.callbacks.Callback):
@@ -126,3 +128,38 @@ def test_a_full_disk_is_an_error_that_leaves_the_last_checkpoint(
     model, report = start(tmp_path, epochs=2)
     assert report["restarts"] == 1
     assert_as_straight(straight, tmp_path, model, report)
+
+
+CHILD = """
+import signal, sys, time
+for one in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(one, lambda number, _: (time.sleep(1), print("saved", flush=True), sys.exit(7)))
+print("began", flush=True)
+time.sleep(60)
+"""
+PARENT = f"""
+import sys
+from zoo.training.interruption import run_passing_signals
+print("status", run_passing_signals([sys.executable, "-c", {CHILD!r}], "."))
+"""
+
+
+@pytest.mark.parametrize("to_group", [True, False], ids=["ctrl-c", "sigterm"])
+def test_a_command_that_is_run_gets_the_signal_once_and_is_waited_for(to_group):
+    command = [sys.executable, "-c", PARENT]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as it:
+        assert it.stdout.readline() == "began\n"
+        if to_group:
+            os.killpg(it.pid, signal.SIGINT)
+        else:
+            it.send_signal(signal.SIGTERM)
+        assert it.stdout.read() == "saved\nstatus 7\n"
+    assert it.returncode == 0
+
+
+def test_the_status_of_a_command_is_a_shell_s(tmp_path):
+    def status(code):
+        return run_passing_signals([sys.executable, "-c", code], tmp_path)
+
+    assert status("raise SystemExit(3)") == 3
+    assert status("import os; os.kill(os.getpid(), 9)") == 137

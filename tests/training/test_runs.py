@@ -1,5 +1,8 @@
 import dataclasses
+import fcntl
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -156,3 +159,31 @@ def test_json_that_cannot_be_written_leaves_the_old_file(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space left"):
         write_json(tmp_path / "result.json", {"f1": 2})
     assert read_json(tmp_path / "result.json") == {"f1": 1}
+
+
+def test_another_process_cannot_train_in_the_folder_meanwhile(tmp_path):
+    code = f"from zoo.training.runs import RunFolder; RunFolder({str(tmp_path)!r}, {{}})"
+
+    def ask():
+        command = [sys.executable, "-c", f"{code}; print('opened', flush=True); input()"]
+        return subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+
+    with ask() as first:
+        assert first.stdout.readline() == b"opened\n"
+        with ask() as second:
+            assert f"{tmp_path} is in use: another process".encode() in second.communicate()[1]
+        assert second.returncode == 1
+        first.kill()
+    RunFolder(tmp_path, {})
+    RunFolder(tmp_path, {})  # the same process may
+
+
+def test_a_file_system_without_locks_is_told_of(tmp_path, monkeypatch, capsys):
+    def fail(*_):
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", fail)
+    opened(tmp_path, {})
+    assert "another process from training here too: [Errno 37]" in capsys.readouterr().out

@@ -1,8 +1,10 @@
 """Stopping a training by Ctrl-C or SIGTERM: the step is finished, and the state saved."""
 
+import os
 import signal
+import subprocess
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -61,3 +63,26 @@ class SignalWatch:
             # None stands for a handler that was not installed by Python.
             signal.signal(one, signal.SIG_DFL if handler is None else handler)
         self._former = {}
+
+
+def run_passing_signals(command: Sequence[str], folder: str | os.PathLike[str]) -> int:
+    """Runs a command that trains; Ctrl-C and SIGTERM go on to it, and it may take its time.
+
+    Args:
+        command: program and arguments.
+        folder: to run it in.
+
+    Returns:
+        Its exit status; of one that a signal ended, 128 and the number of the signal.
+    """
+    # In a session of its own: a terminal's Ctrl-C would reach it a second time.
+    with subprocess.Popen(command, cwd=folder, start_new_session=True) as child:
+        former = {
+            one: signal.signal(one, lambda number, _: child.send_signal(number)) for one in SIGNALS
+        }
+        try:
+            status = child.wait()
+        finally:
+            for one, handler in former.items():
+                signal.signal(one, signal.SIG_DFL if handler is None else handler)
+    return 128 - status if status < 0 else status

@@ -6,6 +6,7 @@ because the checkpoints in it belong to the settings that are written there.
 """
 
 import dataclasses
+import fcntl
 import json
 import logging
 import os
@@ -15,7 +16,7 @@ import sys
 import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 MAY_CHANGE = frozenset(
     {
@@ -71,7 +72,7 @@ class RunFolder:
 
         Raises:
             ValueError: the folder holds a run with other settings, or checkpoints without
-                settings.
+                settings; or another process trains in it.
         """
         self.path = Path(path)
         self.settings = self.path / "settings.json"
@@ -86,6 +87,7 @@ class RunFolder:
         self.heads_picture = self.path / "attention_heads.png"
         self._opened = time.monotonic()
         self.path.mkdir(parents=True, exist_ok=True)
+        unlocked = _claim(self.path)
         if fresh:
             self._remove_contents()
         wanted = plain(settings)
@@ -98,6 +100,8 @@ class RunFolder:
         write_json(self.settings, wanted)
         self.vocabulary.mkdir(exist_ok=True)
         self.logger = _make_logger(self.log)
+        if unlocked:
+            self.logger.info("nothing keeps another process from training here too: %s", unlocked)
         for change in changes:
             self.logger.info("going on with another setting: %s", change)
 
@@ -146,6 +150,36 @@ class RunFolder:
                 "settings back, choose another folder, or start it afresh (fresh)"
             )
         return [text for name, text in differing.items() if name not in WITHOUT_EFFECT]
+
+
+_CLAIMED: dict[Path, IO[str]] = {}
+
+
+def _claim(folder: Path) -> str:
+    """Lock a folder for this process, until it ends, however it ends.
+
+    Returns:
+        Why it cannot be locked; empty if it is.
+
+    Raises:
+        ValueError: another process has locked it.
+    """
+    folder = folder.resolve()
+    if folder in _CLAIMED:
+        return ""
+    stream = open(folder / ".lock", "w", encoding="utf-8")  # noqa: SIM115  # stays open
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        stream.close()
+        raise ValueError(
+            f"{folder} is in use: another process trains in it; wait for its end, or stop it"
+        ) from error
+    except OSError as error:  # some file systems of networks have no locks
+        stream.close()
+        return str(error)
+    _CLAIMED[folder] = stream
+    return ""
 
 
 def plain(value: Any) -> Any:
