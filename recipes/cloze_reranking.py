@@ -54,7 +54,8 @@ def main(settings: Settings) -> list[dict[str, Any]]:
     run = read_json(settings.run_dir / "settings.json")
     folder = settings.run_dir / "saved_model"
     model, vocabulary = load(folder), load_vocabulary(folder)
-    data = load_cloze_data(run["data"], run["kind"], settings.data_dir, logger)
+    data_dir = settings.data_dir or (Path(run["data_dir"]) if run["data_dir"] else None)
+    data = load_cloze_data(run["data"], run["kind"], data_dir, logger)
     models = CandidateModels(
         data.training["document"],
         order=settings.order,

@@ -3,6 +3,7 @@
 import math
 
 import keras
+import numpy as np
 import pytest
 
 from tests.contracts.subjects import every_model
@@ -102,3 +103,21 @@ def test_k15_every_preset_of_a_paper_has_its_number(entry):
     presets = {name for name in entry.cls.PRESETS if name.startswith("paper")}
     assert "paper" in presets
     assert presets == {preset for model, preset in TRAINABLE if model == entry.name}
+
+
+@every_model
+def test_weights_are_drawn_from_the_seed_and_each_on_its_own(entry):
+    def drawn(seed):
+        keras.utils.set_random_seed(seed)
+        model = entry.cls.from_preset("tiny", name="one")
+        model.build()
+        return {weight.path: weight.numpy() for weight in model.trainable_weights}
+
+    first, again, other = drawn(1), drawn(1), drawn(2)
+    differing = {path for path, value in first.items() if len(np.unique(value)) > 2}
+    assert len(differing) > 2
+    for path, value in first.items():
+        np.testing.assert_array_equal(again[path], value)
+        assert (path in differing) == (other[path] != value).any(), path
+    distinct = {first[path].tobytes() for path in differing}
+    assert len(distinct) == len(differing)

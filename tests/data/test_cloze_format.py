@@ -121,7 +121,7 @@ def test_question_files_of_cnn_become_rows_in_the_order_of_their_names(tmp_path)
     [
         ("@placeholder left", "somebody left", 5, "a query with @placeholder once"),
         ("@placeholder left", "@placeholder @placeholder", 5, "a query with @placeholder once"),
-        ("\n\n@entity1\n\n", "\n\n@entity9\n\n", 7, "an entity of the document"),
+        ("\n\n@entity1\n\n", "\n\nAda\n\n", 7, "an entity, got 'Ada'"),
         ("\n\n@placeholder", "\n@placeholder", 4, "an empty line after the document"),
         ("http://example.org/1", "", 1, "the address"),
         ("@entity1\n\n@entity1:Ada\n@entity2:Oslo\n@entity3:Bo\n", "", 7, "the answer"),
@@ -130,6 +130,12 @@ def test_question_files_of_cnn_become_rows_in_the_order_of_their_names(tmp_path)
 def test_a_malformed_file_of_cnn_is_named_with_its_line(tmp_path, old, new, line, expected):
     with pytest.raises(ValueError, match=rf"b.question: line {line}: expected {expected}"):
         cnn(tmp_path, CNN.replace(old, new))
+
+
+def test_of_cnn_too_an_answer_may_not_be_in_the_document(tmp_path):
+    text = CNN.replace("\n\n@entity1\n\n", "\n\n@entity9\n\n").replace("@entity2 .", "@entity2's .")
+    row = cnn(tmp_path, text).iloc[0]
+    assert (row["answer"], row["candidates"]) == ("@entity9", ["@entity3", "@entity1", "@entity9"])
 
 
 def test_a_folder_without_questions_is_refused(tmp_path):

@@ -1,12 +1,15 @@
 """The benchmarks run, in tiny sizes, and print a table."""
 
+import socket
 import subprocess
 import sys
+import threading
 
 import pytest
 
 from recipes.benchmark import main
 from zoo.models.registry import models
+from zoo.tasks import load_benchmark
 from zoo.tasks.attention_benchmark import AttentionSpeed
 from zoo.tasks.load_benchmark import ServerLoad
 from zoo.tasks.lstmn_benchmark import BY_LENGTH, WHOLE_STEP, TapeSpeed
@@ -59,6 +62,25 @@ def test_a_server_answers_rightly_under_load(capsys):
         assert 0 < row["median, ms"] <= row["99 %, ms"]
         assert 0 < row["answers/s"] < row["answers"] / 10
     assert "share of direct" in capsys.readouterr().out
+
+
+def test_a_server_that_closes_connections_is_not_taken_for_one_that_answers():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def close_all():
+            while True:
+                try:
+                    server.accept()[0].close()
+                except OSError:
+                    return
+
+        thread = threading.Thread(target=close_all, daemon=True)
+        thread.start()
+        told = load_benchmark._ask_for(
+            0.3, server.getsockname()[1], "/v1/models/x:predict", [{"text": "a"}], ["b"], clients=2
+        )
+    assert told.failed > 0
+    assert (told.seconds, told.wrong, told.refused) == ([], 0, 0)
 
 
 def test_attention_by_length_of_the_source(capsys):

@@ -37,10 +37,10 @@ def make(**options):
 
 def test_every_line_ends_and_unknown_words_are_counted():
     words = ["<pad>", "<unk>", "<s>", "</s>", "a", "b"]
-    stream = encode_lines([["a", "c"], [], ["b", "<unk>", "a"]], words)
-    assert stream.ids.tolist() == [4, 1, 3, 3, 5, 1, 4, 3]
+    stream = encode_lines([["a", "c"], [], ["b", "<unk>", "</s>", "<pad>", "a"]], words)
+    assert stream.ids.tolist() == [4, 1, 3, 3, 5, 1, 1, 1, 4, 3]
     assert stream.ids.dtype == np.int32
-    assert stream.unknown == 2
+    assert stream.unknown == 4
     with pytest.raises(ValueError, match="lines are none"):
         encode_lines([], words)
 

@@ -187,3 +187,11 @@ def test_a_file_system_without_locks_is_told_of(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(fcntl, "flock", fail)
     opened(tmp_path, {})
     assert "another process from training here too: [Errno 37]" in capsys.readouterr().out
+
+
+def test_a_run_is_not_resumed_on_other_data(tmp_path):
+    opened(tmp_path, {}).check_data({"train.txt": "a", "test.txt": "b"})
+    opened(tmp_path, {}).check_data({"test.txt": "b", "train.txt": "a"})
+    with pytest.raises(ValueError, match=r"on other data: more\.txt, train\.txt differ"):
+        opened(tmp_path, {}).check_data({"train.txt": "c", "test.txt": "b", "more.txt": "d"})
+    opened(tmp_path, {}, fresh=True).check_data({"train.txt": "c"})

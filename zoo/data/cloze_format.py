@@ -13,6 +13,7 @@ Texts are tokenised already: words and punctuation marks stand between spaces.
 
 import gzip
 import os
+import re
 import uuid
 from collections.abc import Iterable
 from pathlib import Path
@@ -28,7 +29,7 @@ SENTENCES = 20
 """Lines of a document in the format of the Children's Book Test."""
 COLUMNS = ("document", "query", "answer", "candidates")
 
-_CNN_PLACEHOLDER, _ENTITY = "@placeholder", "@entity"
+_CNN_PLACEHOLDER, _ENTITY = "@placeholder", re.compile(r"@entity\d+")
 _CNN_PARTS = ("address", "document", "query", "answer")
 _SHOWN_CHARACTERS = 60
 
@@ -113,7 +114,8 @@ def read_cnn(folder: str | os.PathLike[str]) -> pd.DataFrame:
 
     Returns:
         One row a file, in the order of their names; the candidates are the entities of the
-        document in the order in which they occur. The placeholder is `PLACEHOLDER` here too.
+        document in the order in which they occur, and the answer if the document lacks it. The
+        placeholder is `PLACEHOLDER` here too.
 
     Raises:
         ValueError: There is no such file, or one is malformed; names the file and the line.
@@ -164,9 +166,10 @@ def _cnn_question(path: Path) -> Question:
     _, document, query, answer = (lines[2 * n].strip() for n in range(len(_CNN_PARTS)))
     _check_query(query, _CNN_PLACEHOLDER, path, 4)
     words = document.split()
-    candidates = list(dict.fromkeys(word for word in words if word.startswith(_ENTITY)))
-    if answer not in candidates:
-        raise _malformed(path, 6, "an entity of the document", answer)
+    if not _ENTITY.fullmatch(answer):
+        raise _malformed(path, 6, "an entity", answer)
+    entities = [word for word in words if _ENTITY.fullmatch(word)]
+    candidates = list(dict.fromkeys([*entities, answer]))  # a document may lack the answer
     blank = [PLACEHOLDER if word == _CNN_PLACEHOLDER else word for word in query.split()]
     return Question(document, " ".join(blank), answer, candidates)
 

@@ -12,12 +12,13 @@ import keras
 from keras import ops
 
 from zoo.layers.gated_unit import GatedUnit, ResetAfterUnit
+from zoo.layers.initializers import fresh
 from zoo.layers.readout import MaxoutReadout
 from zoo.models.sequence_to_sequence import START_ID, Features, SequenceToSequenceModel
 from zoo.ops.masking import Tensor
 
 NORMAL = keras.initializers.RandomNormal(0.0, 0.01)
-"""Appendix B.1."""
+"""Appendix B.1. Of one instance all values are the same: layers of Keras want `fresh` ones."""
 
 
 class GatedTranslator(SequenceToSequenceModel):
@@ -41,8 +42,9 @@ class GatedTranslator(SequenceToSequenceModel):
         policy = self.dtype_policy
         weights = {"use_bias": use_bias, "kernel_initializer": NORMAL, "dtype": policy}
         self.source_embedding, self.target_embedding = self.make_embeddings(NORMAL)
+        own = weights | {"kernel_initializer": fresh(NORMAL)}
         self.first_state = keras.layers.Dense(
-            self.hidden_dim, activation="tanh", name="first_state", **weights
+            self.hidden_dim, activation="tanh", name="first_state", **own
         )
         self.decoder = unit(self.hidden_dim, context_dim=context_dim, name="decoder", **weights)
         self.read_out = MaxoutReadout(

@@ -28,6 +28,7 @@ import keras
 from keras import ops
 
 from zoo.layers.gated_unit import GatedUnit, ResetAfterUnit
+from zoo.layers.initializers import fresh
 from zoo.models.arguments import check_sizes
 from zoo.models.base import AttentionMap
 from zoo.models.gated_translator import NORMAL, GatedTranslator
@@ -206,7 +207,7 @@ class ChoTranslator(_OneVectorTranslator):
             hidden_dim,
             activation="tanh",
             use_bias=False,
-            kernel_initializer=NORMAL,
+            kernel_initializer=fresh(NORMAL),
             name="summary",
             dtype=self.dtype_policy,
         )

@@ -91,6 +91,7 @@ def run_classification(
     settings = resolve(settings, recipe, data_name, defaults)
     run = open_run(settings)
     data = load(settings, run.logger)
+    run.check_data(data.record.sha256)
     codec = _codec(settings, data, run)
     model, report = _train(settings, make_model, data, codec, run)
     metrics = dict(_evaluator(settings, model, data.test, data, codec)())

@@ -99,6 +99,7 @@ def run_cloze(
         settings = replace(settings, hide_candidates=0.5 if names else 0.0)
     run = open_run(settings)
     data = load_cloze_data(data_name, settings.kind, settings.data_dir, run.logger)
+    run.check_data(data.record.sha256)
     vocabulary = _vocabulary(settings, data, run)
     model, report, metrics = _train(settings, make_model, data, vocabulary, run)
     run.logger.info("%s", ", ".join(f"{name} {value:.2f}" for name, value in metrics.items()))

@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from zoo.models.lstmn_language_model import LSTMNLanguageModel
 from zoo.text.batching import without_tuning
-from zoo.text.vocabulary import END, UNKNOWN
+from zoo.text.vocabulary import END, SPECIAL_WORDS, UNKNOWN
 
 Tapes = list[dict[str, tf.Tensor]]
 _TOKENS_A_ROW = 64  # at least, of an evaluation
@@ -45,6 +45,7 @@ def encode_lines(lines: Sequence[Sequence[str]], vocabulary: Sequence[str]) -> S
     if not lines:
         raise ValueError("lines are none, expected one at least")
     number = {word: index for index, word in enumerate(vocabulary)}
+    number |= dict.fromkeys(SPECIAL_WORDS, UNKNOWN)  # they are words of no text
     ids = [id for line in lines for id in (*(number.get(w, UNKNOWN) for w in line), END)]
     array = np.array(ids, "int32")
     return Stream(array, int((array == UNKNOWN).sum()))
@@ -248,15 +249,19 @@ class PerplexityEvaluator:
         self.segments = list(_segments(*_rows(padded, rows, columns), segment_length))
         self.model = model
         self.carrier = TapeCarrier(model, rows, slots)
+        self._unknown = float((ids == UNKNOWN).sum())
         self._losses = tf.function(self._segment, input_signature=_signature(rows))
 
     def __call__(self) -> dict[str, float]:
-        """Returns ``perplexity`` and ``tokens``."""
+        """Returns ``perplexity``, of so many ``tokens``, of which so many are ``unknown``.
+
+        Perplexities compare where the same words are known: one id for many words is easy.
+        """
         total, count = 0.0, 0.0
         for inputs, targets in self.segments:
             loss, words = self._losses(inputs, targets)
             total, count = total + float(loss), count + float(words)
-        return {"perplexity": math.exp(total / count), "tokens": count}
+        return {"perplexity": math.exp(total / count), "tokens": count, "unknown": self._unknown}
 
     def _segment(
         self, inputs: dict[str, tf.Tensor], targets: tf.Tensor

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from zoo.training.settings import TrainingSettings, build_and_compile, open_run, resolve, train
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from zoo.models.lstmn_language_model import LSTMNLanguageModel
     from zoo.tasks.language_model_data import LanguageModelData
     from zoo.tasks.language_model_endpoint import LanguageModelEndpoint
@@ -90,6 +92,7 @@ def run_language_model(
     settings = resolve(settings, recipe, data_name, SHARED_DEFAULTS, defaults)
     run = open_run(settings)
     data = load_language_model_data(data_name, settings.data_dir, run.logger)
+    run.check_data(data.record.sha256)
     codec = _codec(settings, data, run)
     model, report = _train(settings, make_model, data, codec, run)
     metrics = _evaluator(settings, model, data.test, codec, run, "test")()
@@ -118,21 +121,23 @@ def _train(
 ) -> tuple["LSTMNLanguageModel", dict[str, Any]]:
     """Trains; the best checkpoint has the lowest perplexity on the validation part."""
     from zoo.tasks.endpoints import asking
-    from zoo.tasks.language_model import DecayWithoutGain, SegmentBatches, TapeCarrier, encode_lines
+    from zoo.tasks.language_model import DecayWithoutGain, SegmentBatches, TapeCarrier
+    from zoo.training.cluster import Workers
 
-    stream = encode_lines(data.training, codec.words)
-    run.logger.info("training words: %d, unknown: %d", len(stream.ids), stream.unknown)
-    batches = SegmentBatches(stream.ids, settings.batch_size, settings.segment_length)
+    ids = _ids(data.training, codec, run, "training")
+    batches = SegmentBatches(ids, settings.batch_size, settings.segment_length)
     model = _compile(settings, lambda: make_model(settings, codec.vocabulary_size), batches)
+    strategy = model.distribute_strategy
     model.carry = carrier = TapeCarrier(
-        model, settings.batch_size, settings.carried_slots, model.distribute_strategy
+        model, settings.batch_size, settings.carried_slots, strategy
     )
     carried = carrier.variables
-    evaluate: Callable[[], dict[str, float]]
     evaluate = _evaluator(settings, model, data.validation, codec, run, "validation")
     if settings.optimizer == "sgd":
         rate = model.optimizer.learning_rate
-        evaluate = DecayWithoutGain(evaluate, rate, settings.decay, settings.least_gain)
+        # All processes lower the rate by the same figures, those of the chief.
+        agreed = Workers(strategy).as_chief(evaluate)
+        evaluate = DecayWithoutGain(agreed, rate, settings.decay, settings.least_gain)
         carried = carried + evaluate.variables
     report = train(
         settings,
@@ -180,16 +185,23 @@ def _evaluator(
     part: str,
 ) -> Callable[[], dict[str, float]]:
     """Perplexity of one part of the text."""
-    from zoo.tasks.language_model import PerplexityEvaluator, encode_lines
+    from zoo.tasks.language_model import PerplexityEvaluator
 
-    stream = encode_lines(lines, codec.words)
-    run.logger.info("%s words: %d, unknown: %d", part, len(stream.ids), stream.unknown)
     return PerplexityEvaluator(
         model,
-        stream.ids,
+        _ids(lines, codec, run, part),
         segment_length=settings.segment_length,
         slots=settings.carried_slots,
     )
+
+
+def _ids(lines: list[list[str]], codec: "WordCodec", run: "RunFolder", part: str) -> "np.ndarray":
+    """Ids of one part of the text, with a line in the log."""
+    from zoo.tasks.language_model import encode_lines
+
+    stream = encode_lines(lines, codec.words)
+    run.logger.info("%s words: %d, unknown: %d", part, len(stream.ids), stream.unknown)
+    return stream.ids
 
 
 def _endpoint(model: "LSTMNLanguageModel", codec: "WordCodec") -> "LanguageModelEndpoint":
@@ -222,7 +234,7 @@ def _export(
         model,
         task="language_model",
         data=data.record,
-        metrics={"perplexity": metrics["perplexity"]},
+        metrics=metrics,
         seed=settings.seed,
         wall_time_seconds=seconds,
         limits=endpoint.limits,

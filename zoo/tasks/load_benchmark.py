@@ -45,7 +45,8 @@ class ServerLoad:
         """Returns model -> column -> figure.
 
         Raises:
-            ValueError: a model is neither a translator nor a reader; or there are no clients.
+            ValueError: a model is neither a translator nor a reader, or answers nothing; or there
+                are no clients.
         """
         if self.clients < 1 or self.seconds <= 0:
             raise ValueError(
@@ -65,6 +66,14 @@ class _Told:
     wrong: int = 0
     refused: int = 0
     failed: int = 0
+    """Answered with another status, or not at all."""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, **counts: int) -> None:
+        """Adds to the counts; many threads may."""
+        with self.lock:
+            for name, count in counts.items():
+                setattr(self, name, getattr(self, name) + count)
 
 
 def measure_model(settings: ServerLoad, name: str) -> dict[str, float]:
@@ -80,6 +89,11 @@ def measure_model(settings: ServerLoad, name: str) -> dict[str, float]:
         _ask_for(3.0, port, path, questions, expected, settings.clients)
         told = _ask_for(settings.seconds, port, path, questions, expected, settings.clients)
     spans = sorted(told.seconds)
+    if not spans:
+        raise ValueError(
+            f"models: of {name} no question was answered: {told.refused} were refused, "
+            f"{told.failed} failed"
+        )
     return {
         "answers/s": len(spans) / told.elapsed,
         "direct, batches of 64, answers/s": direct,
@@ -169,10 +183,14 @@ def _ask_for(
 
     def client(seed: int) -> None:
         generator = random.Random(seed)
-        with _Connection(port, path) as connection:
-            while time.perf_counter() < began + seconds:
-                number = generator.randrange(len(questions))
-                _ask(connection, questions[number], expected[number], told)
+        while time.perf_counter() < began + seconds:
+            try:
+                with _Connection(port, path) as connection:
+                    while time.perf_counter() < began + seconds:
+                        number = generator.randrange(len(questions))
+                        _ask(connection, questions[number], expected[number], told)
+            except (OSError, ValueError, LookupError):  # no answer, or none of HTTP
+                told.add(failed=1)
 
     threads = [threading.Thread(target=client, args=(seed,)) for seed in range(clients)]
     for thread in threads:
@@ -214,12 +232,12 @@ def _ask(connection: _Connection, question: dict[str, str], expected: str, told:
     status, headers, body = connection.ask(orjson.dumps({"instances": [question]}))
     span = time.perf_counter() - began
     if status == 503:
-        told.refused += 1
+        told.add(refused=1)
         time.sleep(float(headers[b"retry-after"]))
         return
     if status != 200:
-        told.failed += 1
+        told.add(failed=1)
         return
     row: dict[str, Any] = orjson.loads(body)["predictions"][0]
     told.seconds.append(span)
-    told.wrong += expected not in (row.get(name) for name in _ANSWERS)
+    told.add(wrong=expected not in (row.get(name) for name in _ANSWERS))

@@ -96,6 +96,7 @@ def run_reading(
         run.logger,
         settings.vector_norm,
     )
+    run.check_data(data.record.sha256)
     model, vocabulary = _make(settings, make_model, data, run)
     report, metrics = _train(settings, data, model, vocabulary, run)
     run.logger.info("exact match %.2f, F1 %.2f", metrics["exact_match"], metrics["f1"])

@@ -119,6 +119,7 @@ def run_translation(
     settings = resolve(settings, recipe, data_name, SHARED_DEFAULTS, defaults)
     run = open_run(settings)
     data = load_translation_data(data_name, *languages, settings.data_dir, run.logger)
+    run.check_data(data.record.sha256)
     codecs = make_codecs(data, run.vocabulary, settings.vocabulary_size)
     model, report = _train(settings, make_model, data, codecs, run)
     metrics, signature = _test(settings, data, model, codecs)

@@ -76,6 +76,7 @@ class RunFolder:
         """
         self.path = Path(path)
         self.settings = self.path / "settings.json"
+        self.data = self.path / "data.json"
         self.log = self.path / "train.log"
         self.tensorboard = self.path / "tensorboard"
         self.checkpoints = self.path / "checkpoints"
@@ -87,23 +88,32 @@ class RunFolder:
         self.heads_picture = self.path / "attention_heads.png"
         self._opened = time.monotonic()
         self.path.mkdir(parents=True, exist_ok=True)
-        unlocked = _claim(self.path)
+        notes = _claim(self.path)
         if fresh:
             self._remove_contents()
         wanted = plain(settings)
         self.resumed = self.settings.exists()
-        changes: list[str] = []
         if self.resumed:
-            changes = self._changes(wanted, may_change, added or {})
+            notes += self._changes(wanted, may_change, added or {})
         elif self.checkpoints.exists():
             raise ValueError(f"{self.path} holds checkpoints but no {self.settings.name}")
         write_json(self.settings, wanted)
         self.vocabulary.mkdir(exist_ok=True)
         self.logger = _make_logger(self.log)
-        if unlocked:
-            self.logger.info("nothing keeps another process from training here too: %s", unlocked)
-        for change in changes:
-            self.logger.info("going on with another setting: %s", change)
+        for note in notes:
+            self.logger.info("%s", note)
+
+    def check_data(self, sha256: Mapping[str, str]) -> None:
+        """Keep the checksums of what the run is trained on: of other data, words have other ids.
+
+        Raises:
+            ValueError: the run was begun with other files.
+        """
+        held = read_json(self.data) if self.resumed and self.data.exists() else dict(sha256)
+        names = held.keys() | sha256.keys()
+        if other := sorted(name for name in names if held.get(name) != sha256.get(name)):
+            raise ValueError(f"{self.path} holds a run on other data: {', '.join(other)} differ")
+        write_json(self.data, sha256)
 
     def finish(self, result: Mapping[str, Any]) -> dict[str, Any]:
         """Write `result.json`: the result, and what the run took of time and memory.
@@ -128,7 +138,8 @@ class RunFolder:
         """Remove what a run writes, and nothing else. The settings go last: see `__init__`."""
         for folder in (self.checkpoints, self.tensorboard, self.vocabulary, self.saved_model):
             shutil.rmtree(folder, ignore_errors=True)
-        for file in (self.log, self.result, self.picture, self.heads_picture, self.settings):
+        pictures = (self.picture, self.heads_picture)
+        for file in (self.log, self.data, self.result, *pictures, self.settings):
             file.unlink(missing_ok=True)
 
     def _changes(
@@ -149,24 +160,28 @@ class RunFolder:
                 f"{self.path} holds a run with other settings: {'; '.join(refused)}. Give these "
                 "settings back, choose another folder, or start it afresh (fresh)"
             )
-        return [text for name, text in differing.items() if name not in WITHOUT_EFFECT]
+        return [
+            f"going on with another setting: {text}"
+            for name, text in differing.items()
+            if name not in WITHOUT_EFFECT
+        ]
 
 
 _CLAIMED: dict[Path, IO[str]] = {}
 
 
-def _claim(folder: Path) -> str:
+def _claim(folder: Path) -> list[str]:
     """Lock a folder for this process, until it ends, however it ends.
 
     Returns:
-        Why it cannot be locked; empty if it is.
+        What is to be said of it, if it cannot be locked.
 
     Raises:
         ValueError: another process has locked it.
     """
     folder = folder.resolve()
     if folder in _CLAIMED:
-        return ""
+        return []
     stream = open(folder / ".lock", "w", encoding="utf-8")  # noqa: SIM115  # stays open
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -177,9 +192,9 @@ def _claim(folder: Path) -> str:
         ) from error
     except OSError as error:  # some file systems of networks have no locks
         stream.close()
-        return str(error)
+        return [f"nothing keeps another process from training here too: {error}"]
     _CLAIMED[folder] = stream
-    return ""
+    return []
 
 
 def plain(value: Any) -> Any:
