@@ -1,5 +1,7 @@
 """K5 every weight learns, K10 `fit` needs nothing but an optimizer, and reads back a metric."""
 
+import inspect
+
 import keras
 import numpy as np
 import pytest
@@ -56,6 +58,46 @@ def test_k10_a_compiled_metric_and_the_loss_are_exact_over_a_short_last_batch(en
     (name,) = scores.keys() - {"loss"}
     np.testing.assert_allclose(scores[name], expected, rtol=1e-5)
     np.testing.assert_allclose(scores["loss"], loss_of(model, batch), rtol=1e-5)
+
+
+@every_model
+def test_k10_padding_does_not_count_in_a_compiled_metric(entry):
+    if entry.task not in ("translation", "language_model"):
+        pytest.skip("has one target an example")
+    scores = []
+    for extra in (0, 3):
+        batch = Batch(TASKS[entry.task].examples(4), extra)
+        model = build(entry)
+        metric = keras.metrics.SparseCategoricalCrossentropy(from_logits=True, name="entropy")
+        model.compile("sgd", metrics=[metric])
+        scores.append(model.evaluate(batch.inputs, batch.targets, verbose=0, return_dict=True))
+    logits = run(model, batch)["logits"].astype("float64")
+    chosen = np.take_along_axis(logits, batch.targets[..., None], axis=-1)[..., 0]
+    expected = (np.log(np.exp(logits).sum(axis=-1)) - chosen)[batch.targets > 0].mean()
+    for score in scores:
+        np.testing.assert_allclose(score["entropy"], expected, rtol=1e-5)
+
+
+@every_model
+def test_the_loss_is_that_of_double_precision_where_it_is_asked_for(entry):
+    sizes = TASKS[entry.task].sizes
+    counted = (
+        {"loss_normaliser": "tokens"}
+        if "loss_normaliser" in inspect.signature(entry.cls).parameters
+        else {}
+    )
+    batch = Batch(TASKS[entry.task].examples(3))
+    values = {}
+    for dtype in ("float32", "float64"):
+        model = entry.cls.from_preset("tiny", **sizes, **counted, dtype=dtype)
+        model.build()
+        for number, weight in enumerate(model.weights):
+            generator = np.random.default_rng(number)
+            weight.assign(generator.normal(0.0, 0.3, weight.shape))
+        model.compile("sgd")
+        values[dtype] = model.compute_loss(batch.inputs, batch.targets, model(batch.inputs))
+    assert values["float64"].dtype == "float64"
+    np.testing.assert_allclose(values["float32"], values["float64"], rtol=1e-5)
 
 
 @every_model

@@ -106,7 +106,7 @@ class MultiHeadAttention(MaskFree):
 
     def scale(self, values: Tensor) -> Tensor:
         """Queries, or keys, divided by sqrt(k): cheaper than to divide the scores."""
-        return values * (1.0 / math.sqrt(self.key_dim))
+        return values / math.sqrt(self.key_dim)  # a product with a number is sparse to Keras
 
     def attend(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, training: bool = False

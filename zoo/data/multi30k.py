@@ -81,7 +81,7 @@ def find_multi30k(
 
     Args:
         split: One of `SPLITS`.
-        language: One of `LANGUAGES`.
+        language: One of `LANGUAGES`, or any other that there are files of.
         data_dir: Folder that holds `multi30k/` or the files, compressed or not; by default
             `$ZOO_DATA`, then the Keras cache (`zoo.data.download.data_directories`).
         download: Whether to fetch a missing file from its publisher. It is stored uncompressed.
@@ -90,19 +90,22 @@ def find_multi30k(
         Path of `<split>.<language>` or `<split>.<language>.gz`.
 
     Raises:
-        ValueError: There is no such split or language.
+        ValueError: There is no such split, or no file of a language that was not published.
         FileNotFoundError: The file is missing, and `download` is False or its checksum not known.
         DownloadError: The file is missing and could not be fetched.
     """
     if split not in SPLITS:
         raise ValueError(f"split: expected one of {list(SPLITS)}, got {split!r}")
-    if language not in LANGUAGES:
-        raise ValueError(f"language: expected one of {list(LANGUAGES)}, got {language!r}")
     name = f"{split}.{language}"
     if name in MULTI30K_FILES:
         return find_file(_DATASET, MULTI30K_FILES[name], data_dir, download)
     url = _URL.format(name=name)
     path = locate(_DATASET, RemoteFile(name, url, sha256="", size=0), data_dir)
+    if path is None and language not in LANGUAGES:
+        raise ValueError(
+            f"language: expected one of {list(LANGUAGES)}, or one of which {name} lies in "
+            f"{data_directories(data_dir)[0] / _DATASET}, got {language!r}"
+        )
     if path is None:
         folder = data_directories(data_dir)[0] / _DATASET
         raise FileNotFoundError(
@@ -123,7 +126,7 @@ def load_multi30k(
 
     Args:
         split: One of `SPLITS`.
-        source: Language to translate from, one of `LANGUAGES`.
+        source: Language to translate from, as in `find_multi30k`.
         target: Language to translate to, another one.
         data_dir: As in `find_multi30k`.
         download: As in `find_multi30k`.

@@ -202,7 +202,13 @@ class BaseModel(keras.Model):
             if isinstance(named, Mapping) and (unknown := set(named) - set(y)):
                 raise ValueError(f"metrics name {sorted(unknown)}, expected some of {sorted(y)}")
             y_pred = {name: y_pred[name] for name in y}
+            if self.PREDICTION in y and (real := self.real_targets(y[self.PREDICTION])) is not None:
+                y_pred[self.PREDICTION]._keras_mask = real
         return super().compute_metrics(x, y, y_pred, sample_weight)
+
+    def real_targets(self, targets: Tensor) -> Tensor | None:
+        """Which of the targets a compiled metric counts: bool of their shape; None: all of them."""
+        return None
 
     def _maybe_symbolic_build(self, iterator: Any = None, data_batch: Any = None) -> None:
         """Lets Keras look at one replica's share of the first batch.
@@ -286,6 +292,7 @@ class BaseModel(keras.Model):
         self, targets: Any, outputs: dict[str, Any], sample_weight: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         losses, counts = self.example_losses(targets, outputs)
+        counts = ops.cast(counts, losses.dtype)
         if sample_weight is not None:
             losses = losses * ops.cast(sample_weight, losses.dtype)
         return ops.sum(losses), ops.sum(counts)

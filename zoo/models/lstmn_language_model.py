@@ -220,6 +220,10 @@ class LSTMNLanguageModel(BaseModel):
         outputs: dict[str, Any] = self.carry(inputs, read)
         return outputs
 
+    def real_targets(self, targets: Tensor) -> Tensor:
+        """All but padding."""
+        return mask_from_ids(targets)
+
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
         """Cross entropy of the next ids (B, T), 0 where padded."""
         real = ops.cast(mask_from_ids(targets), "float32")

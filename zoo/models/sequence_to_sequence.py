@@ -228,6 +228,10 @@ class SequenceToSequenceModel(BaseModel):
         spread = ops.scatter(places[:, None], losses, ops.shape(ids))
         return ops.reshape(spread, ops.shape(targets))
 
+    def real_targets(self, targets: Tensor) -> Tensor:
+        """All but padding."""
+        return mask_from_ids(targets)
+
     def _token_losses(self, logits: Tensor, ids: Tensor) -> Tensor:
         """Losses (...) of logits (..., V), at least in single precision."""
         return precise_cross_entropy(logits, ids, self.label_smoothing, self.smoothing_over)

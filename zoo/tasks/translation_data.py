@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import pandas as pd
 import tensorflow as tf
 
-from zoo.data.download import checksum
+from zoo.data.download import checksum, file_sha256
 from zoo.data.multi30k import MULTI30K_FILES, find_multi30k, load_multi30k
 from zoo.data.translation_sample import translation_sample
 from zoo.serving.cards import DataRecord
@@ -83,6 +83,9 @@ def _record(
     sums, unofficial = {}, []
     for path in (Path(path) for frame in frames for path in frame.attrs["paths"]):
         name = path.name.removesuffix(".gz")
+        if name not in MULTI30K_FILES:
+            sums[name] = file_sha256(path, decompress=path.suffix == ".gz")
+            continue
         check = checksum(path, MULTI30K_FILES[name])
         sums[name] = check.sha256
         if not check.official:
