@@ -7,6 +7,9 @@ import tensorflow as tf
 from tests.tasks.translators import WordByWord, make_codecs
 from tests.text.codecs import STRANGE
 from zoo.models.registry import find_model
+from zoo.serving.cards import DataRecord
+from zoo.serving.export import describe, export_servable
+from zoo.serving.load import load_servable
 from zoo.tasks.translation_endpoint import TranslationEndpoint
 
 LIMIT = 30
@@ -258,6 +261,32 @@ def test_unknown_words_are_copied_as_they_were_written(codecs):
     assert outputs["translation"][1] == b"ein cat"
     identity = np.eye(outputs["source_length"][0])
     np.testing.assert_array_equal(outputs["attention_alignment"][0], identity)
+
+
+@pytest.mark.parametrize(("convention", "first"), [("predicted", "Zeta"), ("input", "eilen")])
+def test_unknown_words_are_translated_by_a_dictionary(codecs, tmp_path, convention, first):
+    table = tf.lookup.StaticHashTable(
+        tf.lookup.KeyValueTensorInitializer(["run", "Zed"], ["eilen", "Zeta"]), default_value=""
+    )
+    endpoint = TranslationEndpoint(WordByWord(), *codecs, dictionary=table, convention=convention)
+    model = make_model("RNNencdec", codecs)  # stands in: the other has no weights to export
+    facts = {"task": "translation", "metrics": {}, "seed": 0, "wall_time_seconds": 0.0}
+    card = describe(model, data=DataRecord("none", "none", "none"), **facts)
+    export_servable(
+        tmp_path / "model", model, endpoint.endpoints(), assets=endpoint.assets, card=card
+    )
+    served = load_servable(tmp_path / "model").signatures["serving_default"]
+    assert served(text=tf.constant(["Zed run"]))["translation"] == f"{first} rennen".encode()
+
+
+def test_a_greedy_score_is_divided_like_that_of_a_beam(codecs):
+    model = make_model("LuongTranslator", codecs)
+    endpoint = TranslationEndpoint(model, *codecs, beam_width=1, length_penalty=0.7)
+    texts = tf.constant([TEXT, "a dog", ""])
+    alone = endpoint.serve(texts)
+    beam = endpoint.serve_beam(texts, tf.constant(1), tf.constant(0.7))
+    np.testing.assert_array_equal(beam["translation"][:, 0], alone["translation"])
+    np.testing.assert_allclose(beam["score"][:, 0], alone["score"], rtol=1e-5)
 
 
 def test_a_model_without_attention_has_no_map_and_leaves_unknown_words_out(codecs):

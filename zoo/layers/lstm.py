@@ -162,16 +162,14 @@ class StackedLSTM(LSTM):
         self,
         values: Tensor,
         mask: Tensor,
-        state: dict[str, Tensor] | None = None,
         reverse: bool = False,
         training: bool = False,
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Runs over a right-padded sequence.
+        """Runs over a right-padded sequence, from a state of zeros.
 
         Args:
             values: (B, T, d).
             mask: bool (B, T).
-            state: the state before the first step; None: zeros.
             reverse: from the last real step to the first.
             training: whether dropout is on.
 
@@ -185,9 +183,8 @@ class StackedLSTM(LSTM):
         for k, gates in enumerate(self.layers):
             projected = gates.project(self.drop(values, training=training))  # (T, B, 4n)
             projected = ops.where(real, projected, ops.cast(_SHUT_GATE, projected.dtype))
-            first = (zeros, zeros) if state is None else (state[f"hidden_{k}"], state[f"cell_{k}"])
             kernel = ops.cast(gates.recurrent_kernel, projected.dtype)
-            values, cells = lstm_states_and_cells(projected, kernel, first, reverse)
+            values, cells = lstm_states_and_cells(projected, kernel, (zeros, zeros), reverse)
             for name, states in (("hidden", values), ("cell", cells)):
                 final[f"{name}_{k}"] = _last(states, mask, reverse)
         return swap_batch_and_time(values), final

@@ -14,6 +14,7 @@ import tensorflow as tf
 from zoo.decoding.beam import beam_search
 from zoo.decoding.greedy import greedy
 from zoo.decoding.protocol import Hypotheses, Tensors
+from zoo.decoding.ranking import make_ranking
 from zoo.metrics.translation import bleu, exact_match, perplexity
 from zoo.models.sequence_to_sequence import SequenceToSequenceModel
 from zoo.ops.cross_entropy import cross_entropy
@@ -220,7 +221,10 @@ def search(
     lengths = tf.reduce_sum(tf.cast(memory["mask"], tf.int32), axis=1)
     limit = maximum_length(lengths)
     if isinstance(beam_width, int) and beam_width == 1:
-        return greedy(model, memory, maximum_length=limit)
+        found = greedy(model, memory, maximum_length=limit)
+        ranking = make_ranking("gnmt", length_penalty, 0.0, memory["mask"])
+        scores = found.log_probabilities / ranking.penalty(found.lengths)
+        return found._replace(scores=scores)
     return beam_search(
         model,
         memory,

@@ -5,12 +5,12 @@ with; ``beam`` takes width and length penalty and returns as many translations a
 ``heads``, of models whose maps are stacked by layer and head, adds all of these maps.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
 from zoo.decoding.protocol import Hypotheses, Tensors
-from zoo.decoding.unknown import replace_unknown
+from zoo.decoding.unknown import Convention, Dictionary, replace_unknown
 from zoo.models.base import AttentionMap
 from zoo.models.sequence_to_sequence import SequenceToSequenceModel
 from zoo.serving.export import Endpoint
@@ -46,6 +46,9 @@ class TranslationEndpoint:
         beam_width: of ``serving_default``.
         length_penalty: GNMT's exponent, of ``serving_default``.
         maximum_source_tokens: tokens of a text beyond these are not read; ``</s>`` is one of them.
+        dictionary: translations of words that ``<unk>`` stands for, such as a
+            ``tf.lookup.StaticHashTable``, exported too; None: such words are copied.
+        convention: which word an alignment is of, as in `zoo.decoding.unknown.replace_unknown`.
 
     Raises:
         ValueError: a beam below 1, or a limit that leaves no token beside ``</s>``.
@@ -60,10 +63,14 @@ class TranslationEndpoint:
         beam_width: int = 5,
         length_penalty: float = 1.0,
         maximum_source_tokens: int = 200,
+        dictionary: Dictionary | None = None,
+        convention: Convention = "predicted",
     ) -> None:
         self.beam_width = beam_width
         self.length_penalty = length_penalty
         self.maximum_source_tokens = maximum_source_tokens
+        self.dictionary = dictionary
+        self.convention = convention
         for name, least in (("beam_width", 1), ("maximum_source_tokens", 2)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
@@ -88,10 +95,11 @@ class TranslationEndpoint:
         }
 
     @property
-    def assets(self) -> list[tf.Module]:
-        """What holds the files that travel with the SavedModel."""
+    def assets(self) -> list[Any]:
+        """What holds the files and tables that travel with the SavedModel."""
         codecs = [self.source_codec, self.target_codec]
-        return [codec for codec in codecs if isinstance(codec, tf.Module)]
+        tables = [] if self.dictionary is None else [self.dictionary]
+        return [codec for codec in codecs if isinstance(codec, tf.Module)] + tables
 
     def endpoints(self) -> dict[str, Endpoint]:
         """The signatures to export, as `zoo.serving.export.export_servable` takes them."""
@@ -255,7 +263,15 @@ class TranslationEndpoint:
             return pieces
         # The end of the source is no word to copy.
         words = tf.maximum(source.lengths - 1, 0)
-        return replace_unknown(pieces, found.tokens, found.alignment, source.tokens, words)
+        return replace_unknown(
+            pieces,
+            found.tokens,
+            found.alignment,
+            source.tokens,
+            words,
+            self.dictionary,
+            self.convention,
+        )
 
     def _join(self, pieces: tf.Tensor) -> tf.Tensor:
         """Translations (batch, N)."""
