@@ -40,7 +40,7 @@ class Settings(TranslationSettings):
     positions: Literal["sinusoidal", "learned"] = "sinusoidal"
     """Vectors that say where a word stands."""
     shared_embeddings: bool | None = None
-    """Whether one table serves both languages and the softmax."""
+    """Whether one table serves both languages and the softmax; None: of a joint vocabulary."""
     attention_dropout: float = 0.0
     """Rate of dropout on the weights of attention."""
     activation_dropout: float = 0.0
@@ -63,7 +63,6 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "model_dim": 64,
         "feed_forward_dim": 128,
         "depth": 2,
-        "shared_embeddings": False,  # sources and targets have vocabularies of their own
         "epochs": 8,
         "learning_rate": 3e-3,
         "warmup_steps": 200,
@@ -73,7 +72,6 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "model_dim": 128,
         "feed_forward_dim": 256,
         "depth": 4,
-        "shared_embeddings": True,
         "batch_tokens": 4_096,
         "epochs": 100,
         "learning_rate": 5e-3,
@@ -86,9 +84,20 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 
 
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
-    """Builds the architecture."""
+    """Builds the architecture.
+
+    Raises:
+        ValueError: if languages with different vocabularies are to share a table.
+    """
     from zoo.models.transformer import Transformer
 
+    shared = settings.shared_embeddings
+    if shared is None:
+        shared = settings.vocabulary == "joint"
+    if shared and settings.vocabulary != "joint":
+        raise ValueError(
+            f"shared_embeddings is True, expected vocabulary joint, got {settings.vocabulary}"
+        )
     return Transformer(
         source_vocabulary_size=source_size,
         target_vocabulary_size=target_size,
@@ -98,7 +107,7 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
         depth=settings.depth,
         key_dim=settings.key_dim,
         value_dim=settings.value_dim,
-        shared_embeddings=settings.shared_embeddings,
+        shared_embeddings=shared,
         positions=settings.positions,
         norm=settings.norm,
         dropout=settings.dropout,

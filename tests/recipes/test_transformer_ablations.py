@@ -91,7 +91,7 @@ def test_every_row_differs_from_the_first_in_one_setting(name):
     fields = [field.name for field in dataclasses.fields(own)]
     differing = [field for field in fields if getattr(own, field) != getattr(first, field)]
     assert len(differing) == (name != "base")
-    sizes = {"model_dim": 16, "feed_forward_dim": 8, "depth": 1, "shared_embeddings": True}
+    sizes = {"model_dim": 16, "feed_forward_dim": 8, "depth": 1, "vocabulary": "joint"}
     recipe.make_model(dataclasses.replace(own, **sizes), 20, 20).build()
 
 

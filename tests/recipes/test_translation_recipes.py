@@ -90,7 +90,7 @@ def test_settings_given_as_none_depend_on_the_data(recipe) -> None:
         }
         optional |= {"warmup_steps", "average_last"}
         if recipe is transformer:
-            optional |= {"key_dim", "value_dim", "clip_norm", "ema_decay"}
+            optional |= {"key_dim", "value_dim", "clip_norm", "ema_decay", "shared_embeddings"}
         if recipe is lstmn:
             optional |= {"window"}
         assert left <= optional
@@ -183,8 +183,14 @@ def test_flags_reach_the_models() -> None:
         "label_smoothing": 0.1,
         "smoothing_over": "all",
     }
-    config = transformer.make_model(transformer.Settings(**changes), 20, 20).get_config()
+    settings = transformer.Settings(**changes, vocabulary="joint")
+    config = transformer.make_model(settings, 20, 20).get_config()
     assert config | changes == config
+    apart = dataclasses.replace(settings, vocabulary="separate")
+    with pytest.raises(ValueError, match="shared_embeddings is True, expected vocabulary joint"):
+        transformer.make_model(apart, 20, 20)
+    none = dataclasses.replace(apart, shared_embeddings=None)
+    assert not transformer.make_model(none, 20, 20).shared_embeddings
 
 
 def test_the_transformer_is_trained_as_in_the_paper() -> None:

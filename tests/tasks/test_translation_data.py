@@ -116,7 +116,7 @@ def test_the_sample_needs_no_files_and_says_how_to_get_the_real_data(tmp_path, c
 def test_the_sample_gets_the_words_of_its_training_part(tmp_path):
     data = load(tmp_path, "sample")
     data = data._replace(training=data.training.head(50))
-    source, target = make_codecs(data, tmp_path, 1000)
+    source, target = make_codecs(data, tmp_path, "words", 1000)
     assert isinstance(source, WordCodec)
     assert isinstance(target, WordCodec)
     first = data.training["target"].iloc[0]
@@ -130,12 +130,12 @@ def test_the_sample_gets_the_words_of_its_training_part(tmp_path):
 def test_so_many_words_of_either_side(tmp_path):
     data = load(tmp_path, "sample")
     data = data._replace(training=data.training.head(200))
-    sizes = [codec.vocabulary_size for codec in make_codecs(data, tmp_path, 30)]
+    sizes = [codec.vocabulary_size for codec in make_codecs(data, tmp_path, "words", 30)]
     assert sizes == [34, 34]  # and the special ones
 
 
 def test_multi30k_gets_subwords_of_both_languages_together(folder, tmp_path):
-    source, target = make_codecs(load(folder), tmp_path, 32)
+    source, target = make_codecs(load(folder), tmp_path, "joint", 32)
     assert isinstance(source, SubwordCodec)
     assert source is target
     assert source.vocabulary_size == 32
@@ -145,14 +145,23 @@ def test_multi30k_gets_subwords_of_both_languages_together(folder, tmp_path):
         assert source.decode(source.encode([text])).numpy()[0].decode() == text
 
 
+def test_subwords_of_each_language_alone(folder, tmp_path):
+    source, target = make_codecs(load(folder), tmp_path, "separate", 20)
+    for codec, own, other in ((source, ENGLISH[0], GERMAN[0]), (target, GERMAN[0], ENGLISH[0])):
+        assert isinstance(codec, SubwordCodec)
+        assert 1 not in codec.encode([own]).to_list()[0]
+        assert 1 in codec.encode([other]).to_list()[0]
+
+
+@pytest.mark.parametrize("kind", ["joint", "separate", "words"])
 @pytest.mark.parametrize("name", ["sample", "multi30k"])
-def test_what_lies_in_the_run_folder_is_used_again(folder, name):
-    data = load(folder, name)
+def test_what_lies_in_the_run_folder_is_used_again(folder, name, kind):
+    data, size = load(folder, name), {"sample": 80, "multi30k": 20}[name]
     data = data._replace(training=data.training.head(100))
-    made = [path for codec in make_codecs(data, folder, 32) for path in codec.files]
+    made = [path for codec in make_codecs(data, folder, kind, size) for path in codec.files]
     contents = [path.read_bytes() for path in made]
     other = data._replace(training=data.test)
-    again = [path for codec in make_codecs(other, folder, 32) for path in codec.files]
+    again = [path for codec in make_codecs(other, folder, kind, size) for path in codec.files]
     assert again == made
     assert [path.read_bytes() for path in again] == contents
 
@@ -161,5 +170,18 @@ def test_more_subwords_than_the_texts_hold_are_refused_and_leave_no_file(folder,
     run = tmp_path / "run"
     run.mkdir()
     with pytest.raises(ValueError, match="vocabulary_size: 5000 does not fit the 2 texts"):
-        make_codecs(load(folder), run, 5000)
+        make_codecs(load(folder), run, "joint", 5000)
     assert list(run.iterdir()) == []
+
+
+def test_languages_that_were_not_published_are_read_where_they_lie(folder):
+    for split in SPLITS:
+        for language in ("cs", "nl"):
+            (folder / f"{split}.{language}").write_bytes((folder / f"{split}.en").read_bytes())
+    for language in ("cs", "nl"):
+        assert resolve_data("auto", "de", language, folder) == "multi30k"
+        data = load_translation_data("multi30k", language, "en", folder, LOGGER)
+        assert data.test["source"].tolist() == ENGLISH
+        assert len(data.record.sha256[f"train.{language}"]) == 64
+    with pytest.raises(ValueError, match=r"language: expected one of .*, got 'eo'"):
+        resolve_data("auto", "en", "eo", folder)

@@ -18,6 +18,7 @@ from zoo.text.vocabulary import choose_words, count_words, write_vocabulary
 from zoo.text.words import WordCodec
 
 DataName = Literal["sample", "multi30k"]
+VocabularyKind = Literal["joint", "separate", "words"]
 SPLITS = ("train", "val", "test_2016_flickr")
 """Of Multi30k: what is trained on, chosen by, and measured on."""
 
@@ -98,30 +99,42 @@ def _record(
 
 
 def make_codecs(
-    data: TranslationData, folder: Path, vocabulary_size: int
+    data: TranslationData, folder: Path, kind: VocabularyKind, vocabulary_size: int
 ) -> tuple[TextCodec, TextCodec]:
     """Makes the codecs of source and target, from the training part alone.
 
-    The sample gets words. Multi30k gets subwords, one vocabulary for both languages. The files are
-    written into the folder, and used again where they lie.
+    The files are written into the folder, and used again where they lie.
 
     Args:
         data: the data set.
         folder: where a run keeps its vocabularies.
-        vocabulary_size: ids of the joint subwords, or at most so many words of either side.
+        kind: ``"joint"``: one codec of subwords for both sides; ``"separate"``: one for each;
+            ``"words"``: words of each.
+        vocabulary_size: ids of the subwords, or at most so many words of either side.
     """
-    if data.name == "multi30k":
-        path = folder / "subwords.model"
-        if not path.exists():
-            texts = [*data.training["source"], *data.training["target"]]
-            train_subwords(texts, path, vocabulary_size)
-        codec = SubwordCodec(path)
+    sides = {side: list(data.training[side]) for side in ("source", "target")}
+    if kind == "joint":
+        codec = _subwords(
+            [*sides["source"], *sides["target"]], folder / "subwords.model", vocabulary_size
+        )
         return codec, codec
-    codecs = []
-    for side in ("source", "target"):
-        path = folder / f"words_{side}.txt"
-        if not path.exists():
-            tokens = WordTokenizer(case_fold=False)(tf.constant([*data.training[side]])).folded
-            write_vocabulary(path, choose_words(count_words(tokens), vocabulary_size, 1))
-        codecs.append(WordCodec(path))
-    return codecs[0], codecs[1]
+    source, target = (
+        _subwords(texts, folder / f"subwords_{side}.model", vocabulary_size)
+        if kind == "separate"
+        else _words(texts, folder / f"words_{side}.txt", vocabulary_size)
+        for side, texts in sides.items()
+    )
+    return source, target
+
+
+def _subwords(texts: list[str], path: Path, size: int) -> SubwordCodec:
+    if not path.exists():
+        train_subwords(texts, path, size)
+    return SubwordCodec(path)
+
+
+def _words(texts: list[str], path: Path, size: int) -> WordCodec:
+    if not path.exists():
+        tokens = WordTokenizer(case_fold=False)(tf.constant(texts)).folded
+        write_vocabulary(path, choose_words(count_words(tokens), size, 1))
+    return WordCodec(path)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {
+        "vocabulary": "words",
         "vocabulary_size": 2_000,
         "dropout": 0.0,
         "label_smoothing": 0.0,
@@ -30,6 +31,7 @@ SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
         "beam_width": 1,
     },
     "multi30k": {
+        "vocabulary": "joint",
         "vocabulary_size": 4_000,
         "dropout": 0.3,
         "label_smoothing": 0.1,
@@ -62,8 +64,10 @@ class TranslationSettings(TrainingSettings):
     """Language to translate from."""
     target: str = "de"
     """Language to translate to."""
+    vocabulary: Literal["joint", "separate", "words"] | None = None
+    """joint: subwords of both languages together; separate: of each; words: those of each."""
     vocabulary_size: int | None = None
-    """Joint subwords of both languages (of the sample: words of each)."""
+    """Subwords of a vocabulary; at most so many words."""
     dropout: float | None = None
     """Rate of dropout."""
     label_smoothing: float | None = None
@@ -120,7 +124,7 @@ def run_translation(
     run = open_run(settings)
     data = load_translation_data(data_name, *languages, settings.data_dir, run.logger)
     run.check_data(data.record.sha256)
-    codecs = make_codecs(data, run.vocabulary, settings.vocabulary_size)
+    codecs = make_codecs(data, run.vocabulary, settings.vocabulary, settings.vocabulary_size)
     model, report = _train(settings, make_model, data, codecs, run)
     metrics, signature = _test(settings, data, model, codecs)
     run.logger.info("test: %s", ", ".join(f"{name} {value:.2f}" for name, value in metrics.items()))
