@@ -121,6 +121,26 @@ def test_the_example_of_new_words_gives_the_reader_their_vectors(tmp_path, monke
     np.testing.assert_allclose(rows, names["vectors"], atol=1e-3)  # stored in half precision
 
 
+def test_the_examples_of_a_folder_alone_are_answered(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    (preface, *_) = _PYTHON.findall(SERVING.read_text(encoding="utf-8"))
+    for code in (preface, examples(SERVING)["Translation"]):
+        assert "zoo" not in code
+        run(code)
+    first, best = capsys.readouterr().out.splitlines()
+    assert first == "Oslo"
+    assert best.startswith("['Ein Mann liest.', ")
+
+
+def test_the_examples_of_blocks_by_themselves_build_models():
+    names = run(examples(ROOT / "docs" / "architecture.md")["Transformer blocks by themselves"])
+    ids = np.array([[5, 9, 7, 0]])
+    assert names["classifier"](ids).shape == (1, 2)
+    first, other = (names["language_model"](one) for one in (ids, ids + [[0, 0, 3, 0]]))
+    np.testing.assert_array_equal(first[:, :2], other[:, :2])
+    assert (first[:, 2] != other[:, 2]).numpy().any()
+
+
 def test_the_example_of_restricted_self_attention_attends_near_by():
     names = run(examples(ROOT / "docs" / "complexity.md")["Restricted self-attention"])
     model = keras.Model([names["inputs"], names["mask"]], [names["outputs"], names["band"]])

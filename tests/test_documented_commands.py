@@ -1,0 +1,41 @@
+"""Every command of a recipe that the documentation gives is one that the recipe takes."""
+
+import importlib
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import tyro
+
+ROOT = Path(__file__).resolve().parent.parent
+RECIPES = sorted((ROOT / "recipes").glob("*.py"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *RECIPES]
+_COMMAND = re.compile(r"python -m recipes\.(\w+) +([^`\n#|;&>]+)")
+_IN_A_TABLE = re.compile(r"`(\w+) (--[^`]+)`")
+
+
+def commands() -> list[tuple[str, str]]:
+    """Recipe and arguments, of code blocks, of sentences, of tables, and of recipes' own help."""
+    names = {path.stem for path in RECIPES}
+    found = {}
+    for path in PAGES:
+        text = path.read_text(encoding="utf-8").replace("\\\n", " ")
+        for name, arguments in _COMMAND.findall(text) + _IN_A_TABLE.findall(text):
+            words = " ".join(arguments.replace("...", " ").split()).rstrip(".,:)")
+            if name in names and words:
+                found[name, words] = None
+    return list(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"), [pytest.param(*one, id=" ".join(one)) for one in commands()]
+)
+def test_a_documented_command_is_taken(name, arguments):
+    recipe = importlib.import_module(f"recipes.{name}")
+    settings = recipe.Command if name == "benchmark" else recipe.Settings
+    tyro.cli(settings, args=shlex.split(arguments))  # exits if it cannot
+
+
+def test_there_are_commands_to_parse():
+    assert len(commands()) > 60
