@@ -134,9 +134,9 @@ def test_the_examples_of_a_folder_alone_are_answered(monkeypatch, capsys):
 
 def test_the_examples_of_blocks_by_themselves_build_models():
     names = run(examples(ROOT / "docs" / "architecture.md")["Transformer blocks by themselves"])
-    ids = np.array([[5, 9, 7, 0]])
-    assert names["classifier"](ids).shape == (1, 2)
-    first, other = (names["language_model"](one) for one in (ids, ids + [[0, 0, 3, 0]]))
+    texts = np.array([[5, 9, 7, 0]]), np.array([[5, 9, 8, 0]])
+    assert names["classifier"](texts[0]).shape == (1, 2)
+    first, other = map(names["language_model"], texts)
     np.testing.assert_array_equal(first[:, :2], other[:, :2])
     assert (first[:, 2] != other[:, 2]).numpy().any()
 
