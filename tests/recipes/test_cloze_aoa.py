@@ -1,6 +1,7 @@
 """The cloze recipe: learns the generated sample as a user would run it, and reads real files."""
 
 import json
+import logging
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import recipes.cloze_aoa as recipe
 from tests.recipes.run_folder import check_run_folder, run_on_sample
 from zoo.data.cloze import SPLITS, cloze_file_name
 from zoo.data.cloze_format import SENTENCES, Question, write_cbt
-from zoo.tasks.cloze_data import resolve_data
+from zoo.tasks.cloze_data import can_be_cut, load_cloze_data, resolve_data, with_cut_questions
 from zoo.tasks.cloze_recipe import SHARED_DEFAULTS
 from zoo.training.settings import resolve
 
@@ -101,6 +102,24 @@ def test_trains_on_files_of_questions(tmp_path: Path, attention: str) -> None:
 
     with pytest.raises(ValueError, match="hidden_dim"):  # another setting, the same folder
         recipe.main(replace(settings, hidden_dim=7))
+
+
+def test_windows_of_both_kinds_give_more_questions(tmp_path: Path) -> None:
+    write_set(tmp_path)
+    logger = logging.getLogger("tests.cloze")
+    assert not can_be_cut("cloze", "ne", tmp_path)
+    write_set(tmp_path, kind="cn")
+    assert can_be_cut("cloze", "ne", tmp_path)
+    given = load_cloze_data("cloze", "ne", tmp_path, logger)
+    more = with_cut_questions(given, "cloze", "ne", tmp_path, logger)
+    assert len(given.training) == 12
+    new = more.training.iloc[12:]  # of a sentence with a name that was there before
+    assert set(new["query"]) == {"The cat saw XXXXX and Di ."}
+    assert sorted(new["answer"]) == ["Ada", "Bo", "Cy"]
+    assert len(more.texts) == 24
+    assert set(more.record.sha256) == {*given.record.sha256, "cn_train.txt"}
+    with pytest.raises(ValueError, match="more_questions is True, expected False with the gen"):
+        recipe.main(recipe.Settings(data="sample", run_dir=tmp_path / "run", more_questions=True))
 
 
 def test_a_set_that_does_not_lie_here_is_one_clear_error(tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ Kind = Literal["ne", "cn"]
 
 CANDIDATES = 10
 
-_QUERY_TOKENS = (7, 70)
+QUERY_TOKENS = (7, 70)
+"""Least and most words of a query."""
 _DOCUMENT_TOKENS = 1000
 _NAME_SHARE = 0.9  # of a name's uses in mid-sentence that are capitalised
 _NOUN_USES, _NOUN_SHARE = 3, 0.3  # uses of a noun, and how many of them look like one
@@ -165,7 +166,7 @@ def _question(
 ) -> Question | None:
     """A question of 21 sentences; None where there are too few words of the kind."""
     length = sum(map(len, document))
-    if not _QUERY_TOKENS[0] <= len(query) <= _QUERY_TOKENS[1] or length > _DOCUMENT_TOKENS:
+    if not QUERY_TOKENS[0] <= len(query) <= QUERY_TOKENS[1] or length > _DOCUMENT_TOKENS:
         return None
     told = {word for sentence in document for word in sentence}
     answers = [word for word in query[1:] if word in words & told and query.count(word) == 1]

@@ -1,5 +1,6 @@
 """The data sets of cloze questions, as every cloze recipe takes them."""
 
+import dataclasses
 import logging
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -10,6 +11,7 @@ from zoo.data.cloze import SPLITS, find_cloze
 from zoo.data.cloze_books import Kind
 from zoo.data.cloze_format import read_cbt
 from zoo.data.cloze_sample import cloze_sample
+from zoo.data.cloze_windows import cut_questions
 from zoo.data.download import file_sha256
 from zoo.serving.cards import DataRecord
 
@@ -26,6 +28,8 @@ class ClozeData(NamedTuple):
     validation: pd.DataFrame
     test: pd.DataFrame
     record: DataRecord
+    texts: pd.DataFrame
+    """Training questions as the files have them, from which the vocabulary is chosen."""
 
 
 def resolve_data(
@@ -67,7 +71,7 @@ def load_cloze_data(
         logger.info("data: the generated sample; --data cloze or cbt takes real questions")
         record = DataRecord("sample", "train", "test", remarks="generated questions")
         training, validation, test = map(cloze_sample, SPLITS)
-        return ClozeData(training, validation, test, record)
+        return ClozeData(training, validation, test, record, training)
     paths = [find_cloze(name, kind, split, data_dir) for split in SPLITS]
     frames = [read_cbt(path) for path in paths]
     counts = ", ".join(f"{s} {len(f)}" for s, f in zip(SPLITS, frames, strict=True))
@@ -79,4 +83,50 @@ def load_cloze_data(
     remarks = "" if name == "cbt" else "not the Children's Book Test: other books, own splits"
     record = DataRecord(f"{_TITLES[name]}, {_KINDS[kind]}", "train", "test", sums, remarks)
     training, validation, test = frames
-    return ClozeData(training, validation, test, record)
+    return ClozeData(training, validation, test, record, training)
+
+
+def can_be_cut(name: DataName, kind: Kind, data_dir: Path | None) -> bool:
+    """Whether `with_cut_questions` has what it needs."""
+    if name == "sample":
+        return False
+    try:
+        find_cloze(name, _other(kind), "train", data_dir)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def with_cut_questions(
+    data: ClozeData, name: DataName, kind: Kind, data_dir: Path | None, logger: logging.Logger
+) -> ClozeData:
+    """Adds training questions, cut from the training windows of both kinds.
+
+    Args:
+        data: Of a set of books.
+        name: The data set.
+        kind: Of its questions, and of those that are added.
+        data_dir: As in `load_cloze_data`.
+        logger: Gets a line with their number.
+
+    Raises:
+        ValueError: It is the generated sample, which has no windows of books.
+        FileNotFoundError: There are no training questions of the other kind.
+    """
+    if name == "sample":
+        raise ValueError("more_questions is True, expected False with the generated sample")
+    path = find_cloze(name, _other(kind), "train", data_dir)
+    windows = [data.training, read_cbt(path)]
+    cut = cut_questions(windows, set(data.training["answer"]))
+    new = cut[~cut["query"].isin(data.training["query"])]
+    logger.info("training questions cut from the same windows: %d", len(new))
+    sums = {path.name.removesuffix(".gz"): file_sha256(path, decompress=path.suffix == ".gz")}
+    return data._replace(
+        training=pd.concat([data.training, new], ignore_index=True),
+        record=dataclasses.replace(data.record, sha256=data.record.sha256 | sums),
+        texts=pd.concat(windows, ignore_index=True),
+    )
+
+
+def _other(kind: Kind) -> Kind:
+    return "cn" if kind == "ne" else "ne"

@@ -60,6 +60,9 @@ class ClozeSettings(TrainingSettings):
     """Words that occur less often in the training part are unknown."""
     unknown_slots: int | None = None
     """How many unknown words of a question are told apart, half of them capitalised ones."""
+    more_questions: bool | None = None
+    """Whether to train on questions about every sentence of the training windows of both kinds, and
+    not only on those of the file; None: where the training files of both kinds lie."""
     hide_candidates: float | None = None
     """How probable it is in training that a question's word that can be an answer is read as an
     unknown one, as most names of a new book are; None: 0.5 for named entities of books, else 0."""
@@ -89,7 +92,12 @@ def run_cloze(
         What ``result.json`` holds: ``accuracy`` on the test part, ``validation_accuracy``, and what
         is told of the training.
     """
-    from zoo.tasks.cloze_data import load_cloze_data, resolve_data
+    from zoo.tasks.cloze_data import (
+        can_be_cut,
+        load_cloze_data,
+        resolve_data,
+        with_cut_questions,
+    )
 
     data_name = resolve_data(settings.data, settings.kind, settings.data_dir)
     name = recipe if data_name == "sample" else f"{recipe}_{settings.kind}"
@@ -97,8 +105,13 @@ def run_cloze(
     if settings.hide_candidates is None:
         names = data_name != "sample" and settings.kind == "ne"
         settings = replace(settings, hide_candidates=0.5 if names else 0.0)
+    source = (data_name, settings.kind, settings.data_dir)
+    if settings.more_questions is None:
+        settings = replace(settings, more_questions=can_be_cut(*source))
     run = open_run(settings)
-    data = load_cloze_data(data_name, settings.kind, settings.data_dir, run.logger)
+    data = load_cloze_data(*source, run.logger)
+    if settings.more_questions:
+        data = with_cut_questions(data, *source, run.logger)
     run.check_data(data.record.sha256)
     vocabulary = _vocabulary(settings, data, run)
     model, report, metrics = _train(settings, make_model, data, vocabulary, run)
@@ -113,7 +126,7 @@ def _vocabulary(settings: Any, data: "ClozeData", run: "RunFolder") -> "Vocabula
     from zoo.text.vocabulary import Vocabulary, write_vocabulary
 
     path = run.vocabulary / "vocabulary.txt"
-    words = cloze_words(data.training, settings.maximum_vocabulary, settings.minimum_count)
+    words = cloze_words(data.texts, settings.maximum_vocabulary, settings.minimum_count)
     write_vocabulary(path, words)
     return Vocabulary(path)
 
