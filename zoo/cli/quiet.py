@@ -41,7 +41,7 @@ def without_keras() -> Iterator[None]:
     """Has TensorFlow, if it is imported here for the first time, not import Keras.
 
     It does so for the optimizers that Keras registers, and goes on where Keras is not installed.
-    Who only asks a SavedModel needs none of it, and waits a quarter less. Keras can be imported
+    Who only asks a SavedModel needs none of it, and waits a fifth less. Keras can be imported
     as ever afterwards.
     """
     if {"tensorflow", _NOT_NEEDED} & sys.modules.keys():
