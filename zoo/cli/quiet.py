@@ -5,6 +5,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any, cast
 
 LEVEL = "TF_CPP_MIN_LOG_LEVEL"
 _NOT_NEEDED = "keras.src.optimizers"
@@ -47,7 +48,7 @@ def without_keras() -> Iterator[None]:
     if {"tensorflow", _NOT_NEEDED} & sys.modules.keys():
         yield
         return
-    sys.modules[_NOT_NEEDED] = None  # type: ignore[assignment]  # an import of it fails
+    sys.modules[_NOT_NEEDED] = cast(Any, None)  # an import of it fails
     try:
         yield
     finally:

@@ -72,7 +72,7 @@ def _with_timed_heads(seconds: float) -> type[H11Protocol]:
     class TimedHeads(H11Protocol):
         _waiting: asyncio.TimerHandle | None = None
 
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             self._waiting = self.loop.call_later(seconds, transport.close)
 

@@ -129,8 +129,8 @@ def open_run(settings: Any) -> "RunFolder":
     from zoo.training.runs import WITHOUT_EFFECT, RunFolder
 
     for name in ("batch_size", "epochs"):
-        value = getattr(settings, name, 1)
-        if value < 1:
+        value = getattr(settings, name, None)
+        if value is not None and value < 1:
             raise ValueError(f"{name} must be positive, got {value}")
     devices = choose_devices(settings.devices)
     workers = Workers(make_strategy(settings.strategy, devices))
