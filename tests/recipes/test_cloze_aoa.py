@@ -11,7 +11,7 @@ import recipes.cloze_aoa as recipe
 from tests.recipes.run_folder import check_run_folder, run_on_sample
 from zoo.data.cloze import SPLITS, cloze_file_name
 from zoo.data.cloze_format import SENTENCES, Question, write_cbt
-from zoo.tasks.cloze_data import can_be_cut, load_cloze_data, resolve_data, with_cut_questions
+from zoo.tasks.cloze_data import load_cloze_data, resolve_data, with_cut_questions
 from zoo.tasks.cloze_recipe import SHARED_DEFAULTS
 from zoo.training.settings import resolve
 
@@ -107,9 +107,7 @@ def test_trains_on_files_of_questions(tmp_path: Path, attention: str) -> None:
 def test_windows_of_both_kinds_give_more_questions(tmp_path: Path) -> None:
     write_set(tmp_path)
     logger = logging.getLogger("tests.cloze")
-    assert not can_be_cut("cloze", "ne", tmp_path)
     write_set(tmp_path, kind="cn")
-    assert can_be_cut("cloze", "ne", tmp_path)
     given = load_cloze_data("cloze", "ne", tmp_path, logger)
     more = with_cut_questions(given, "cloze", "ne", tmp_path, logger)
     assert len(given.training) == 12

@@ -86,17 +86,6 @@ def load_cloze_data(
     return ClozeData(training, validation, test, record, training)
 
 
-def can_be_cut(name: DataName, kind: Kind, data_dir: Path | None) -> bool:
-    """Whether `with_cut_questions` has what it needs."""
-    if name == "sample":
-        return False
-    try:
-        find_cloze(name, _other(kind), "train", data_dir)
-    except FileNotFoundError:
-        return False
-    return True
-
-
 def with_cut_questions(
     data: ClozeData, name: DataName, kind: Kind, data_dir: Path | None, logger: logging.Logger
 ) -> ClozeData:

@@ -60,9 +60,9 @@ class ClozeSettings(TrainingSettings):
     """Words that occur less often in the training part are unknown."""
     unknown_slots: int | None = None
     """How many unknown words of a question are told apart, half of them capitalised ones."""
-    more_questions: bool | None = None
+    more_questions: bool = False
     """Whether to train on questions about every sentence of the training windows of both kinds, and
-    not only on those of the file; None: where the training files of both kinds lie."""
+    not only on those of the file."""
     hide_candidates: float | None = None
     """How probable it is in training that a question's word that can be an answer is read as an
     unknown one, as most names of a new book are; None: 0.5 for named entities of books, else 0."""
@@ -93,7 +93,6 @@ def run_cloze(
         is told of the training.
     """
     from zoo.tasks.cloze_data import (
-        can_be_cut,
         load_cloze_data,
         resolve_data,
         with_cut_questions,
@@ -106,8 +105,6 @@ def run_cloze(
         names = data_name != "sample" and settings.kind == "ne"
         settings = replace(settings, hide_candidates=0.5 if names else 0.0)
     source = (data_name, settings.kind, settings.data_dir)
-    if settings.more_questions is None:
-        settings = replace(settings, more_questions=can_be_cut(*source))
     run = open_run(settings)
     data = load_cloze_data(*source, run.logger)
     if settings.more_questions:
