@@ -120,6 +120,14 @@ def test_windows_of_both_kinds_give_more_questions(tmp_path: Path) -> None:
         recipe.main(recipe.Settings(data="sample", run_dir=tmp_path / "run", more_questions=True))
 
 
+def test_words_are_not_hidden_without_slots(tmp_path: Path) -> None:
+    settings = recipe.Settings(
+        data="sample", run_dir=tmp_path / "run", unknown_slots=0, hide_candidates=0.5
+    )
+    with pytest.raises(ValueError, match=r"hide_candidates is 0\.5, expected 0 without slots"):
+        recipe.main(settings)
+
+
 def test_a_set_that_does_not_lie_here_is_one_clear_error(tmp_path: Path) -> None:
     settings = recipe.Settings(data="cbt", kind="cn", data_dir=tmp_path, run_dir=tmp_path / "run")
     with pytest.raises(FileNotFoundError, match=r"cbtest_CN_train.txt: not found.*CBTest.tgz"):

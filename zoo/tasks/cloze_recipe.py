@@ -92,18 +92,17 @@ def run_cloze(
         What ``result.json`` holds: ``accuracy`` on the test part, ``validation_accuracy``, and what
         is told of the training.
     """
-    from zoo.tasks.cloze_data import (
-        load_cloze_data,
-        resolve_data,
-        with_cut_questions,
-    )
+    from zoo.tasks.cloze_data import load_cloze_data, resolve_data, with_cut_questions
 
     data_name = resolve_data(settings.data, settings.kind, settings.data_dir)
     name = recipe if data_name == "sample" else f"{recipe}_{settings.kind}"
     settings = resolve(settings, name, data_name, SHARED_DEFAULTS, defaults)
     if settings.hide_candidates is None:
         names = data_name != "sample" and settings.kind == "ne"
-        settings = replace(settings, hide_candidates=0.5 if names else 0.0)
+        hidden = names and settings.unknown_slots > 0
+        settings = replace(settings, hide_candidates=0.5 if hidden else 0.0)
+    if settings.hide_candidates and not settings.unknown_slots:
+        raise ValueError(f"hide_candidates is {settings.hide_candidates}, expected 0 without slots")
     source = (data_name, settings.kind, settings.data_dir)
     run = open_run(settings)
     data = load_cloze_data(*source, run.logger)

@@ -59,10 +59,15 @@ class SignalWatch:
         self._restore()
 
     def _restore(self) -> None:
-        for one, handler in self._former.items():
-            # None stands for a handler that was not installed by Python.
-            signal.signal(one, signal.SIG_DFL if handler is None else handler)
+        _install(self._former)
         self._former = {}
+
+
+def _install(handlers: Mapping[signal.Signals, Any]) -> None:
+    """Give signals the handlers that they had before."""
+    for one, handler in handlers.items():
+        # None stands for a handler that was not installed by Python.
+        signal.signal(one, signal.SIG_DFL if handler is None else handler)
 
 
 def run_passing_signals(command: Sequence[str], folder: str | os.PathLike[str]) -> int:
@@ -83,6 +88,5 @@ def run_passing_signals(command: Sequence[str], folder: str | os.PathLike[str]) 
         try:
             status = child.wait()
         finally:
-            for one, handler in former.items():
-                signal.signal(one, signal.SIG_DFL if handler is None else handler)
+            _install(former)
     return 128 - status if status < 0 else status
