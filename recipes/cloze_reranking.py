@@ -10,9 +10,12 @@ feature adds, and writes it to ``reranking.json`` in the run folder.
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zoo.training.command import start
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ def main(settings: Settings) -> list[dict[str, Any]]:
 
     from zoo.serving.load import load, load_vocabulary
     from zoo.tasks.cloze import ClozeEvaluator, encode_examples
-    from zoo.tasks.cloze_data import load_cloze_data
+    from zoo.tasks.cloze_data import kinds_of, load_cloze_data
     from zoo.tasks.cloze_reranking import CandidateModels, candidate_costs, gains
     from zoo.training.runs import read_json, write_json
 
@@ -51,8 +54,7 @@ def main(settings: Settings) -> list[dict[str, Any]]:
     logger = logging.getLogger(__name__)
     if not (settings.run_dir / "result.json").is_file():
         raise ValueError(f"run_dir: {settings.run_dir} holds no finished run (result.json)")
-    run = read_json(settings.run_dir / "settings.json")
-    folder = settings.run_dir / "saved_model"
+    run, folder = read_json(settings.run_dir / "settings.json"), settings.run_dir / "saved_model"
     model, vocabulary = load(folder), load_vocabulary(folder)
     data_dir = settings.data_dir or (Path(run["data_dir"]) if run["data_dir"] else None)
     data = load_cloze_data(run["data"], run["kind"], data_dir, logger)
@@ -63,20 +65,27 @@ def main(settings: Settings) -> list[dict[str, Any]]:
         iterations=settings.iterations,
         logger=logger,
     )
-    parts = []
-    for frame in (data.validation, data.test):
+
+    def costs(frame: "pd.DataFrame") -> Any:
+        frame = frame.reset_index(drop=True)
         examples = encode_examples(frame, vocabulary, run["unknown_slots"], training=False)
         probabilities = ClozeEvaluator(model, examples).probabilities()
-        parts.append(candidate_costs(frame, probabilities, models, settings.n_best))
-    table = [dataclasses.asdict(gain) for gain in gains(*parts)]
+        return candidate_costs(frame, probabilities, models, settings.n_best)
+
+    table = []
+    for kind in kinds_of(run["kind"]):
+        parts = [frame[frame["kind"] == kind] for frame in (data.validation, data.test)]
+        table += [{"kind": kind} | dataclasses.asdict(gain) for gain in gains(*map(costs, parts))]
     for row in table:
-        weights = ", ".join(
-            f"{name} {weight:g}"
-            for name, weight in zip(row["features"], row["weights"], strict=True)
-        )
-        print(f"valid {row['validation']:.2f}  test {row['test']:.2f}  ({weights})")
+        print(_line(row))
     write_json(settings.run_dir / "reranking.json", table)
     return table
+
+
+def _line(row: dict[str, Any]) -> str:
+    weights = zip(row["features"], row["weights"], strict=True)
+    told = ", ".join(f"{name} {weight:g}" for name, weight in weights)
+    return f"{row['kind']}  valid {row['validation']:.2f}  test {row['test']:.2f}  ({told})"
 
 
 if __name__ == "__main__":

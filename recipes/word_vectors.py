@@ -6,6 +6,10 @@ Skip-gram with negative sampling (Mikolov et al., "Distributed Representations o
 and their Compositionality", NeurIPS 2013). Texts are cut by the tokenizer that the models use, so
 that a model finds its words. Needs the extra: `pip install .[vectors]`.
 
+    python -m recipes.word_vectors --texts cloze --split-at-spaces --output vectors-books.txt
+
+makes those of cloze readers, whose texts are tokens between spaces.
+
 The default texts hold 12.5 million tokens and give 65,000 words of 100 dimensions (65 MB) in nine
 minutes on two CPU cores shared with other work. A run with more than one worker is not repeatable
 bit for bit, since the workers race.
@@ -14,6 +18,7 @@ bit for bit, since the workers race.
 import gzip
 import itertools
 import json
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,8 +41,10 @@ class Settings:
     output: Path
     """File to write, in word2vec's text format."""
     texts: tuple[str, ...] = ("squad", "wikitext-2", "imdb")
-    """Training texts: names of known data sets (squad, wikitext-2, imdb: their training parts) or
-    paths of UTF-8 text files, a text a line, compressed if they end in .gz."""
+    """Training texts: names of known data sets (squad, wikitext-2, imdb, cloze: their training
+    parts) or paths of UTF-8 text files, a text a line, compressed if they end in .gz."""
+    split_at_spaces: bool = False
+    """Whether tokens are what stands between spaces, their case kept, as in cloze questions."""
     data_dir: Path | None = None
     """Folder of the data sets; by default $ZOO_DATA, then the Keras cache."""
     dimensions: int = 100
@@ -106,7 +113,8 @@ def main(settings: Settings) -> Result:
     sentences: list[list[str]] = []
     for name in settings.texts:
         before = len(sentences)
-        sentences += tokenise(read_texts(name, settings.data_dir), name)
+        texts = read_texts(name, settings.data_dir)
+        sentences += split(texts) if settings.split_at_spaces else tokenise(texts, name)
         tokens = sum(map(len, sentences[before:]))
         print(f"{name}: {len(sentences) - before:,} texts, {tokens:,} tokens", flush=True)
     vectors = train(sentences, settings)
@@ -162,11 +170,18 @@ def tokenise(texts: list[str], name: str) -> list[list[str]]:
         words = [known[token] for token in flat]
         splits = folded.row_splits.numpy().tolist()
         for first, last in itertools.pairwise(splits):
-            sentences += [
-                words[i : min(i + _LONGEST_SENTENCE, last)]
-                for i in range(first, last, _LONGEST_SENTENCE)
-            ]
+            sentences += _parts(words[first:last])
     return sentences
+
+
+def split(texts: list[str]) -> list[list[str]]:
+    """Cuts texts at spaces, into sentences of at most 1,000 words."""
+    return [part for text in texts for part in _parts([sys.intern(w) for w in text.split()])]
+
+
+def _parts(words: list[str]) -> list[list[str]]:
+    starts = range(0, len(words), _LONGEST_SENTENCE)
+    return [words[start : start + _LONGEST_SENTENCE] for start in starts]
 
 
 def read_texts(name: str, data_dir: Path | None) -> list[str]:
@@ -208,7 +223,17 @@ def _imdb(data_dir: Path | None) -> list[str]:
     return [json.loads(line)["text"].replace("<br />", " ") for line in lines]
 
 
-KNOWN_TEXTS = {"squad": _squad, "wikitext-2": _wikitext, "imdb": _imdb}
+def _cloze(data_dir: Path | None) -> list[str]:
+    """Returns the distinct sentences of the training documents of both kinds of questions."""
+    from zoo.data.cloze import find_cloze
+    from zoo.data.cloze_format import read_cbt
+
+    frames = [read_cbt(find_cloze("cloze", kind, "train", data_dir)) for kind in ("ne", "cn")]
+    documents = itertools.chain(*(frame["document"] for frame in frames))
+    return [*dict.fromkeys(line for document in documents for line in document.split("\n"))]
+
+
+KNOWN_TEXTS = {"squad": _squad, "wikitext-2": _wikitext, "imdb": _imdb, "cloze": _cloze}
 
 
 def _find(dataset: str, name: str, data_dir: Path | None) -> Path:

@@ -5,6 +5,7 @@ import logging
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import recipes.cloze_aoa as recipe
@@ -50,11 +51,16 @@ def test_settings_given_as_none_depend_on_the_data() -> None:
     assert (real.clip_norm, real.dropout, real.embedding_l2) == (5.0, 0.3, 0.0)
 
 
-def write_set(folder: Path, dataset: str = "cloze", kind: str = "ne") -> None:
-    """Three small files of questions whose answer is the only name that is told twice."""
+def write_set(
+    folder: Path,
+    dataset: str = "cloze",
+    kind: str = "ne",
+    names: tuple[str, ...] = ("Ada", "Bo", "Cy"),
+) -> None:
+    """Three small files of questions whose answer is the only word that is seen."""
     for split in SPLITS:
         questions = []
-        for name in ("Ada", "Bo", "Cy") * 4:
+        for name in names * 4:
             document = "\n".join([f"The cat saw {name} and Di ."] * SENTENCES)
             query = "The cat saw XXXXX again ."
             questions.append(Question(document, query, name, [name, "Di"]))
@@ -118,6 +124,47 @@ def test_windows_of_both_kinds_give_more_questions(tmp_path: Path) -> None:
     assert set(more.record.sha256) == {*given.record.sha256, "cn_train.txt"}
     with pytest.raises(ValueError, match="more_questions is True, expected False with the gen"):
         recipe.main(recipe.Settings(data="sample", run_dir=tmp_path / "run", more_questions=True))
+
+
+def test_one_reader_is_trained_on_both_kinds_from_given_vectors(tmp_path: Path) -> None:
+    write_set(tmp_path)
+    write_set(tmp_path, kind="cn", names=("dog", "hen", "bee", "ant"))
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("Ada 1 2 3\ncat 4 5 6\n")
+    settings = recipe.Settings(
+        kind="both",
+        data_dir=tmp_path,
+        run_dir=tmp_path / "run",
+        vectors=vectors,
+        embedding_dim=3,
+        hidden_dim=5,
+        epochs=1,
+        batch_size=4,
+        learning_rate=1e-9,
+    )
+    result = recipe.main(settings)
+    for part in ("", "validation_"):
+        kinds = [result[f"{part}accuracy_{kind}"] for kind in ("ne", "cn")]
+        assert result[f"{part}accuracy"] == pytest.approx((12 * kinds[0] + 16 * kinds[1]) / 28)
+    card = json.loads((tmp_path / "run" / "saved_model" / "model_card.json").read_text())
+    assert len(card["data"]["sha256"]) == 7
+    assert card["data"]["name"].endswith("named entities and common nouns")
+    assert "word vectors: vectors.txt" in card["data"]["remarks"]
+
+    from zoo.serving.load import load, load_vocabulary
+
+    model = load(tmp_path / "run" / "saved_model")
+    words = load_vocabulary(tmp_path / "run" / "saved_model").words
+    table = model.embedding.table.numpy()
+    np.testing.assert_allclose(table[words.index("cat")], [4, 5, 6], atol=1e-5)
+    rest = table[len(words) :]  # the slots, as far from zero as the vectors that were given
+    assert len(rest) == 120
+    assert rest.std() == pytest.approx(np.std([4, 5, 6]), rel=0.15)  # Ada is too rare
+
+    with pytest.raises(ValueError, match=r"vectors: .* has 3 values a word, expected those of emb"):
+        recipe.main(replace(settings, embedding_dim=4, run_dir=tmp_path / "other"))
+    with pytest.raises(ValueError, match="kind is 'both', expected 'ne' or 'cn' with the generat"):
+        recipe.main(replace(settings, data="sample", run_dir=tmp_path / "third"))
 
 
 def test_words_are_not_hidden_without_slots(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from recipes.word_vectors import Settings, main, read_texts, tokenise
+from recipes.word_vectors import Settings, main, read_texts, split, tokenise
+from zoo.data.cloze_format import Question, write_cbt
 from zoo.text.vectors import read_vectors
 
 
@@ -36,6 +37,15 @@ def test_known_texts(data_dir):
     assert read_texts("imdb", data_dir)[0].split() == ["Good.", "Really."]
 
 
+def test_sentences_of_overlapping_documents_count_once(tmp_path):
+    lines = [f"Ada sang {number} times ." for number in range(22)]
+    for kind, first in (("ne", 0), ("cn", 2)):
+        document = "\n".join(lines[first : first + 20])
+        question = Question(document, "XXXXX slept .", "Ada", ["Ada", "sang"])
+        write_cbt(tmp_path / f"{kind}_train.txt", [question, question])
+    assert read_texts("cloze", tmp_path) == lines
+
+
 def test_text_files(tmp_path):
     plain, packed = tmp_path / "a.txt", tmp_path / "b.txt.gz"
     plain.write_text("one two\n\n \nthré\u2028e\n", encoding="utf-8")
@@ -45,7 +55,9 @@ def test_text_files(tmp_path):
 
 
 def test_errors_name_the_text(tmp_path, data_dir):
-    with pytest.raises(ValueError, match="expected squad, wikitext-2, imdb or a file, got 'glove'"):
+    with pytest.raises(
+        ValueError, match="expected squad, wikitext-2, imdb, cloze or a file, got 'glove'"
+    ):
         read_texts("glove", data_dir)
     with pytest.raises(FileNotFoundError, match=r"train\.jsonl\[\.gz\]: not found in .*nowhere"):
         read_texts("imdb", tmp_path / "nowhere")
@@ -60,6 +72,14 @@ def test_sentences_are_folded_tokens():
     assert sentences[0] == ["the", "cat", "'s", "."]
     assert [len(sentence) for sentence in sentences] == [4, 1000, 1000, 500, 1]
     assert sentences[-1] == ["é"]
+
+
+def test_tokens_between_spaces_keep_their_case():
+    assert split(["The CAT 's .", "", "word " * 1001]) == [
+        ["The", "CAT", "'s", "."],
+        ["word"] * 1000,
+        ["word"],
+    ]
 
 
 def test_words_used_alike_get_similar_vectors(tmp_path):

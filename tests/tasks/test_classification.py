@@ -9,7 +9,7 @@ from zoo.layers.embedding import WordEmbedding
 from zoo.models.lstmn_classifier import LSTMNClassifier
 from zoo.models.lstmn_inference import LSTMNInference
 from zoo.tasks.classification import ClassificationEvaluator, SlowStart, encode_examples
-from zoo.tasks.classification_data import vectors_for
+from zoo.tasks.given_vectors import vectors_for
 from zoo.text.vocabulary import write_vocabulary
 from zoo.text.words import WordCodec
 from zoo.training.optimizers import OnePassAdam
@@ -72,6 +72,8 @@ def test_words_without_a_vector_get_a_random_one(tmp_path):
     assert not matrix[0].any()
     assert matrix[[1, 4]].any(axis=1).all()
     np.testing.assert_array_equal(matrix, vectors_for(path, words, seed=0).matrix)
+    with pytest.raises(ValueError, match="has none of the 5 words"):
+        vectors_for(path, words[:5], seed=0)
 
 
 IDS = np.array([[4, 6, 4], [5, 1, 0]], "int32")

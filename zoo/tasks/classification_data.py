@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 import tensorflow as tf
 
@@ -14,7 +13,6 @@ from zoo.data.classification_sample import SAMPLE_ROWS, inference_sample, sentim
 from zoo.data.download import file_sha256
 from zoo.serving.cards import DataRecord
 from zoo.text.tokenizer import WordTokenizer
-from zoo.text.vectors import embedding_matrix, read_vectors
 from zoo.text.vocabulary import choose_words, count_words
 
 _CHUNK = 2048  # strings tokenised at a time
@@ -106,31 +104,6 @@ def is_here(data: str, data_dir: Path | None) -> bool:
     except FileNotFoundError:
         return False
     return True
-
-
-class GivenVectors(NamedTuple):
-    """The vectors that a vocabulary begins with."""
-
-    matrix: np.ndarray
-    """float32 (V, d)"""
-    given: np.ndarray
-    """bool (V,): whether the file has the word."""
-
-
-def vectors_for(path: Path, words: list[str], seed: int) -> GivenVectors:
-    """Rows of a vocabulary, the special words first; those without a vector are random.
-
-    Args:
-        path: word vectors in GloVe's or word2vec's text format.
-        words: of the vocabulary, the special ones first.
-        seed: of the rows of words without a vector, from N(0, 1) as in the paper.
-    """
-    vectors = read_vectors(path, keep=words)
-    matrix = embedding_matrix(vectors, words)
-    given: np.ndarray = np.any(matrix != 0, axis=1)
-    random = np.random.default_rng([seed, 300]).normal(size=matrix.shape)
-    random[0] = 0.0  # padding
-    return GivenVectors(np.where(given[:, np.newaxis], matrix, random).astype("float32"), given)
 
 
 def _sample_record(logger: logging.Logger, other: str) -> DataRecord:

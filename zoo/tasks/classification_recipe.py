@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     import logging
 
     from zoo.models.base import BaseModel
-    from zoo.tasks.classification_data import ClassificationData, GivenVectors
+    from zoo.tasks.classification_data import ClassificationData
     from zoo.tasks.classification_endpoint import ClassificationEndpoint
+    from zoo.tasks.given_vectors import GivenVectors
     from zoo.text.words import WordCodec
     from zoo.training.runs import RunFolder
 
@@ -83,6 +84,7 @@ def run_classification(
         What ``result.json`` holds.
     """
     from zoo.tasks.classification_data import is_here
+    from zoo.tasks.given_vectors import record_with_vectors
 
     real = next(name for name in defaults if name != "sample")
     data_name = settings.data
@@ -91,6 +93,8 @@ def run_classification(
     settings = resolve(settings, recipe, data_name, defaults)
     run = open_run(settings)
     data = load(settings, run.logger)
+    if settings.vectors is not None:
+        data = data._replace(record=record_with_vectors(data.record, settings.vectors))
     run.check_data(data.record.sha256)
     codec = _codec(settings, data, run)
     model, report = _train(settings, make_model, data, codec, run)
@@ -120,8 +124,8 @@ def _train(
 ) -> tuple["BaseModel", dict[str, Any]]:
     """Trains; the best checkpoint is the most accurate on the validation part."""
     from zoo.tasks.classification import encode_examples
-    from zoo.tasks.classification_data import vectors_for
     from zoo.tasks.endpoints import asking
+    from zoo.tasks.given_vectors import vectors_for
 
     vectors: GivenVectors | None = None
     if settings.vectors is not None:

@@ -1,5 +1,6 @@
 """Cloze questions: documents and queries to ids, answers by candidates."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import keras
@@ -212,16 +213,23 @@ class ClozeEvaluator:
     """
 
     def __init__(
-        self, model: keras.Model, examples: ClozeExamples, *, batch_size: int = 64
+        self,
+        model: keras.Model,
+        examples: ClozeExamples,
+        kinds: Sequence[str] = (),
+        *,
+        batch_size: int = 64,
     ) -> None:
         """Takes what to score.
 
         Args:
             model: A built cloze model.
             examples: Questions, encoded with `training=False`.
+            kinds: Of each question, if there are several kinds to tell apart.
             batch_size: Examples per batch.
         """
         self.examples = examples
+        self._kinds = np.array(kinds)
         self._batches = examples.batches(batch_size, candidates=True)
         self._model = model
         ids = tf.TensorSpec([None, None], tf.int32)
@@ -229,8 +237,14 @@ class ClozeEvaluator:
         self._probabilities = tf.function(self._ask, input_signature=[signature])
 
     def __call__(self) -> dict[str, float]:
-        """Returns `accuracy`, in percent."""
-        return {"accuracy": 100.0 * float(np.mean(self.predict() == self.examples.answer_index))}
+        """Returns `accuracy` in percent, and `accuracy_` with a kind if there are several."""
+        right = self.predict() == self.examples.answer_index
+        kinds = sorted({*self._kinds.tolist()})
+        parts = {f"_{kind}": right[self._kinds == kind] for kind in kinds if len(kinds) > 1}
+        return {
+            f"accuracy{kind}": 100.0 * float(np.mean(part))
+            for kind, part in {"": right, **parts}.items()
+        }
 
     def predict(self) -> np.ndarray:
         """Returns the number of the best candidate of each question, (rows,).

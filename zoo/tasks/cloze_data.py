@@ -2,6 +2,7 @@
 
 import dataclasses
 import logging
+from itertools import product
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -16,13 +17,19 @@ from zoo.data.download import file_sha256
 from zoo.serving.cards import DataRecord
 
 DataName = Literal["sample", "cloze", "cbt"]
+Kinds = Literal["ne", "cn", "both"]
+"""Of a training: "ne", named entities, "cn", common nouns, or one reader for both."""
 
 _TITLES = {"cloze": "cloze questions on children's books", "cbt": "Children's Book Test"}
-_KINDS = {"ne": "named entities", "cn": "common nouns"}
+_KINDS = {
+    "ne": "named entities",
+    "cn": "common nouns",
+    "both": "named entities and common nouns",
+}
 
 
 class ClozeData(NamedTuple):
-    """What a cloze recipe trains on."""
+    """What a cloze recipe trains on; the column ``kind`` of the frames is "ne" or "cn"."""
 
     training: pd.DataFrame
     validation: pd.DataFrame
@@ -32,10 +39,15 @@ class ClozeData(NamedTuple):
     """Training questions as the files have them, from which the vocabulary is chosen."""
 
 
+def kinds_of(kinds: Kinds) -> tuple[Kind, ...]:
+    """The kinds of questions of a training."""
+    return ("ne", "cn") if kinds == "both" else (kinds,)
+
+
 def resolve_data(
-    name: Literal["auto", "sample", "cloze", "cbt"], kind: Kind, data_dir: Path | None
+    name: Literal["auto", "sample", "cloze", "cbt"], kinds: Kinds, data_dir: Path | None
 ) -> DataName:
-    """Returns what ``auto`` stands for: the first set of which all three files lie here.
+    """Returns what ``auto`` stands for: the first set of which all files lie here.
 
     The Children's Book Test comes before the other books; without either it is the sample.
     """
@@ -44,7 +56,7 @@ def resolve_data(
     sets: tuple[Literal["cbt", "cloze"], ...] = ("cbt", "cloze")
     for dataset in sets:
         try:
-            for split in SPLITS:
+            for kind, split in product(kinds_of(kinds), SPLITS):
                 find_cloze(dataset, kind, split, data_dir)
         except FileNotFoundError:
             continue
@@ -53,48 +65,58 @@ def resolve_data(
 
 
 def load_cloze_data(
-    name: DataName, kind: Kind, data_dir: Path | None, logger: logging.Logger
+    name: DataName, kinds: Kinds, data_dir: Path | None, logger: logging.Logger
 ) -> ClozeData:
     """Reads a set, or generates the sample.
 
     Args:
         name: the data set.
-        kind: "ne", named entities, or "cn", common nouns; the sample has but one.
+        kinds: of the questions; the sample has but one, whatever it is called.
         data_dir: folder of the data sets; None: ``$ZOO_DATA``, then the Keras cache.
         logger: gets a line with what the data is.
 
     Raises:
         FileNotFoundError: a file is missing.
-        ValueError: a file is malformed.
+        ValueError: a file is malformed, or both kinds of the sample are asked for.
     """
     if name == "sample":
+        if kinds == "both":
+            raise ValueError("kind is 'both', expected 'ne' or 'cn' with the generated sample")
         logger.info("data: the generated sample; --data cloze or cbt takes real questions")
         record = DataRecord("sample", "train", "test", remarks="generated questions")
-        training, validation, test = map(cloze_sample, SPLITS)
+        training, validation, test = (cloze_sample(split).assign(kind=kinds) for split in SPLITS)
         return ClozeData(training, validation, test, record, training)
-    paths = [find_cloze(name, kind, split, data_dir) for split in SPLITS]
-    frames = [read_cbt(path) for path in paths]
-    counts = ", ".join(f"{s} {len(f)}" for s, f in zip(SPLITS, frames, strict=True))
-    logger.info("data: %s, %s: %s questions", _TITLES[name], _KINDS[kind], counts)
-    sums = {
-        path.name.removesuffix(".gz"): file_sha256(path, decompress=path.suffix == ".gz")
-        for path in paths
+    paths = {
+        (split, kind): find_cloze(name, kind, split, data_dir)
+        for split, kind in product(SPLITS, kinds_of(kinds))
     }
+    frames = []
+    for split in SPLITS:
+        parts = [read_cbt(paths[split, kind]).assign(kind=kind) for kind in kinds_of(kinds)]
+        frames.append(pd.concat(parts, ignore_index=True))
+    counts = ", ".join(f"{s} {len(f)}" for s, f in zip(SPLITS, frames, strict=True))
+    logger.info("data: %s, %s: %s questions", _TITLES[name], _KINDS[kinds], counts)
+    sums = dict(map(_checksum, paths.values()))
     remarks = "" if name == "cbt" else "not the Children's Book Test: other books, own splits"
-    record = DataRecord(f"{_TITLES[name]}, {_KINDS[kind]}", "train", "test", sums, remarks)
+    record = DataRecord(f"{_TITLES[name]}, {_KINDS[kinds]}", "train", "test", sums, remarks)
     training, validation, test = frames
     return ClozeData(training, validation, test, record, training)
 
 
+def _checksum(path: Path) -> tuple[str, str]:
+    """Name and SHA-256 of a file, of its content if it is compressed."""
+    return path.name.removesuffix(".gz"), file_sha256(path, decompress=path.suffix == ".gz")
+
+
 def with_cut_questions(
-    data: ClozeData, name: DataName, kind: Kind, data_dir: Path | None, logger: logging.Logger
+    data: ClozeData, name: DataName, kinds: Kinds, data_dir: Path | None, logger: logging.Logger
 ) -> ClozeData:
     """Adds training questions, cut from the training windows of both kinds.
 
     Args:
         data: Of a set of books.
         name: The data set.
-        kind: Of its questions, and of those that are added.
+        kinds: Of its questions, and of those that are added.
         data_dir: As in `load_cloze_data`.
         logger: Gets a line with their number.
 
@@ -104,18 +126,19 @@ def with_cut_questions(
     """
     if name == "sample":
         raise ValueError("more_questions is True, expected False with the generated sample")
-    path = find_cloze(name, _other(kind), "train", data_dir)
-    windows = [data.training, read_cbt(path)]
-    cut = cut_questions(windows, set(data.training["answer"]))
-    new = cut[~cut["query"].isin(data.training["query"])]
-    logger.info("training questions cut from the same windows: %d", len(new))
-    sums = {path.name.removesuffix(".gz"): file_sha256(path, decompress=path.suffix == ".gz")}
+    training, windows, sums = data.training, [data.training], data.record.sha256
+    for other in {*kinds_of("both")} - {*kinds_of(kinds)}:
+        path = find_cloze(name, other, "train", data_dir)
+        windows.append(read_cbt(path))
+        sums |= dict([_checksum(path)])
+    parts = [training]
+    for kind in kinds_of(kinds):
+        asked = training[training["kind"] == kind]
+        cut = cut_questions(windows, {*asked["answer"]})
+        parts.append(cut[~cut["query"].isin(asked["query"])].assign(kind=kind))
+    logger.info("training questions cut from the same windows: %d", sum(map(len, parts[1:])))
     return data._replace(
-        training=pd.concat([data.training, new], ignore_index=True),
-        record=dataclasses.replace(data.record, sha256=data.record.sha256 | sums),
+        training=pd.concat(parts, ignore_index=True),
+        record=dataclasses.replace(data.record, sha256=sums),
         texts=pd.concat(windows, ignore_index=True),
     )
-
-
-def _other(kind: Kind) -> Kind:
-    return "cn" if kind == "ne" else "ne"

@@ -5,11 +5,14 @@ A recipe adds the settings of its architecture and the function that builds the 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from zoo.training.settings import TrainingSettings, build_and_compile, open_run, resolve, train
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from zoo.models.base import BaseModel
     from zoo.tasks.cloze_data import ClozeData
     from zoo.text.vocabulary import Vocabulary
@@ -52,8 +55,12 @@ class ClozeSettings(TrainingSettings):
 
     data: Literal["auto", "sample", "cloze", "cbt"] = "auto"
     """auto: the Children's Book Test or, else, other books where they lie, else the sample."""
-    kind: Literal["ne", "cn"] = "ne"
-    """Words that are left out: ne, named entities; cn, common nouns. The sample has but one."""
+    kind: Literal["ne", "cn", "both"] = "ne"
+    """Words that are left out: ne, named entities; cn, common nouns; both: one reader is trained on
+    the questions of either kind. The sample has but one."""
+    vectors: Path | None = None
+    """Word vectors in GloVe's or word2vec's text format that the training begins with, of words
+    between spaces whose case is kept. Their size is embedding_dim. Without any they are learned."""
     maximum_vocabulary: int = 100_000
     """Words kept, the most frequent ones."""
     minimum_count: int | None = None
@@ -65,7 +72,8 @@ class ClozeSettings(TrainingSettings):
     not only on those of the file."""
     hide_candidates: float | None = None
     """How probable it is in training that a question's word that can be an answer is read as an
-    unknown one, as most names of a new book are; None: 0.5 for named entities of books, else 0."""
+    unknown one, as most names of a new book are; None: 0.5 for named entities of books, else 0.
+    With both kinds, those of the named entities."""
     maximum_document_tokens: int = 1000
     """Training documents are cut here; questions whose answer is beyond are dropped and counted."""
 
@@ -93,12 +101,13 @@ def run_cloze(
         is told of the training.
     """
     from zoo.tasks.cloze_data import load_cloze_data, resolve_data, with_cut_questions
+    from zoo.tasks.given_vectors import record_with_vectors
 
     data_name = resolve_data(settings.data, settings.kind, settings.data_dir)
     name = recipe if data_name == "sample" else f"{recipe}_{settings.kind}"
     settings = resolve(settings, name, data_name, SHARED_DEFAULTS, defaults)
     if settings.hide_candidates is None:
-        names = data_name != "sample" and settings.kind == "ne"
+        names = data_name != "sample" and settings.kind != "cn"
         hidden = names and settings.unknown_slots > 0
         settings = replace(settings, hide_candidates=0.5 if hidden else 0.0)
     if settings.hide_candidates and not settings.unknown_slots:
@@ -108,6 +117,8 @@ def run_cloze(
     data = load_cloze_data(*source, run.logger)
     if settings.more_questions:
         data = with_cut_questions(data, *source, run.logger)
+    if settings.vectors is not None:
+        data = data._replace(record=record_with_vectors(data.record, settings.vectors))
     run.check_data(data.record.sha256)
     vocabulary = _vocabulary(settings, data, run)
     model, report, metrics = _train(settings, make_model, data, vocabulary, run)
@@ -153,24 +164,45 @@ def _train(
     plain = examples.batches(settings.batch_size, settings.seed)
     batches: Batches = plain
     if slots:
-        words = ids_of_candidates(data.training, vocabulary)
+        words = ids_of_candidates(_whose_answers_hide(data.training), vocabulary)
         rate = settings.hide_candidates
         batches = HiddenWords(plain, len(vocabulary), slots, settings.seed, words, rate)
     size = len(vocabulary) + slots
     model = build_and_compile(settings, lambda: make_model(settings, size), batches.steps_per_epoch)
+    if settings.vectors is not None:
+        _start_from(settings.vectors, model, vocabulary, settings)
     validation, test = (
-        encode_examples(frame, vocabulary, slots, training=False)
+        (encode_examples(frame, vocabulary, slots, training=False), [*frame["kind"]])
         for frame in (data.validation, data.test)
     )
-    evaluate = ClozeEvaluator(model, validation)
+    evaluate = ClozeEvaluator(model, *validation)
     ask = asking(ClozeEndpoint(model, vocabulary, slots).serve, *_texts(settings, data))
     report = train(settings, model, batches, run, evaluate, monitor="accuracy", ask=ask)
     # In other graphs: the trained model may compute otherwise.
-    accuracies = {
-        "accuracy": ClozeEvaluator(model, test)()["accuracy"],
-        "validation_accuracy": ClozeEvaluator(model, validation)()["accuracy"],
-    }
-    return model, report, accuracies
+    found = ClozeEvaluator(model, *validation)()
+    chosen = {f"validation_{name}": value for name, value in found.items()}
+    return model, report, ClozeEvaluator(model, *test)() | chosen
+
+
+def _whose_answers_hide(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """The questions about names, of several kinds."""
+    names = frame[frame["kind"] == "ne"]
+    return names if len(names) else frame
+
+
+def _start_from(path: Path, model: Any, vocabulary: "Vocabulary", settings: Any) -> None:
+    """Gives the table of words its vectors; those of words that the file lacks are random."""
+    from zoo.tasks.given_vectors import vectors_for
+
+    words = [*vocabulary.words, *[""] * settings.unknown_slots]
+    matrix = vectors_for(path, words, settings.seed, deviation=None).matrix
+    if matrix.shape[1] != settings.embedding_dim:
+        raise ValueError(
+            f"vectors: {path} has {matrix.shape[1]} values a word, expected those of embedding_dim,"
+            f" {settings.embedding_dim}"
+        )
+    with model.distribute_strategy.scope():
+        model.embedding.load_vectors(matrix)
 
 
 def _texts(settings: Any, data: "ClozeData") -> tuple[str, str]:

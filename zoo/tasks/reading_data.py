@@ -1,7 +1,6 @@
 """The data sets of reading comprehension, as every reading recipe takes them."""
 
 import logging
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -9,10 +8,11 @@ import numpy as np
 import pandas as pd
 import tensorflow as tf
 
-from zoo.data.download import checksum, file_sha256
+from zoo.data.download import checksum
 from zoo.data.reading_sample import reading_sample, sample_vectors
 from zoo.data.squad import SQUAD_FILES, find_squad, read_squad
 from zoo.serving.cards import DataRecord
+from zoo.tasks.given_vectors import record_with_vectors
 from zoo.text.tokenizer import WordTokenizer
 from zoo.text.vectors import WordVectors, embedding_matrix, read_vectors, scale_to_norm
 from zoo.text.vocabulary import choose_words, count_words
@@ -93,7 +93,7 @@ def load_reading_data(
         )
     read = read_vectors(vectors)
     words, matrix = scale_to_norm(read, vector_norm) if vector_norm else read
-    record = _with_vectors(record, vectors, vector_norm)
+    record = record_with_vectors(record, vectors, vector_norm)
     return ReadingData(
         training, evaluation, words[:maximum_vocabulary], matrix[:maximum_vocabulary], record
     )
@@ -109,16 +109,6 @@ def _squad_record(paths: dict[str, Path], logger: logging.Logger) -> DataRecord:
         logger.warning("%s (its sha256 differs)", remarks)
     sums = {paths[split].name: check.sha256 for split, check in checks.items()}
     return DataRecord("SQuAD 1.1", "train", "dev", sums, remarks)
-
-
-def _with_vectors(record: DataRecord, vectors: Path, norm: float | None) -> DataRecord:
-    """The record with the file of word vectors in it."""
-    told = f"word vectors: {vectors.name}" + (f", scaled to norm {norm:g}" if norm else "")
-    return replace(
-        record,
-        sha256=record.sha256 | {vectors.name: file_sha256(vectors)},
-        remarks="; ".join(filter(None, (record.remarks, told))),
-    )
 
 
 def _frequent_words(frame: pd.DataFrame, maximum: int) -> list[str]:
