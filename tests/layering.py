@@ -46,8 +46,9 @@ _SHARED_BY_MODELS = {
 _PARTS_AND_OPS = {f"zoo.{part}" for part in MAY_IMPORT} | {"keras.ops"}
 _KERAS_OPS_PARTS = _OPS | _WEIGHTS | {"models"}
 _TENSORFLOW_PARTS = {"text", "data", "decoding", "serving", "training", "tasks"}
-# They drive the gradient tape, loops and replicas, for which Keras has no operation.
-_BOTH = ("zoo.layers.recurrence", "zoo.models.accumulation", "zoo.models.base")
+# They drive the gradient tape, loops and replicas, and add a bias in one operation with its matrix
+# product, for which Keras has no operation.
+_BOTH = ("zoo.layers.recurrence", "zoo.models.accumulation", "zoo.models.base", "zoo.ops.linear")
 
 
 def read_sources(root: Path) -> dict[str, str]:
