@@ -71,3 +71,15 @@ def test_the_shipped_judge_of_films_says_how_good_they_are_found():
     assert result["label"].numpy()[:2].tolist() == [b"very negative", b"very positive"]
     assert result["attention_intra"].shape[2:] == (8, 9)  # of the longest text
     assert result["text_length"].numpy().tolist() == [6, 8, 0]
+
+
+def test_the_shipped_language_model_tells_what_comes_next_and_what_each_word_was_read_beside():
+    serve = load_servable("wikitext_lstmn").signatures["serving_default"]
+    texts = ["He moved to New", "The album was released in the United", ""]
+    result = serve(text=tf.constant(texts))
+    assert result["next_tokens"].numpy()[:2, 0].tolist() == [b"York", b"States"]
+    assert np.all(np.diff(result["next_log_probabilities"].numpy()) <= 0)
+    assert result["text_length"].numpy().tolist() == [4, 7, 0]
+    intra = result["attention_intra"].numpy()
+    assert intra.shape == (3, 1, 7, 8)
+    np.testing.assert_allclose(intra[1, 0].sum(axis=-1), 1, rtol=1e-5)
