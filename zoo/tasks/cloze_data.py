@@ -126,7 +126,7 @@ def with_cut_questions(
     """
     if name == "sample":
         raise ValueError("more_questions is True, expected False with the generated sample")
-    training, windows, sums = data.training, [data.training], data.record.sha256
+    training, windows, sums = data.training, [data.training], dict(data.record.sha256)
     for other in {*kinds_of("both")} - {*kinds_of(kinds)}:
         path = find_cloze(name, other, "train", data_dir)
         windows.append(read_cbt(path))
