@@ -6,9 +6,9 @@ score and change no more; the others are continued, and the next step chooses K 
 continuations again. A beam of 1 is the greedy search; one of V^L is an enumeration.
 
 What it does not do is what makes it fast: no softmax over the vocabulary (`continuations`), no copy
-of the memory for every hypothesis, no first step for K equal hypotheses, and no reordering of what
-was written so far: tokens, parents and alignments go to a tape, and only the hypotheses that are
-returned are read back from it.
+of the memory for every hypothesis, no first step for K equal hypotheses, no step for sentences that
+have ended (`rounds`), and no reordering of what was written so far: tokens, parents and alignments
+go to a tape, and only the hypotheses that are returned are read back from it.
 
 XLA does not compile it: the tape is cut to the steps that were needed, and the first step has fewer
 rows than the others. It is meant for ``tf.function`` and SavedModels without XLA.
@@ -20,36 +20,27 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from zoo.decoding.continuations import LOWEST, best_continuations
+from zoo.decoding.continuations import LOWEST, Continuations, best_continuations
 from zoo.decoding.limits import Limits, at_least, make_limits, one_of
 from zoo.decoding.pool import Ended, finished_first, none_ended
 from zoo.decoding.protocol import Hypotheses, Number, StepModel, Tensors
 from zoo.decoding.ranking import Normalisation, Ranking, Stop, make_ranking
-from zoo.decoding.stepping import (
-    alignment_rows,
-    batch_and_source,
-    shape_invariants,
-    single_precision,
-)
-from zoo.decoding.tape import Tape, blank_tape, longest_of, read_back
+from zoo.decoding.rounds import Advance, Course, search_in_rounds, take
+from zoo.decoding.stepping import alignment_rows, batch_and_source, single_precision
+from zoo.decoding.tape import blank_tape, longest_of, read_back
 from zoo.text.vocabulary import END, START
 
 
 class _Beam(NamedTuple):
-    """Everything that changes from step to step."""
+    """The hypotheses of every sentence."""
 
-    step: tf.Tensor  # (): number of tokens that are out
-    tokens: tf.Tensor  # (rows,): the last of them; B rows before the first step, then B K
-    state: Tensors  # (rows, ...), or (B, ...) what the rows of a sentence share
     alive: tf.Tensor  # (B, K): log-probabilities; -inf where a slot holds no open hypothesis
     received: tf.Tensor  # (B, K, S): the attention of all steps summed; (B, K, 0) if not needed
-    running: tf.Tensor  # (B,): sentences whose search goes on
     finished: Ended  # (B, N), best first
-    tape: Tape
 
 
 class _Search(NamedTuple):
-    """Everything that does not."""
+    """What does not change from step to step."""
 
     model: StepModel
     memory: Tensors
@@ -57,6 +48,12 @@ class _Search(NamedTuple):
     limits: Limits
     ranking: Ranking
     stop: Stop
+
+    def of(self, places: tf.Tensor) -> "_Search":
+        """The search of the sentences at ``places``, int32 (A,)."""
+        memory = take(self.memory, places, tf.shape(self.memory["mask"])[0])
+        limits, ranking = self.limits.of(places), self.ranking.of(places)
+        return self._replace(memory=memory, limits=limits, ranking=ranking)
 
 
 def beam_search(
@@ -112,16 +109,16 @@ def beam_search(
     batch, source = batch_and_source(model, memory)
     limits = make_limits(batch, minimum_length, maximum_length, forbid_unknown)
     search = _Search(model, memory, beam_width, limits, ranking, stop)
-    beam = _start(search, batch, source, n_best)
-    beam = tf.while_loop(
-        lambda beam: tf.reduce_any(beam.running),
-        lambda beam: (_advance(search, beam),),
-        (beam,),
-        shape_invariants=(shape_invariants(beam),),
-    )[0]
+
+    def advance_of(places: tf.Tensor) -> Advance:
+        part = search.of(places)
+        return lambda course: _advance(part, course)
+
+    course = search_in_rounds(_start(search, batch, source, n_best), advance_of)
+    beam = course.results
     open_ones = _ended(search, beam.alive, limits.maximum[:, None], beam.received)
     best = finished_first(beam.finished, open_ones)
-    tokens, alignment = read_back(beam.tape, best.slots, best.lengths)
+    tokens, alignment = read_back(course.tape, best.slots, best.lengths)
     return Hypotheses(tokens, best.lengths, best.scores, best.log_probabilities, alignment)
 
 
@@ -135,55 +132,68 @@ def _positive(name: str, number: int | tf.Tensor) -> int | tf.Tensor:
         return tf.cast(tf.identity(number), tf.int32)
 
 
-def _start(search: _Search, batch: tf.Tensor, source: tf.Tensor, n_best: int | tf.Tensor) -> _Beam:
-    """One open hypothesis a sentence, without a token."""
+def _start(search: _Search, batch: tf.Tensor, source: tf.Tensor, n_best: int | tf.Tensor) -> Course:
+    """One open hypothesis a sentence, without a token: B rows, and B K after the first step."""
     width, maximum = search.width, search.limits.maximum
     first = tf.one_hot(tf.zeros([batch], tf.int32), width, 0.0, LOWEST)  # (B, K)
-    return _Beam(
+    received = tf.zeros((batch, width, source if search.ranking.uses_coverage else 0))
+    return Course(
         step=tf.constant(0),
         tokens=tf.fill([batch], START),
         state=dict(search.model.initial_state(search.memory)),
-        alive=first,
-        received=tf.zeros((batch, width, source if search.ranking.uses_coverage else 0)),
         running=maximum > 0,
-        finished=none_ended(batch, n_best),
+        results=_Beam(first, received, none_ended(batch, n_best)),
         tape=blank_tape(batch, width, source, longest_of(maximum)),
     )
 
 
-def _advance(search: _Search, beam: _Beam) -> _Beam:
-    """One step: K new tokens for each sentence."""
-    batch = tf.shape(beam.running)[0]
-    width = tf.where(beam.step == 0, 1, search.width)
-    logits, state, attention = search.model.step(beam.tokens, beam.state, search.memory)
+def _advance(search: _Search, course: Course) -> Course:
+    """One step: K new tokens for each sentence of a round."""
+    beam: _Beam = course.results
+    batch = tf.shape(course.running)[0]
+    width = tf.where(course.step == 0, 1, search.width)
+    logits, state, attention = search.model.step(course.tokens, course.state, search.memory)
     new = best_continuations(
         single_precision(logits),
         beam.alive[:, :width],
-        search.limits.forbidden(beam.step),
+        search.limits.forbidden(course.step),
         search.width,
     )
     alignment = alignment_rows(attention, batch * width)
     state, alignment = _reorder(search, new.parents, width, dict(state), alignment)
     alignment = tf.reshape(alignment, (batch, search.width, tf.shape(alignment)[1]))
-    received = beam.received
-    if search.ranking.uses_coverage:
-        received = tf.gather(received, new.parents, batch_dims=1) + alignment
-    step, running = beam.step + 1, beam.running[:, None]
-    ends = new.tokens == END
-    ending = tf.where(ends & running, new.log_probabilities, LOWEST)
-    entering = _ended(search, ending, step, received)
-    following = _Beam(
+    step = course.step + 1
+    following = _follow(search, beam, new, step, course.running[:, None], alignment)
+    return Course(
         step=step,
         tokens=tf.reshape(new.tokens, [-1]),
         state=state,
-        # What is open when a sentence's search ends stays as it is.
+        running=course.running & _can_improve(search, following, step),
+        results=following,
+        tape=course.tape.write(step, new.tokens, new.parents, alignment),
+    )
+
+
+def _follow(
+    search: _Search,
+    beam: _Beam,
+    new: Continuations,
+    step: tf.Tensor,
+    running: tf.Tensor,
+    alignment: tf.Tensor,
+) -> _Beam:
+    """The hypotheses after ``step`` steps; what is open when a sentence's search ends stays so."""
+    received = beam.received
+    if search.ranking.uses_coverage:
+        received = tf.gather(received, new.parents, batch_dims=1) + alignment
+    ends = new.tokens == END
+    ending = tf.where(ends & running, new.log_probabilities, LOWEST)
+    entering = _ended(search, ending, step, received)
+    return _Beam(
         alive=tf.where(running, tf.where(ends, LOWEST, new.log_probabilities), beam.alive),
         received=tf.where(running[:, :, None], received, beam.received),
-        running=beam.running,
         finished=beam.finished.then(entering).best(tf.shape(beam.finished.scores)[1]),
-        tape=beam.tape.write(step, new.tokens, new.parents, alignment),
     )
-    return following._replace(running=beam.running & _can_improve(search, following))
 
 
 def _reorder(
@@ -213,12 +223,12 @@ def _ended(
     return Ended(scores, log_probabilities, zeros + lengths, zeros + tf.range(search.width))
 
 
-def _can_improve(search: _Search, beam: _Beam) -> tf.Tensor:
+def _can_improve(search: _Search, beam: _Beam, step: tf.Tensor) -> tf.Tensor:
     """Says of which sentences an open hypothesis may still come among the N best: bool (B,)."""
     ranking, maximum = search.ranking, search.limits.maximum
     if search.stop == "exact":
-        best = ranking.bound(tf.reduce_max(beam.alive, axis=1), beam.step, maximum)
+        best = ranking.bound(tf.reduce_max(beam.alive, axis=1), step, maximum)
     else:
-        best = tf.reduce_max(ranking.score(beam.alive, beam.step, beam.received), axis=1)
+        best = tf.reduce_max(ranking.score(beam.alive, step, beam.received), axis=1)
     # The last of the pool is -inf until the pool is full; without an open hypothesis so is `best`.
-    return (best > beam.finished.scores[:, -1]) & (beam.step < maximum)
+    return (best > beam.finished.scores[:, -1]) & (step < maximum)

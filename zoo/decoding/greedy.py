@@ -11,13 +11,9 @@ import tensorflow as tf
 from zoo.decoding.continuations import LOWEST, log_normalisers
 from zoo.decoding.limits import SPECIALS, Limits, make_limits
 from zoo.decoding.protocol import Hypotheses, StepModel, Tensors
-from zoo.decoding.stepping import (
-    alignment_rows,
-    batch_and_source,
-    shape_invariants,
-    single_precision,
-)
-from zoo.decoding.tape import Tape, blank_tape, longest_of, read_back
+from zoo.decoding.rounds import Advance, Course, search_in_rounds, take
+from zoo.decoding.stepping import alignment_rows, batch_and_source, single_precision
+from zoo.decoding.tape import blank_tape, longest_of, read_back
 from zoo.text.vocabulary import END, PADDING, START
 
 Choose = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
@@ -25,16 +21,11 @@ Choose = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
 next tokens, int32 (B,)."""
 
 
-class _Course(NamedTuple):
-    """Everything that changes from step to step."""
+class _Written(NamedTuple):
+    """What is known of the translations so far, or of those that have ended."""
 
-    step: tf.Tensor  # ()
-    tokens: tf.Tensor  # (B,)
-    state: Tensors  # (B, ...)
     log_probabilities: tf.Tensor  # (B,)
     lengths: tf.Tensor  # (B,)
-    running: tf.Tensor  # (B,)
-    tape: Tape
 
 
 def greedy(
@@ -80,32 +71,35 @@ def decode(
     batch, source = batch_and_source(model, memory)
     limits = make_limits(batch, minimum_length, maximum_length, forbid_unknown)
     integers = tf.zeros([batch], tf.int32)
-    course = _Course(
+    course = Course(
         step=tf.constant(0),
         tokens=integers + START,
         state=dict(model.initial_state(memory)),
-        log_probabilities=tf.zeros([batch]),
-        lengths=integers,
         running=limits.maximum > 0,
+        results=_Written(tf.zeros([batch]), integers),
         tape=blank_tape(batch, 1, source, longest_of(limits.maximum)),
     )
-    course = tf.while_loop(
-        lambda course: tf.reduce_any(course.running),
-        lambda course: (_advance(model, memory, choose, limits, course),),
-        (course,),
-        shape_invariants=(shape_invariants(course),),
-    )[0]
-    lengths = course.lengths[:, None]
+
+    def advance_of(places: tf.Tensor) -> Advance:
+        part, bounds = take(memory, places, batch), limits.of(places)
+        return lambda course: _advance(model, part, choose, bounds, course)
+
+    course = search_in_rounds(course, advance_of)
+    lengths = course.results.lengths[:, None]
     tokens, alignment = read_back(course.tape, tf.zeros_like(lengths), lengths)
-    scores = course.log_probabilities[:, None]
+    scores = course.results.log_probabilities[:, None]
     return Hypotheses(tokens, lengths, scores, scores, alignment)
 
 
 def _advance(
-    model: StepModel, memory: Tensors, choose: Choose, limits: Limits, course: _Course
-) -> _Course:
+    model: StepModel,
+    memory: Tensors,
+    choose: Choose,
+    limits: Limits,
+    course: Course,
+) -> Course:
     """One step: the next token of each sentence that is not finished."""
-    running = course.running
+    running, written = course.running, course.results
     logits, state, attention = model.step(course.tokens, course.state, memory)
     logits = single_precision(logits)
     forbidden = limits.forbidden(course.step)
@@ -114,16 +108,16 @@ def _advance(
     tokens = tf.where(running, choose(allowed, course.step), PADDING)
     normalisers = log_normalisers(logits, tf.reduce_max(logits, axis=1))
     chosen = tf.gather(logits, tokens, batch_dims=1) - normalisers
-    alignment = alignment_rows(attention, tf.shape(tokens)[0])
+    alignment = alignment_rows(attention, tf.shape(tokens)[0])[:, None]
     step = course.step + 1
-    return _Course(
+    return Course(
         step=step,
         tokens=tokens,
         state=dict(state),
-        log_probabilities=course.log_probabilities + tf.where(running, chosen, 0.0),
-        lengths=course.lengths + tf.cast(running, tf.int32),
         running=running & (tokens != END) & (step < limits.maximum),
-        tape=course.tape.write(
-            step, tokens[:, None], tf.zeros_like(tokens)[:, None], alignment[:, None]
+        results=_Written(
+            written.log_probabilities + tf.where(running, chosen, 0.0),
+            written.lengths + tf.cast(running, tf.int32),
         ),
+        tape=course.tape.write(step, tokens[:, None], tf.zeros_like(tokens)[:, None], alignment),
     )

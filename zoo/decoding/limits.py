@@ -19,6 +19,11 @@ class Limits(NamedTuple):
     """int32 (B,): the search stops when that many tokens are out, ``</s>`` counted."""
     forbid_unknown: bool | tf.Tensor
 
+    def of(self, places: tf.Tensor) -> "Limits":
+        """The limits of the sentences at ``places``, int32 (A,)."""
+        minimum, maximum = (tf.gather(length, places) for length in (self.minimum, self.maximum))
+        return Limits(minimum, maximum, self.forbid_unknown)
+
     def forbidden(self, step: tf.Tensor) -> tf.Tensor:
         """Says which of the four special ids are forbidden when ``step`` tokens are out.
 

@@ -29,6 +29,10 @@ class Ranking(NamedTuple):
     mask: tf.Tensor
     """bool (B, S): the real source positions."""
 
+    def of(self, places: tf.Tensor) -> "Ranking":
+        """The same for the sentences at ``places``, int32 (A,)."""
+        return self._replace(mask=tf.gather(self.mask, places))
+
     @property
     def uses_coverage(self) -> bool:
         """Whether coverage counts: a tensor might hold anything."""

@@ -1,7 +1,5 @@
 """What the loops of all searches have in common."""
 
-from typing import Any
-
 import tensorflow as tf
 
 from zoo.decoding.limits import SPECIALS
@@ -32,20 +30,3 @@ def single_precision(logits: tf.Tensor) -> tf.Tensor:
         expected = f"a known number of columns above {SPECIALS}"
         raise ValueError(f"logits have shape {logits.shape}, expected {expected}")
     return tf.cast(logits, tf.float32)
-
-
-def shape_invariants(variables: Any) -> Any:
-    """Says what keeps its shape in a loop over a named tuple: the ranks of all variables.
-
-    The state keeps its shape but for the rows and the axes that are empty at first, for a model may
-    need the others.
-    """
-    ranks = tf.nest.map_structure(
-        lambda x: tf.TensorShape([None] * x.shape.rank) if isinstance(x, tf.Tensor) else None,
-        variables,
-    )
-    state = {
-        name: tf.TensorShape([None, *(size or None for size in value.shape[1:])])
-        for name, value in variables.state.items()
-    }
-    return ranks._replace(state=state)

@@ -14,28 +14,40 @@ import tensorflow as tf
 class Tape(NamedTuple):
     """Element t of each array belongs to token t of the targets, and element 0 to ``<s>``."""
 
-    tokens: tf.TensorArray
-    """int32 (B, K)."""
-    parents: tf.TensorArray
-    """int32 (B, K): the slot in step t - 1 that a hypothesis continues."""
+    moves: tf.TensorArray
+    """int32 (B, K, 2): the token, and the slot in step t - 1 that its hypothesis continues."""
     alignments: tf.TensorArray
     """float32 (B, K, S): the attention that the token was written with."""
+
+    rows: tf.Tensor
+    """int32 (B,): the row of each sentence in what is written; their number where it has none."""
 
     def write(
         self, step: tf.Tensor, tokens: tf.Tensor, parents: tf.Tensor, alignments: tf.Tensor
     ) -> "Tape":
-        """Writes step ``step`` >= 1 and returns the tape to go on with."""
+        """Writes step ``step`` >= 1 and returns the tape to go on with.
+
+        Args:
+            step: number of the step.
+            tokens: int32 (A, K), of the A sentences that have a row.
+            parents: int32 (A, K).
+            alignments: float32 (A, K, S).
+        """
+
+        def spread(values: tf.Tensor) -> tf.Tensor:
+            return tf.gather(tf.concat([values, tf.zeros_like(values[:1])], axis=0), self.rows)
+
         return Tape(
-            self.tokens.write(step, tokens),
-            self.parents.write(step, parents),
-            self.alignments.write(step, alignments),
+            self.moves.write(step, spread(tf.stack([tokens, parents], axis=2))),
+            self.alignments.write(step, spread(alignments)),
+            self.rows,
         )
 
 
 def blank_tape(
     batch: tf.Tensor, width: int | tf.Tensor, source: tf.Tensor, steps: tf.Tensor
 ) -> Tape:
-    """A tape for at most ``steps`` steps.
+    """A tape for at most ``steps`` steps, in which every sentence has its row.
 
     Element 0 is written here, so that even a search that takes no step leaves something to stack.
     """
@@ -45,7 +57,7 @@ def blank_tape(
         shape = [None] * zeros.shape.rank
         return tf.TensorArray(dtype, steps + 1, element_shape=shape).write(0, zeros)
 
-    return Tape(array(tf.int32), array(tf.int32), array(tf.float32, source))
+    return Tape(array(tf.int32, tf.constant(2)), array(tf.float32, source), tf.range(batch))
 
 
 def read_back(tape: Tape, slots: tf.Tensor, lengths: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -62,7 +74,8 @@ def read_back(tape: Tape, slots: tf.Tensor, lengths: tf.Tensor) -> tuple[tf.Tens
     """
     longest = longest_of(lengths)
     steps = tf.range(longest + 1)
-    tokens, parents, alignments = (array.gather(steps) for array in tape)  # (L + 1, B, K, ...)
+    tokens, parents = tf.unstack(tape.moves.gather(steps), axis=3)  # (L + 1, B, K)
+    alignments = tape.alignments.gather(steps)  # (L + 1, B, K, S)
     path = _path(parents, slots, lengths)  # (L + 1, B, N)
     real = steps[:, None, None] <= lengths
     tokens = tf.where(real, tf.gather(tokens, path, batch_dims=2), 0)
