@@ -13,6 +13,7 @@ from typing import Any
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 from starlette.testclient import TestClient
 
 from zoo.attention.scores import AdditiveScore, GeneralScore
@@ -20,7 +21,8 @@ from zoo.cli.main import main
 from zoo.cli.serve import Serve, make_served_app
 from zoo.serving import servable
 from zoo.serving.cards import read_card
-from zoo.serving.load import list_models, resolve
+from zoo.serving.codecs import load_codecs
+from zoo.serving.load import list_models, load_servable, resolve
 
 ROOT = Path(__file__).resolve().parent.parent
 MIGRATION = ROOT / "docs" / "migration.md"
@@ -119,6 +121,18 @@ def test_the_example_of_new_words_gives_the_reader_their_vectors(tmp_path, monke
     assert len(names["vocabulary"]) == names["reader"].vocabulary_size == len(names["words"]) + 2
     rows = names["reader"].embedding.table.numpy()[-2:].astype("float32")
     np.testing.assert_allclose(rows, names["vectors"], atol=1e-3)  # stored in half precision
+
+
+def test_the_example_of_a_shipped_translator_trains_and_exports_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = run(examples(SERVING)["A translator for sentences of your own"])
+    first, last = names["history"].history["loss"]
+    assert last < first
+    serve = load_servable("./my_translator").signatures["serving_default"]
+    answer = serve(text=tf.constant(["A dog runs."]))["translation"].numpy()[0].decode()
+    assert answer.startswith("Ein Hund")
+    sides = zip(load_codecs("./my_translator"), names["codecs"], strict=True)
+    assert all(one.vocabulary_size == other.vocabulary_size for one, other in sides)
 
 
 def test_the_examples_of_a_folder_alone_are_answered(monkeypatch, capsys):

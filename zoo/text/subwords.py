@@ -128,21 +128,21 @@ class SubwordCodec(tf.Module):
     normalised text. The model is part of the graph: a SavedModel that tracks the codec holds it.
     """
 
-    def __init__(self, path: str | os.PathLike[str], name: str = "subword_codec") -> None:
+    def __init__(self, model: str | os.PathLike[str] | bytes, name: str = "subword_codec") -> None:
         """Reads the model.
 
         Args:
-            path: A file that `train_subwords` wrote.
+            model: A file that `train_subwords` wrote, or what is in it.
             name: Name of the module.
 
         Raises:
-            ValueError: If the file is no SentencePiece model, or numbers the special pieces
-                otherwise than `zoo.text.vocabulary`.
+            ValueError: If it is no SentencePiece model, or numbers the special pieces otherwise
+                than `zoo.text.vocabulary`.
         """
         super().__init__(name=name)
-        self._path = os.fspath(path)
-        model = Path(path).read_bytes()
-        self._vocabulary_size = _check_model(model, self._path)
+        self._path = None if isinstance(model, bytes) else os.fspath(model)
+        model = model if isinstance(model, bytes) else Path(model).read_bytes()
+        self._vocabulary_size = _check_model(model, self._path or "model")
         self._ids = tf_text.SentencepieceTokenizer(model=model, out_type=tf.int32)
         # Another view of the same resource: two of them would store the model twice.
         self._surface = copy.copy(self._ids)
@@ -155,8 +155,8 @@ class SubwordCodec(tf.Module):
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The model file."""
-        return (Path(self._path),)
+        """The model file, if it was made from one."""
+        return () if self._path is None else (Path(self._path),)
 
     def encode(self, strings: Strings) -> tf.RaggedTensor:
         """Cuts strings into subwords.

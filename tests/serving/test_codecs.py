@@ -1,0 +1,60 @@
+"""What a SavedModel cuts its texts into, read back from the SavedModel."""
+
+import shutil
+
+import pytest
+import tensorflow as tf
+
+from tests.tasks.test_translation_endpoint import make_model
+from tests.tasks.test_translation_export import export
+from tests.tasks.translators import make_codecs
+from zoo.serving.codecs import load_codecs
+from zoo.serving.load import load_servable
+from zoo.text.subwords import SubwordCodec, train_subwords
+
+ENGLISH = ["two dogs run .", "a dog runs .", "one dog sleeps ."]
+GERMAN = ["zwei Hunde rennen .", "ein Hund rennt .", "ein Hund schläft ."]
+
+
+def subwords(folder, name, texts):
+    train_subwords(texts, folder / f"{name}.model", 40)
+    return SubwordCodec(folder / f"{name}.model")
+
+
+def codecs_of(kind, folder):
+    if kind == "words":
+        return make_codecs(folder)
+    if kind == "separate":
+        return subwords(folder, "source", ENGLISH), subwords(folder, "target", GERMAN)
+    joint = subwords(folder, "joint", ENGLISH + GERMAN)
+    return joint, joint
+
+
+@pytest.mark.parametrize("kind", ["words", "separate", "joint"])
+def test_a_translator_gives_back_the_codecs_of_both_sides(kind, tmp_path):
+    (tmp_path / "files").mkdir()
+    codecs = codecs_of(kind, tmp_path / "files")
+    model = make_model("SutskeverTranslator", codecs)
+    export(tmp_path / "model", model, codecs, beam_width=1, length_penalty=1.0)
+    shutil.rmtree(tmp_path / "files")
+    loaded = load_codecs(tmp_path / "model")
+    assert (loaded[0] is loaded[1]) == (kind == "joint")
+    for texts, codec, again in zip((ENGLISH, GERMAN), codecs, loaded, strict=True):
+        ids = codec.encode(tf.constant(texts))
+        assert again.encode(tf.constant(texts)).to_list() == ids.to_list()
+        assert again.decode(ids).numpy().tolist() == codec.decode(ids).numpy().tolist()
+        assert again.vocabulary_size == codec.vocabulary_size
+        assert again.get_config() == codec.get_config()
+
+
+@pytest.mark.parametrize("name", ["sst_lstmn", "wikitext_lstmn"])
+def test_a_reader_of_one_text_gives_back_its_codec(name):
+    (codec,) = load_codecs(name)
+    serve = load_servable(name).signatures["serving_default"]
+    text = tf.constant(["The album was released in 1995 ."])
+    assert codec.tokens(text).to_list() == serve(text=text)["text_tokens"].numpy().tolist()
+
+
+def test_a_model_without_codecs_says_what_it_has():
+    with pytest.raises(ValueError, match="squad_dcn: has no codecs; load_vocabulary gives"):
+        load_codecs("squad_dcn")

@@ -1,0 +1,92 @@
+"""The codecs of a SavedModel: what it cuts its texts into, read back from the SavedModel alone.
+
+A model of subwords is a constant of the graph, a vocabulary of words a file beside it. Which codec
+has which, the order says in which `export_servable` tracked them.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from zoo.serving.cards import SAVED_MODEL_FILE, verify
+from zoo.serving.load import resolve
+
+if TYPE_CHECKING:
+    from tensorflow.core.protobuf.meta_graph_pb2 import MetaGraphDef
+
+    from zoo.text.codecs import TextCodec
+
+_SIDES = ("source", "target")
+
+
+def load_codecs(name_or_path: str | Path) -> tuple["TextCodec", ...]:
+    """The codecs with which a shipped model reads and writes, to prepare text for its `fit`.
+
+    Args:
+        name_or_path: As in `zoo.serving.load.resolve`.
+
+    Returns:
+        Those of source and target for a translator, the same one twice if they share it; one for a
+        model that reads texts of one kind.
+
+    Raises:
+        ValueError: No such model; a card or files that are broken; a model that has no codec but a
+            tokenizer and a vocabulary (`zoo.serving.load.load_vocabulary`).
+    """
+    folder = resolve(name_or_path)
+    tokenizer = verify(folder).tokenizer
+    single = "class" in tokenizer
+    configs = [tokenizer] if single else [tokenizer[side] for side in _SIDES if side in tokenizer]
+    if not configs:
+        raise ValueError(f"{folder}: has no codecs; load_vocabulary gives the words that it reads")
+    contents = _contents(folder)
+    codecs: dict[bytes | Path, TextCodec] = {}
+    found = []
+    for config in configs:
+        content = next(contents, None)
+        if content is None:
+            raise ValueError(f"{folder}: the card names {len(configs)} codecs, more than it holds")
+        if isinstance(content, Path):
+            next(contents)  # words to ids, ids to words: two tables of one file
+        if content not in codecs:
+            codecs[content] = _make(config, content)
+        found.append(codecs[content])
+    return tuple(found)
+
+
+def _make(config: Mapping[str, Any], content: bytes | Path) -> "TextCodec":
+    """A codec as its card describes it."""
+    from zoo.text.subwords import SubwordCodec
+    from zoo.text.words import WordCodec
+
+    if isinstance(content, bytes):
+        return SubwordCodec(content)
+    return WordCodec(content, **{key: value for key, value in config.items() if key != "class"})
+
+
+def _contents(folder: Path) -> Iterator[bytes | Path]:
+    """What the tracked resources hold, in their order: a model of subwords, or a file of words."""
+    from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
+
+    saved = SavedModel()
+    saved.ParseFromString((folder / SAVED_MODEL_FILE).read_bytes())
+    (graph,) = saved.meta_graphs
+    nodes = graph.object_graph_def.nodes
+    tracked = {child.local_name: child.node_id for child in nodes[0].children}["_misc_assets"]
+    for resource in nodes[tracked].children:
+        parts = {child.local_name: child.node_id for child in nodes[resource.node_id].children}
+        if "_initializer" not in parts:
+            function = nodes[parts["_create_resource"]].function.concrete_functions[0]
+            yield _subwords(graph, function)
+            continue
+        for part in nodes[parts["_initializer"]].children:
+            if part.local_name == "_filename":
+                asset = nodes[part.node_id].asset.asset_file_def_index
+                yield folder / "assets" / graph.asset_file_def[asset].filename
+
+
+def _subwords(graph: "MetaGraphDef", function: str) -> bytes:
+    """The SentencePiece model that a function of the graph makes a resource of."""
+    (body,) = (f for f in graph.graph_def.library.function if f.signature.name == function)
+    (model,) = (n.attr["model"].s for n in body.node_def if n.op == "SentencepieceOp")
+    return bytes(model)
