@@ -150,26 +150,31 @@ def encode_examples(
     _check(frame, maximum_document_tokens)
     parts = [
         _encode_chunk(
-            frame.iloc[start : start + _CHUNK], vocabulary, slots, maximum_document_tokens
+            frame.iloc[start : start + _CHUNK],
+            vocabulary,
+            slots,
+            maximum_document_tokens,
+            training,
         )
         for start in range(0, max(len(frame), 1), _CHUNK)
     ]
-    document, query, candidates, answer, long = (
+    document, query, candidates, answer, present, long = (
         tf.concat(column, axis=0) for column in zip(*parts, strict=True)
     )
-    present = tf.reduce_any(document == answer[:, tf.newaxis], axis=1).numpy()
     rows = np.flatnonzero(present) if training else np.arange(len(frame))
     pairs = zip(frame["answer"], frame["candidates"], strict=True)
     index = np.array([listed.index(answer) for answer, listed in pairs], np.int64)
     return ClozeExamples(
-        document=tf.gather(document, rows),
-        query=tf.gather(query, rows),
-        candidates=tf.gather(candidates, rows),
-        answer=answer.numpy()[rows],
+        document=document,
+        query=query,
+        candidates=candidates,
+        answer=answer.numpy(),
         answer_index=index[rows],
         rows=rows.astype(np.int64),
         counts=ClozeCounts(
-            rows=len(frame), absent=int((~present).sum()), truncated=int(long.numpy().sum())
+            rows=len(frame),
+            absent=int((~present.numpy()).sum()),
+            truncated=int(long.numpy().sum()),
         ),
     )
 
@@ -192,9 +197,12 @@ def _check(frame: pd.DataFrame, maximum_document_tokens: int | None) -> None:
 
 
 def _encode_chunk(
-    frame: pd.DataFrame, vocabulary: Vocabulary, slots: int, limit: int | None
+    frame: pd.DataFrame, vocabulary: Vocabulary, slots: int, limit: int | None, answerable: bool
 ) -> tuple[tf.RaggedTensor | tf.Tensor, ...]:
-    """Ids of document, query, candidates and answer, and which documents were cut."""
+    """Ids of document, query, candidates and answer, if need be of answerable rows alone.
+
+    Also of each row of the frame whether the answer is in the document, and whether that was cut.
+    """
     document, query = (
         tf.strings.split(tf.constant([*frame[name]], tf.string)) for name in ("document", "query")
     )
@@ -202,8 +210,13 @@ def _encode_chunk(
     answer = tf.ragged.constant([[word] for word in frame["answer"]], tf.string, ragged_rank=1)
     lengths = document.row_lengths()
     cut = document[:, :limit]
-    texts = ids_with_slots(vocabulary, slots, cut, query, candidates, answer)
-    return *texts[:3], texts[3].flat_values, lengths > cut.row_lengths()
+    *texts, answers = ids_with_slots(vocabulary, slots, cut, query, candidates, answer)
+    found = texts[0] == answers.flat_values[:, tf.newaxis]
+    present = tf.reduce_any(found, axis=1)
+    kept = present if answerable else tf.ones_like(present)
+    encoded = (tf.ragged.boolean_mask(text, kept) for text in (*texts, answers))
+    document, query, candidates, answer = encoded
+    return document, query, candidates, answer.flat_values, present, lengths > cut.row_lengths()
 
 
 class ClozeEvaluator:
