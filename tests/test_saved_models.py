@@ -83,3 +83,24 @@ def test_the_shipped_language_model_tells_what_comes_next_and_what_each_word_was
     intra = result["attention_intra"].numpy()
     assert intra.shape == (3, 1, 7, 8)
     np.testing.assert_allclose(intra[1, 0].sum(axis=-1), 1, rtol=1e-5)
+
+
+def test_the_shipped_reader_fills_a_blank_and_shows_what_it_looked_at():
+    serve = load_servable("cloze_aoa").signatures["ranked"]
+    document = (
+        "The miller lived by the river with his old horse . Every morning the horse carried flour "
+        "to the village . One day the miller fell ill , and his daughter Jenny led the horse ."
+    )
+    queries = ["Jenny held the XXXXX by its bridle .", "`` Good morning , '' said XXXXX to all ."]
+    candidates = [["river", "horse", "flour", "ship"], ["Jenny", "miller", "horse", ""]]
+    result = serve(
+        document=tf.constant([document, document]),
+        query=tf.constant(queries),
+        candidates=tf.constant(candidates),
+    )
+    assert result["answer"].numpy().tolist() == [b"horse", b"Jenny"]
+    probabilities = result["probabilities"].numpy()
+    assert result["candidates"].numpy()[0, 3] == b"ship"  # the document lacks it
+    assert probabilities[0, 3] == 0
+    np.testing.assert_allclose(result["attention_document"].numpy().sum(axis=-1), 1, rtol=1e-5)
+    np.testing.assert_allclose(result["attention_query"].numpy().sum(axis=-1), 1, rtol=1e-5)
