@@ -19,7 +19,9 @@ def test_list_is_a_table_with_a_line_a_model(zoo_command):
     card = read_card(resolve("squad_dcn"))
     for text in ("reading", "SQuAD 1.1", f"f1 {card.metrics['f1']:.2f}", "7,535,008", "18.9 MB"):
         assert text in row
-    assert len({line.index(line.split()[1]) for line in (head, *lines)}) == 1
+    columns = [line.split()[:2] for line in (head, *lines)]
+    starts = zip((head, *lines), columns, strict=True)
+    assert len({line.index(task, len(name)) for line, (name, task) in starts}) == 1
 
 
 def test_list_as_json(zoo_command):
