@@ -15,7 +15,8 @@ class StepModel(Protocol):
     """A model that writes one token after another; all that a search knows of it.
 
     ``memory`` is what the model made of the sources: a flat dict with leading axis B, among it
-    ``"mask"``, bool (B, S), True where a source token is real. It is handed through as it is.
+    ``"mask"``, bool (B, S), True where a source token is real. It is handed through as it is, but
+    for the rows of sentences that have ended: B falls while a search goes on.
 
     ``state`` is a flat dict with a leading axis of rows. Row ``b * beam + k`` belongs to sentence
     b, so that ``rows // B`` is the number of rows of each; it is 1 in the first step. Rows are
