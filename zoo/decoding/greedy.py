@@ -92,11 +92,7 @@ def decode(
 
 
 def _advance(
-    model: StepModel,
-    memory: Tensors,
-    choose: Choose,
-    limits: Limits,
-    course: Course,
+    model: StepModel, memory: Tensors, choose: Choose, limits: Limits, course: Course
 ) -> Course:
     """One step: the next token of each sentence that is not finished."""
     running, written = course.running, course.results
