@@ -76,9 +76,9 @@ def test_a_server_that_closes_connections_is_not_taken_for_one_that_answers():
 
         thread = threading.Thread(target=close_all, daemon=True)
         thread.start()
-        told = load_benchmark._ask_for(
-            0.3, server.getsockname()[1], "/v1/models/x:predict", [{"text": "a"}], ["b"], clients=2
-        )
+        told = load_benchmark._Told()
+        port = server.getsockname()[1]
+        load_benchmark._ask_for(0.3, port, "/v1/models/x:predict", [{"text": "a"}], ["b"], 2, told)
     assert told.failed > 0
     assert (told.seconds, told.wrong, told.refused) == ([], 0, 0)
 

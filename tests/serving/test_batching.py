@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.serving.toy_servable import Echo, objects
+from zoo.serving import batching
 from zoo.serving.batching import Batcher
 
 
@@ -131,6 +132,45 @@ def test_a_lone_request_is_not_held_back(echo, batcher):
     begin = time.perf_counter()
     batcher.submit("serving_default", texts(b"a")).result(20)
     assert time.perf_counter() - begin < 5  # an idle server has nothing to wait for
+
+
+def ask_in_company(echo, batcher, seconds):
+    """Has two requests answered together, which takes so long."""
+    hold(echo, batcher)
+    waiting = [batcher.submit("serving_default", texts(b"a")) for _ in range(2)]
+    usual = batcher._ask
+
+    def slow(inputs, signature):
+        time.sleep(seconds)
+        return usual(inputs, signature)
+
+    batcher._ask = slow
+    echo.free.set()
+    for future in waiting:
+        future.result(20)
+    batcher._ask = usual
+
+
+def test_who_asks_again_at_once_is_waited_for_after_a_batch_of_several(monkeypatch, echo, batcher):
+    monkeypatch.setattr(batching, "_PATIENCE", 20.0)
+    ask_in_company(echo, batcher, 0.5)
+    begin = time.perf_counter()
+    first = batcher.submit("serving_default", texts(b"a"))
+    time.sleep(0.2)
+    second = batcher.submit("serving_default", texts(b"b"))
+    assert [one.result(20)["answer"].tolist() for one in (first, second)] == [[b"a"], [b"b"]]
+    assert echo.asked == [1, 2, 2]
+    assert time.perf_counter() - begin < 5  # of 10: no more than were answered are waited for
+
+
+def test_who_comes_later_than_that_waits_for_nobody(monkeypatch, echo, batcher):
+    monkeypatch.setattr(batching, "_PATIENCE", 4.0)
+    ask_in_company(echo, batcher, 0.5)
+    time.sleep(2.2)
+    begin = time.perf_counter()
+    batcher.submit("serving_default", texts(b"a")).result(20)
+    assert time.perf_counter() - begin < 1.5
+    assert echo.asked == [1, 2, 1]
 
 
 def test_a_batch_of_nothing_is_refused(echo):

@@ -1,10 +1,13 @@
 """Puts waiting requests together, so that a model under load answers many at a time.
 
 While a batch is being answered the next requests queue up; what waits then, of the same kind, is
-the next batch. So a request that comes alone never waits for company, and none is held back.
+the next batch. Whoever has just been answered often asks again at once, and would miss that batch;
+so, as long as requests come in company, the next batch waits for them a little, a tenth of the time
+that the last one took at most. A request that comes alone never waits.
 """
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import Future
@@ -13,6 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from zoo.serving.padding import pick_rows
+
+_PATIENCE = 0.1
+"""How long after a batch to wait for more, as a share of the time that it took ..."""
+_PAUSE = 0.005
+"""... and how many seconds without one more end that."""
 
 Arrays = Mapping[str, np.ndarray]
 Answer = dict[str, np.ndarray]
@@ -53,6 +61,8 @@ class Batcher:
         self._queue: deque[_Waiting] = deque()
         self._changed = threading.Condition()
         self._closed = False
+        self._expected = 0
+        self._patient_until = 0.0
         self._thread = threading.Thread(target=self._run, name="zoo-batcher", daemon=True)
         self._thread.start()
 
@@ -101,7 +111,12 @@ class Batcher:
         while batch := self._next_batch():
             begun = [one for one in batch if one.future.set_running_or_notify_cancel()]
             if begun:
+                began = time.perf_counter()
                 self._answer(begun)
+                ended = time.perf_counter()
+                company = len(begun) > 1
+                self._patient_until = ended + (_PATIENCE * (ended - began) if company else 0.0)
+                self._expected = sum(one.rows for one in begun) + self._rows_waiting()
 
     def _next_batch(self) -> list[_Waiting]:
         """The request that has waited longest, and others that go with it; none at the end."""
@@ -109,6 +124,7 @@ class Batcher:
             self._changed.wait_for(lambda: self._queue or self._closed)
             if not self._queue:
                 return []
+            self._wait_for_company()
             first = self._queue.popleft()
             batch, rows, others = [first], first.rows, deque[_Waiting]()
             for one in self._queue:
@@ -119,6 +135,17 @@ class Batcher:
                     others.append(one)
             self._queue = others
             return batch
+
+    def _wait_for_company(self) -> None:
+        """Waits while requests keep coming, right after a batch that had several."""
+        enough = min(self._expected, self._maximum_rows)
+        while not self._closed and self._rows_waiting() < enough:
+            left = self._patient_until - time.perf_counter()
+            if left <= 0 or not self._changed.wait(left):
+                return
+
+    def _rows_waiting(self) -> int:
+        return sum(one.rows for one in self._queue)
 
     def _answer(self, batch: list[_Waiting]) -> None:
         first = batch[0]
