@@ -1,6 +1,8 @@
 """The benchmarks run, in tiny sizes, and print a table."""
 
+import json
 import socket
+import socketserver
 import subprocess
 import sys
 import threading
@@ -81,6 +83,26 @@ def test_a_server_that_closes_connections_is_not_taken_for_one_that_answers():
         load_benchmark._ask_for(0.3, port, "/v1/models/x:predict", [{"text": "a"}], ["b"], 2, told)
     assert told.failed > 0
     assert (told.seconds, told.wrong, told.refused) == ([], 0, 0)
+
+
+@pytest.mark.parametrize("answer", ["right", "wrong", "right, but longer"])
+def test_every_answer_is_compared(answer):
+    body = json.dumps({"predictions": [{"score": 1.0, "answer": answer}]}, separators=(",", ":"))
+    reply = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+    told = load_benchmark._Told()
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self):
+            while self.request.recv(4096):
+                self.request.sendall(reply)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        port, questions = server.server_address[1], [{"text": "a"}]
+        load_benchmark._ask_for(0.2, port, "/v1/models/x:predict", questions, ["right"], 2, told)
+        server.shutdown()
+    assert told.failed == told.refused == 0 < len(told.seconds)
+    assert told.wrong == (0 if answer == "right" else len(told.seconds))
 
 
 def test_attention_by_length_of_the_source(capsys):

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import orjson
 
@@ -29,6 +29,7 @@ _VERBS = ("runs through", "is sitting near", "looks at", "is standing in front o
 _PLACES = ("the water", "a small house", "the grass", "a crowded street", "the yellow train")
 # The output of a task that is an answer in words.
 _ANSWERS = ("translation", "answer")
+_NAMES = tuple(name.encode() for name in _ANSWERS)
 
 
 @dataclass(frozen=True)
@@ -242,6 +243,6 @@ def _ask(connection: _Connection, question: dict[str, str], expected: str, told:
     if status != 200:
         told.add(failed=1)
         return
-    row: dict[str, Any] = orjson.loads(body)["predictions"][0]
     told.seconds.append(span)
-    told.add(wrong=expected not in (row.get(name) for name in _ANSWERS))
+    # Looked for in the bytes: to parse the maps of every answer would take the server's time.
+    told.add(wrong=not any(b'"%s":%s' % (name, orjson.dumps(expected)) in body for name in _NAMES))
