@@ -1,6 +1,7 @@
 """Runs commands in this process, and loads a model once for all of them."""
 
 import functools
+import gc
 import io
 import sys
 
@@ -17,6 +18,7 @@ def zoo_command(monkeypatch, capsys):
     """Gives `command(*arguments, lines=b"")` -> exit status or message, and what was written."""
     monkeypatch.setattr(servable, "Servable", _loaded)
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "2")
+    monkeypatch.setattr(gc, "freeze", lambda: None)  # what earlier tests left is to be freed
 
     def command(*arguments, lines=b""):
         monkeypatch.setattr(sys, "argv", ["zoo", *map(str, arguments)])

@@ -1,10 +1,11 @@
 """Greetings are held back, and failures are not."""
 
+import gc
 import os
 
 import pytest
 
-from zoo.cli.quiet import LEVEL, without_greetings
+from zoo.cli.quiet import LEVEL, without_collector, without_greetings
 
 
 def greet():
@@ -38,3 +39,35 @@ def test_whoever_asks_for_the_log_gets_it(capfd, monkeypatch):
     with without_greetings():
         greet()
     assert capfd.readouterr().err == "hello from a library\n"
+
+
+@pytest.fixture
+def frozen(monkeypatch):
+    """How often what was made has been kept from the collector."""
+    times = []
+    monkeypatch.setattr(gc, "freeze", lambda: times.append(gc.isenabled()))
+    return times
+
+
+def test_nothing_is_collected_meanwhile_nor_searched_later(frozen):
+    with without_collector():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    assert frozen == [False]
+
+
+def test_the_collector_works_again_after_a_failure(frozen):
+    with pytest.raises(ImportError), without_collector():
+        raise ImportError
+    assert gc.isenabled()
+
+
+def test_a_collector_that_was_off_stays_off(frozen):
+    gc.disable()
+    try:
+        with without_collector():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+    assert frozen == []

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zoo.cli.questions import Question, choose_signature, examples, left_to_input, scalars
-from zoo.cli.quiet import without_greetings, without_keras
+from zoo.cli.quiet import without_collector, without_greetings, without_keras
 from zoo.serving.load import resolve
 
 if TYPE_CHECKING:
@@ -71,10 +71,10 @@ def _ask(
     """
     given = question.given()
     resolve(question.name)  # which takes no TensorFlow to find out
-    with without_greetings(), without_keras():
-        from zoo.serving.servable import Servable, unoptimised
-
-    servable = Servable(question.name)
+    with without_collector():
+        with without_greetings(), without_keras():
+            from zoo.serving.servable import Servable, unoptimised
+        servable = Servable(question.name)
     name = name or choose_signature(servable, given, texts=bool(question.text))
     if name not in servable.signatures:
         raise ValueError(f"{servable.folder.name} has no signature {name}, which gives all heads")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from zoo.cli.quiet import without_greetings, without_keras
+from zoo.cli.quiet import without_collector, without_greetings, without_keras
 from zoo.serving.limits import Limits
 from zoo.serving.load import list_models, resolve
 
@@ -64,9 +64,10 @@ def named_folders(names: Sequence[str]) -> dict[str, Path]:
 
 def make_served_app(command: Serve) -> "Starlette":
     """Loads what a command names, and makes the application that answers."""
-    with without_greetings(), without_keras():
-        from zoo.serving.servable import Servable
-        from zoo.serving.server import make_app
-
-    servables = {name: Servable(folder) for name, folder in named_folders(command.names).items()}
+    with without_collector():
+        with without_greetings(), without_keras():
+            from zoo.serving.servable import Servable
+            from zoo.serving.server import make_app
+        folders = named_folders(command.names)
+        servables = {name: Servable(folder) for name, folder in folders.items()}
     return make_app(servables, command.limits)
