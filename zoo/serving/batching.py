@@ -18,9 +18,7 @@ import numpy as np
 from zoo.serving.padding import pick_rows
 
 _PATIENCE = 0.1
-"""How long after a batch to wait for more, as a share of the time that it took ..."""
-_PAUSE = 0.005
-"""... and how many seconds without one more end that."""
+"""How long after a batch to wait for more, as a share of the time that it took."""
 
 Arrays = Mapping[str, np.ndarray]
 Answer = dict[str, np.ndarray]
@@ -116,7 +114,8 @@ class Batcher:
                 ended = time.perf_counter()
                 company = len(begun) > 1
                 self._patient_until = ended + (_PATIENCE * (ended - began) if company else 0.0)
-                self._expected = sum(one.rows for one in begun) + self._rows_waiting()
+                with self._changed:
+                    self._expected = sum(one.rows for one in begun) + self._rows_waiting()
 
     def _next_batch(self) -> list[_Waiting]:
         """The request that has waited longest, and others that go with it; none at the end."""
@@ -137,7 +136,7 @@ class Batcher:
             return batch
 
     def _wait_for_company(self) -> None:
-        """Waits while requests keep coming, right after a batch that had several."""
+        """Right after a batch that had several, waits for as many as were there then."""
         enough = min(self._expected, self._maximum_rows)
         while not self._closed and self._rows_waiting() < enough:
             left = self._patient_until - time.perf_counter()
@@ -145,6 +144,7 @@ class Batcher:
                 return
 
     def _rows_waiting(self) -> int:
+        """For whom holds the lock: nobody may queue meanwhile."""
         return sum(one.rows for one in self._queue)
 
     def _answer(self, batch: list[_Waiting]) -> None:
