@@ -114,8 +114,6 @@ class Batcher:
                 ended = time.perf_counter()
                 company = len(begun) > 1
                 self._patient_until = ended + (_PATIENCE * (ended - began) if company else 0.0)
-                with self._changed:
-                    self._expected = sum(one.rows for one in begun) + self._rows_waiting()
 
     def _next_batch(self) -> list[_Waiting]:
         """The request that has waited longest, and others that go with it; none at the end."""
@@ -163,6 +161,8 @@ class Batcher:
             for one in batch:
                 self._answer([one])
             return
+        with self._changed:  # before anyone is answered, and may ask again
+            self._expected = sum(one.rows for one in batch) + self._rows_waiting()
         for one, answer in zip(batch, answers, strict=True):
             one.future.set_result(answer)
 
