@@ -74,6 +74,8 @@ class KillAt(keras.callbacks.Callback):
 
 def start(entry: ModelEntry, folder: Path, *callbacks) -> tuple[BaseModel, dict]:
     """Starts or resumes the training of a model; dropout, averages and stopping rules are on."""
+    if tf.config.list_physical_devices("GPU"):
+        tf.config.experimental.enable_op_determinism()  # as `--deterministic` does
     keras.utils.set_random_seed(3)
     model = build(entry, dropout=0.3, scale=0.3)
     examples = TASKS[entry.task].examples(EXAMPLES)

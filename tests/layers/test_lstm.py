@@ -79,6 +79,8 @@ def stock(layer):
 
     def call(values, mask):
         outputs, *states = keras_layer(values, mask=tf.constant(mask))
+        # On a GPU it leaves there whatever was in the memory.
+        outputs = tf.where(mask[..., None], outputs, 0.0)
         return outputs, tf.concat(states[::2], axis=-1)  # h of each direction, without c
 
     return keras_layer, call
