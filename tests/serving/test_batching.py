@@ -1,5 +1,6 @@
 """Requests share batches when they may, get their own rows, and nobody pays for another's error."""
 
+import threading
 import time
 
 import numpy as np
@@ -17,7 +18,8 @@ def echo():
 
 @pytest.fixture
 def batcher(echo):
-    made = Batcher(echo.ask, maximum_rows=6)
+    """One that is busy with one batch at a time."""
+    made = Batcher(echo.ask, maximum_rows=6, workers=1)
     yield made
     echo.free.set()
     made.close()
@@ -173,6 +175,92 @@ def test_who_comes_later_than_that_waits_for_nobody(monkeypatch, echo, batcher):
     assert echo.asked == [1, 2, 1]
 
 
-def test_a_batch_of_nothing_is_refused(echo):
+class Gate:
+    """Answers a batch when that is allowed, and says which ones are there."""
+
+    def __init__(self, echo):
+        self.echo = echo
+        self.sizes = []
+        self.changed = threading.Condition()
+        self.allowed = 0
+
+    def ask(self, inputs, signature):
+        with self.changed:
+            number = len(self.sizes)
+            self.sizes.append(len(inputs["text"]))
+            self.changed.notify_all()
+            assert self.changed.wait_for(lambda: self.allowed > number, 20)
+        return self.echo.ask(inputs, signature)
+
+    def wait_for(self, batches):
+        with self.changed:
+            assert self.changed.wait_for(lambda: len(self.sizes) >= batches, 20), self.sizes
+
+    def allow(self, batches):
+        with self.changed:
+            self.allowed = batches
+            self.changed.notify_all()
+
+
+@pytest.fixture
+def gate(echo):
+    return Gate(echo)
+
+
+@pytest.fixture
+def pair(gate):
+    """A batcher that is busy with two batches at a time."""
+    made = Batcher(gate.ask, maximum_rows=64)
+    yield made
+    gate.allow(1000)
+    made.close()
+
+
+def ask_many(batcher, count):
+    return [batcher.submit("serving_default", texts(b"%d" % number)) for number in range(count)]
+
+
+def occupy(gate, pair):
+    """Makes both workers busy with a request each, so that what comes next has to queue."""
+    for batches in (1, 2):
+        pair.submit("serving_default", texts(b"first"))
+        gate.wait_for(batches)
+
+
+def test_two_batches_are_answered_at_a_time_and_share_evenly_what_there_is(monkeypatch, gate, pair):
+    monkeypatch.setattr(batching, "_PATIENCE_BESIDE_ANOTHER", 0.0)
+    occupy(gate, pair)
+    waiting = ask_many(pair, 19)
+    gate.allow(1)
+    gate.wait_for(3)
+    assert gate.sizes == [1, 1, 10]  # half of the 19 that wait and the one that is being answered
+    gate.allow(3)
+    gate.wait_for(4)
+    answers = [future.result(20)["answer"].tolist() for future in waiting[:10]]
+    gate.allow(1000)
+    answers += [future.result(20)["answer"].tolist() for future in waiting[10:]]
+    assert answers == [[b"%d" % number] for number in range(19)]
+    assert sum(gate.sizes) == 21
+
+
+def test_company_is_waited_for_longer_beside_another_batch(monkeypatch, gate, pair):
+    monkeypatch.setattr(batching, "_PATIENCE", 0.0)
+    monkeypatch.setattr(batching, "_PATIENCE_BESIDE_ANOTHER", 1000.0)
+    occupy(gate, pair)
+    ask_many(pair, 8)
+    gate.allow(2)  # both are free, and share the eight
+    gate.wait_for(4)
+    time.sleep(0.1)
+    gate.allow(3)  # one of them is answered and waits for its share of all that there were
+    alone = pair.submit("serving_default", texts(b"alone"))
+    time.sleep(0.3)
+    assert len(gate.sizes) == 4
+    gate.allow(1000)  # the other one is answered too: nobody is waited for any longer
+    assert alone.result(20)["answer"].tolist() == [b"alone"]
+
+
+def test_a_batch_or_a_number_of_workers_of_nothing_is_refused(echo):
     with pytest.raises(ValueError, match="maximum_rows must be at least 1, got 0"):
         Batcher(echo.ask, maximum_rows=0)
+    with pytest.raises(ValueError, match="workers must be at least 1, got 0"):
+        Batcher(echo.ask, workers=0)

@@ -1,15 +1,18 @@
 """Puts waiting requests together, so that a model under load answers many at a time.
 
-While a batch is being answered the next requests queue up; what waits then, of the same kind, is
-the next batch. Whoever has just been answered often asks again at once, and would miss that batch;
-so, as long as requests come in company, the next batch waits for them a little, a tenth of the time
-that the last one took at most. A request that comes alone never waits.
+While batches are being answered the next requests queue up; what waits then, of the same kind, is
+the next batch. Two are answered at a time, since a recurrent step of one does not fill a processor,
+and so that the requests of one are read and written while the other is computed. They share evenly
+what there is. Whoever has just been answered often asks again at once, and would miss the next
+batch; so, as long as requests come in company, it waits for them a little: longer while another
+batch is being answered, which has the processor to itself meanwhile. A request that comes alone
+never waits.
 """
 
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from concurrent.futures import Future
 from typing import NamedTuple
 
@@ -18,7 +21,9 @@ import numpy as np
 from zoo.serving.padding import pick_rows
 
 _PATIENCE = 0.1
-"""How long after a batch to wait for more, as a share of the time that it took."""
+"""How long after a batch to wait for more at most, as a share of the time that it took."""
+_PATIENCE_BESIDE_ANOTHER = 0.6
+"""The same while another batch is being answered."""
 
 Arrays = Mapping[str, np.ndarray]
 Answer = dict[str, np.ndarray]
@@ -34,7 +39,7 @@ class _Waiting(NamedTuple):
 
 
 class Batcher:
-    """Asks a model in a thread of its own, several requests at a time.
+    """Asks a model in threads of its own, several requests at a time.
 
     Only requests of the same signature, with equal scalars and with inputs that differ in nothing
     but their number of rows, share a batch. Each gets its own rows, without the padding that the
@@ -42,27 +47,36 @@ class Batcher:
     fails, its requests are asked one by one, and only those that are at fault get the error.
     """
 
-    def __init__(self, ask: Callable[[Arrays, str], Answer], *, maximum_rows: int = 64) -> None:
-        """Starts the thread.
+    def __init__(
+        self, ask: Callable[[Arrays, str], Answer], *, maximum_rows: int = 64, workers: int = 2
+    ) -> None:
+        """Starts the threads.
 
         Args:
             ask: Answers inputs and the name of a signature; axis 0 of every output is the batch.
+                Called by several threads at a time, unless there is but one worker.
             maximum_rows: Of a batch; a request that has more by itself is asked alone.
+            workers: Batches that are answered at the same time.
 
         Raises:
-            ValueError: `maximum_rows` is below 1.
+            ValueError: `maximum_rows` or `workers` is below 1.
         """
-        if maximum_rows < 1:
-            raise ValueError(f"maximum_rows must be at least 1, got {maximum_rows}")
+        for name, value in (("maximum_rows", maximum_rows), ("workers", workers)):
+            if value < 1:
+                raise ValueError(f"{name} must be at least 1, got {value}")
         self._ask = ask
         self._maximum_rows = maximum_rows
         self._queue: deque[_Waiting] = deque()
         self._changed = threading.Condition()
         self._closed = False
-        self._expected = 0
-        self._patient_until = 0.0
-        self._thread = threading.Thread(target=self._run, name="zoo-batcher", daemon=True)
-        self._thread.start()
+        self._rows_asked = 0  # of the batches that are being answered
+        self._expected = 0  # rows asked or waiting when a batch was last answered, its own too
+        self._threads = [
+            threading.Thread(target=self._run, name=f"zoo-batcher-{number}", daemon=True)
+            for number in range(workers)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def submit(self, signature: str, inputs: Arrays) -> "Future[Answer]":
         """Queues a request.
@@ -95,55 +109,68 @@ class Batcher:
             if self._closed:
                 raise RuntimeError("the batcher is closed")
             self._queue.append(waiting)
-            self._changed.notify()
+            self._changed.notify_all()  # one may be waiting for more than this
         return waiting.future
 
     def close(self) -> None:
-        """Answers what is queued, then ends the thread."""
+        """Answers what is queued, then ends the threads."""
         with self._changed:
             self._closed = True
-            self._changed.notify()
-        self._thread.join()
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
 
     def _run(self) -> None:
-        while batch := self._next_batch():
-            begun = [one for one in batch if one.future.set_running_or_notify_cancel()]
-            if begun:
-                began = time.perf_counter()
-                self._answer(begun)
-                ended = time.perf_counter()
-                company = len(begun) > 1
-                self._patient_until = ended + (_PATIENCE * (ended - began) if company else 0.0)
+        ended = seconds = 0.0
+        while batch := self._next_batch(ended, seconds):
+            began = time.perf_counter()
+            self._answer(batch)
+            ended = time.perf_counter()
+            seconds = ended - began if len(batch) > 1 else 0.0
 
-    def _next_batch(self) -> list[_Waiting]:
-        """The request that has waited longest, and others that go with it; none at the end."""
+    def _next_batch(self, ended: float, seconds: float) -> list[_Waiting]:
+        """The request that has waited longest, and others that go with it; none at the end.
+
+        This worker's last batch ended at that time and took so long; 0: it had no company.
+        """
         with self._changed:
-            self._changed.wait_for(lambda: self._queue or self._closed)
-            if not self._queue:
-                return []
-            self._wait_for_company()
-            first = self._queue.popleft()
-            batch, rows, others = [first], first.rows, deque[_Waiting]()
-            for one in self._queue:
-                if one.key == first.key and rows + one.rows <= self._maximum_rows:
-                    batch.append(one)
-                    rows += one.rows
-                else:
-                    others.append(one)
-            self._queue = others
-            return batch
+            while True:
+                self._changed.wait_for(lambda: self._queue or self._closed)
+                self._wait_for_company(ended, seconds)
+                batch = [one for one in self._take() if one.future.set_running_or_notify_cancel()]
+                if batch or (self._closed and not self._queue):
+                    self._rows_asked += _rows(batch)
+                    return batch
 
-    def _wait_for_company(self) -> None:
-        """Right after a batch that had several, waits for as many as were there then."""
-        enough = min(self._expected, self._maximum_rows)
-        while not self._closed and self._rows_waiting() < enough:
-            left = self._patient_until - time.perf_counter()
-            if left <= 0 or not self._changed.wait(left):
+    def _wait_for_company(self, ended: float, seconds: float) -> None:
+        """Right after a batch that had several, waits for a share of all that were there then."""
+        enough = min(self._share(self._expected), self._maximum_rows)
+        while not self._closed and _rows(self._queue) < enough:
+            patience = _PATIENCE_BESIDE_ANOTHER if self._rows_asked else _PATIENCE
+            left = ended + patience * seconds - time.perf_counter()
+            if left <= 0:
                 return
+            self._changed.wait(left)
 
-    def _rows_waiting(self) -> int:
-        """For whom holds the lock: nobody may queue meanwhile."""
-        return sum(one.rows for one in self._queue)
+    def _take(self) -> list[_Waiting]:
+        """Takes this worker's share of the queue; another worker may have left nothing."""
+        if not self._queue:
+            return []
+        share = self._share(self._rows_asked + _rows(self._queue))
+        most = min(share, self._maximum_rows)
+        first = self._queue.popleft()
+        batch, rows, others = [first], first.rows, deque[_Waiting]()
+        for one in self._queue:
+            if one.key == first.key and rows + one.rows <= most:
+                batch.append(one)
+                rows += one.rows
+            else:
+                others.append(one)
+        self._queue = others
+        return batch
+
+    def _share(self, rows: int) -> int:
+        return -(-rows // len(self._threads))
 
     def _answer(self, batch: list[_Waiting]) -> None:
         first = batch[0]
@@ -156,15 +183,26 @@ class Batcher:
             answers = [outputs] if len(batch) == 1 else _split(outputs, batch)
         except Exception as error:  # noqa: BLE001  # whatever it is, a client waits for it
             if len(batch) == 1:
+                self._leave(batch)
                 first.future.set_exception(error)
                 return
             for one in batch:
                 self._answer([one])
             return
-        with self._changed:  # before anyone is answered, and may ask again
-            self._expected = sum(one.rows for one in batch) + self._rows_waiting()
+        self._leave(batch)
         for one, answer in zip(batch, answers, strict=True):
             one.future.set_result(answer)
+
+    def _leave(self, batch: list[_Waiting]) -> None:
+        """Counts who is there before anyone of the batch is answered, and may ask again."""
+        with self._changed:
+            self._expected = self._rows_asked + _rows(self._queue)
+            self._rows_asked -= _rows(batch)
+            self._changed.notify_all()  # whoever waited beside this batch is less patient now
+
+
+def _rows(requests: Iterable[_Waiting]) -> int:
+    return sum(one.rows for one in requests)
 
 
 def _split(outputs: Answer, batch: list[_Waiting]) -> list[Answer]:
