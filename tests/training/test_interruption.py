@@ -1,5 +1,7 @@
 """Signals and full disks: what was trained is not lost, and the message says how to go on."""
 
+import gc
+import itertools
 import os
 import resource
 import signal
@@ -9,9 +11,10 @@ import threading
 
 import keras
 import pytest
+import tensorflow as tf
 
 from tests.training.test_loop import assert_as_straight, start
-from tests.training.toy import weights
+from tests.training.toy import Batches, weights
 from zoo.training.interruption import SignalWatch, StoppedBySignalError, run_passing_signals
 
 
@@ -59,6 +62,42 @@ def test_the_step_is_finished_and_saved_and_the_next_start_goes_on(
     assert list((tmp_path / "checkpoints").glob(f"0*-step-{batches}"))
     model, report = start(tmp_path, epochs=2)
     assert_as_straight(straight, tmp_path, model, report)
+
+
+class Generated(Batches):
+    """From a generator, as most of the recipes' are, that does not end by itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.begun, self.ended = 0, threading.Semaphore(0)
+
+    def training(self, epoch, first_step=0):
+        elements = list(super().training(epoch, first_step))
+        spec = tf.nest.map_structure(
+            lambda value: tf.TensorSpec([None] * len(value.shape), value.dtype), elements[0]
+        )
+
+        def generate():
+            self.begun += 1
+            try:
+                yield from itertools.cycle(elements)
+            finally:
+                self.ended.release()
+
+        return tf.data.Dataset.from_generator(generate, output_signature=spec)
+
+
+def test_what_gave_batches_is_gone_before_python_is(tmp_path):
+    """TensorFlow would warn of it in the last lines of the output, after how to go on."""
+    batches = Generated()
+    gc.disable()  # it would find the iterator some time
+    try:
+        with pytest.raises(StoppedBySignalError):
+            start(tmp_path, At(3, send(signal.SIGTERM)), batches=batches)
+        assert batches.begun
+        assert all(batches.ended.acquire(timeout=5) for _ in range(batches.begun))
+    finally:
+        gc.enable()
 
 
 def test_a_signal_during_the_evaluation_lets_it_end(straight, tmp_path):

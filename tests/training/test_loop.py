@@ -46,7 +46,7 @@ class KillAt(keras.callbacks.Callback):
             raise Killed
 
 
-def start(folder, *callbacks, scope=None, **changes):
+def start(folder, *callbacks, scope=None, batches=None, **changes):
     """Train the toy in a run folder; return the model and the report."""
     settings = {
         "epochs": EPOCHS,
@@ -64,7 +64,9 @@ def start(folder, *callbacks, scope=None, **changes):
             with scope.scope():
                 model = compiled_toy()
         settings.setdefault("evaluate", scores(model))
-        report = train(model, Batches(), run=run, callbacks=callbacks, strategy=scope, **settings)
+        report = train(
+            model, batches or Batches(), run=run, callbacks=callbacks, strategy=scope, **settings
+        )
     finally:
         run.close()
     return model, report

@@ -5,6 +5,7 @@ number, the global step; the rest of the state is in the checkpoint. What to do 
 from that state alone: a run that is complete, started again, trains no step.
 """
 
+import gc
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -138,6 +139,8 @@ def _fit(
             shuffle=False,  # the order is that of the data set
             verbose=1 if sys.stdout.isatty() else 0,
         )
+    if limits.progress.step % batches.steps_per_epoch:
+        gc.collect()  # an iterator left in mid-epoch would outlive Python, with a warning
 
 
 def _resume(checkpointer: Checkpointer, limits: Limits) -> None:
