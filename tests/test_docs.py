@@ -326,12 +326,28 @@ def curl(client: TestClient, line: str) -> Any:
     return json.loads(answer.content)
 
 
-def test_the_folders_of_tensorflow_serving_are_those_of_its_configuration(shell, tmp_path):
-    heading = "The same folder under TensorFlow Serving"
-    ((lines, _),) = shell_blocks(SERVING, heading)
+def test_the_request_of_the_readme_is_answered(loaded_once):
+    ((lines, _),) = shell_blocks(ROOT / "README.md", "Serve it")
+    with TestClient(make_served_app(Serve(("squad_dcn",)))) as client:
+        told = curl(client, lines[-1])
+    assert told["predictions"][0]["answer"] == "Ada Moreau"
+
+
+@pytest.mark.parametrize(
+    ("path", "heading"),
+    [
+        (SERVING, "The same folder under TensorFlow Serving"),
+        (ROOT / "README.md", "Serve it"),
+    ],
+)
+def test_the_folders_of_tensorflow_serving_are_those_of_its_configuration(
+    path, heading, shell, tmp_path
+):
+    ((lines, _),) = shell_blocks(path, heading)
+    lines = [line for line in lines if line.split()[0] not in ("docker", "curl")]
     for line in lines:
         shell(line)
-    page = SERVING.read_text(encoding="utf-8").partition(f"## {heading}")[2]
+    page = path.read_text(encoding="utf-8").partition(f"## {heading}")[2]
     configured = re.findall(r'name: "(\w+)" base_path: "/(\S+)"', page)
     assert len(configured) == len(lines)
     for name, place in configured:
