@@ -92,7 +92,7 @@ class ClassificationEvaluator:
         self.examples = examples
         texts = {side: tf.TensorSpec([None, None], tf.int32) for side in examples.inputs}
         labels = tf.TensorSpec([None], tf.int32)
-        self._losses = tf.function(self._score, input_signature=[texts, labels])
+        self._losses = tf.function(self._score, input_signature=[texts, labels], autograph=False)
         self._model = model
 
     def __call__(self) -> Mapping[str, float]:

@@ -247,7 +247,7 @@ class ClozeEvaluator:
         self._model = model
         ids = tf.TensorSpec([None, None], tf.int32)
         signature = dict.fromkeys(("document", "query", "candidates"), ids)
-        self._probabilities = tf.function(self._ask, input_signature=[signature])
+        self._probabilities = tf.function(self._ask, input_signature=[signature], autograph=False)
 
     def __call__(self) -> dict[str, float]:
         """Returns `accuracy` in percent, and `accuracy_` with a kind if there are several."""

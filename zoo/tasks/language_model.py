@@ -250,7 +250,7 @@ class PerplexityEvaluator:
         self.model = model
         self.carrier = TapeCarrier(model, rows, slots)
         self._unknown = float((ids == UNKNOWN).sum())
-        self._losses = tf.function(self._segment, input_signature=_signature(rows))
+        self._losses = tf.function(self._segment, input_signature=_signature(rows), autograph=False)
 
     def __call__(self) -> dict[str, float]:
         """Returns ``perplexity``, of so many ``tokens``, of which so many are ``unknown``.

@@ -245,7 +245,7 @@ class ReadingEvaluator:
         self.maximum_answer_tokens = maximum_answer_tokens
         self._batches = examples.batches(batch_size)
         self._model = model
-        self._spans = tf.function(self._best_spans, reduce_retracing=True)
+        self._spans = tf.function(self._best_spans, reduce_retracing=True, autograph=False)
 
     def __call__(self) -> dict[str, float]:
         """Returns `exact_match` and `f1`, in percent."""

@@ -161,8 +161,8 @@ class TranslationEvaluator:
         self._length_penalty = length_penalty
         ids = tf.TensorSpec([None, None], tf.int32)
         pair = {"source": ids, "target": ids}
-        self._translate = tf.function(self._search, input_signature=[ids])
-        self._score = tf.function(self._losses, input_signature=[pair, ids])
+        self._translate = tf.function(self._search, input_signature=[ids], autograph=False)
+        self._score = tf.function(self._losses, input_signature=[pair, ids], autograph=False)
 
     def __call__(self) -> dict[str, float]:
         """Returns ``bleu`` (13a), ``bleu_lowercase``, ``exact_match`` (%), ``perplexity``."""

@@ -107,7 +107,7 @@ class ExponentialMovingAverage(WeightAverage):
         self._updates = tf.Variable(0, dtype=tf.int64, trainable=False)
         self.variables = [self._updates, *self._averages]
         # One call a batch, not one eager operation a weight.
-        self._update = tf.function(self._update_all)
+        self._update = tf.function(self._update_all, autograph=False)
 
     def _average(self, index: int) -> tf.Tensor:
         return self._averages[index].read_value()

@@ -134,7 +134,7 @@ class Workers:
             own = tf.scatter_nd(at, row, (strategy.num_replicas_in_sync, row.shape[1]))
             return replica.all_reduce(tf.distribute.ReduceOp.SUM, own)
 
-        @tf.function
+        @tf.function(autograph=False)
         def gather(row: tf.Tensor) -> tf.Tensor:
             return strategy.experimental_local_results(strategy.run(place, (row,)))[0]
 
