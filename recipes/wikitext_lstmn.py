@@ -4,6 +4,7 @@
     python -m recipes.wikitext_lstmn --data sample         # generated, needs no data
     python -m recipes.wikitext_lstmn --data ptb            # ptb.train.txt, ptb.valid.txt, ...
     python -m recipes.wikitext_lstmn --window 1            # the same with a plain LSTM
+    python -m recipes.wikitext_lstmn --optimizer sgd --dropout 0    # as the paper trains
 
 The perplexity is per word, ends of lines included. The same command, started again after an
 interruption, goes on where it was. The run folder holds settings, log, TensorBoard events,
@@ -41,10 +42,12 @@ class Settings(LanguageModelSettings):
     """Rate of dropout; the paper has none."""
 
 
-_CORPUS = {"embedding_dim": 150, "hidden_dim": 300, "initial_range": 0.1, "dropout": 0.0}
+_CORPUS = {"embedding_dim": 150, "hidden_dim": 300, "initial_range": 0.1}
 DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {"embedding_dim": 32, "hidden_dim": 48, "initial_range": 0.5, "dropout": 0.0},
-    **dict.fromkeys(("wikitext-2", "wikitext-103", "ptb"), _CORPUS),
+    "wikitext-2": {"dropout": 0.2, **_CORPUS},
+    "wikitext-103": {"dropout": 0.0, **_CORPUS},
+    "ptb": {"dropout": 0.3, **_CORPUS},
 }
 """What the settings given as None become. A small model does not learn the sample from 0.1."""
 

@@ -107,6 +107,7 @@ def test_a_language_model_killed_between_segments_goes_on_as_if_it_had_not_been(
         data="ptb",
         data_dir=tmp_path,
         run_dir=tmp_path / "straight",
+        optimizer="sgd",
         dropout=0.3,
         segment_length=7,
         checkpoint_every=3,
@@ -139,8 +140,8 @@ def test_a_language_model_killed_between_segments_goes_on_as_if_it_had_not_been(
     expected_tensors, expected_progress = content(newest(straight.run_dir))
     assert progress == expected_progress
     rates = [record["learning_rate"] for record in progress["history"]]
+    assert 0.65 >= rates[0] > rates[-1]
     assert rates == sorted(rates, reverse=True)
-    assert rates[0] > rates[-1]
     assert tensors.keys() == expected_tensors.keys()
     assert sum(name.startswith("carried/") for name in tensors) == 3 + 1
     for name, value in expected_tensors.items():
