@@ -4,7 +4,7 @@
     python -m recipes.wikitext_lstmn --data sample         # generated, needs no data
     python -m recipes.wikitext_lstmn --data ptb            # ptb.train.txt, ptb.valid.txt, ...
     python -m recipes.wikitext_lstmn --window 1            # the same with a plain LSTM
-    python -m recipes.wikitext_lstmn --optimizer sgd --dropout 0    # as the paper trains
+    python -m recipes.wikitext_lstmn --optimizer sgd --dropout 0    # gradient descent, as the paper
 
 The perplexity is per word, ends of lines included. The same command, started again after an
 interruption, goes on where it was. The run folder holds settings, log, TensorBoard events,
