@@ -11,6 +11,7 @@ import gc
 import os
 import random
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.python.framework import ops
 
 LOGICAL_CPUS = 3
 SEED = 20140901
@@ -43,6 +45,19 @@ def fixed_seed() -> int:
         np.random.seed(SEED)
         tf.random.set_seed(SEED)
     return SEED
+
+
+@pytest.fixture(autouse=True)
+def forgotten_gradients() -> Iterator[None]:
+    """Lets go of the graphs that a test has traced.
+
+    TensorFlow registers the gradient of whatever `tf.custom_gradient` makes in a graph by a name of
+    its own, for good, and so keeps that graph: of all tests together that was nine gigabytes.
+    """
+    yield
+    gradients = ops.gradient_registry._registry
+    for name in [name for name in gradients if name.startswith("CustomGradient-")]:
+        del gradients[name]
 
 
 @pytest.hookimpl(optionalhook=True)

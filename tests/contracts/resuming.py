@@ -21,9 +21,10 @@ from zoo.text.batching import without_tuning
 from zoo.training.loop import train
 from zoo.training.runs import RunFolder
 
-EPOCHS, STEPS_PER_EPOCH = 2, 5
-KILLED_AT = 8  # in mid-epoch; the last checkpoint before it is that of step 6
-EXAMPLES = 9  # in batches of two: the last one of an epoch is short
+EPOCHS, STEPS_PER_EPOCH = 2, 3
+CHECKPOINT_EVERY = 2
+KILLED_AT = 5  # in mid-epoch; the last checkpoint before it is that of step 4
+EXAMPLES = 5  # in batches of two: the last one of an epoch is short
 
 
 class Batches:
@@ -89,7 +90,7 @@ def start(entry: ModelEntry, folder: Path, *callbacks) -> tuple[BaseModel, dict]
         monitor="validation",
         mode="min",
         patience=9,
-        checkpoint_every=3,
+        checkpoint_every=CHECKPOINT_EVERY,
         evaluate_every=STEPS_PER_EPOCH,
         ema_decay=0.9,
         callbacks=callbacks,

@@ -1,4 +1,4 @@
-"""The gradient of a batch, a part of its examples at a time, for those that memory has no room for.
+"""What a step adds up: over replicas, and over parts of a batch that memory has no room for.
 
 A batch is the sum of its parts: sums of losses, numbers of units and gradients are added up. How
 examples are padded does not change, so that the sums are those of the whole batch.
@@ -56,3 +56,20 @@ def sum_over_parts(
         parallel_iterations=1,
     )
     return total, count, sums
+
+
+def sum_over_replicas(values: Any) -> Any:
+    """Adds up what each replica has; there is no gradient through the sum.
+
+    TensorFlow searches what is reduced for variables, back through the graphs of all other
+    replicas, but not beyond what has no gradient: with three replicas that search is up to a third
+    of the time that tracing a step takes.
+
+    Args:
+        values: tensors in any structure; called in the context of a replica.
+
+    Returns:
+        Such a structure, the same on each replica.
+    """
+    stopped = keras.tree.map_structure(tf.stop_gradient, values)
+    return tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, stopped)

@@ -14,7 +14,7 @@ import keras
 import tensorflow as tf
 from keras import ops
 
-from zoo.models.accumulation import sum_over_parts
+from zoo.models.accumulation import sum_over_parts, sum_over_replicas
 from zoo.models.arguments import check_sizes
 from zoo.ops.masking import Tensor
 
@@ -285,8 +285,7 @@ class BaseModel(keras.Model):
     @staticmethod
     def _count_of_all(count: Tensor) -> Tensor:
         """The number of units of all replicas."""
-        replicas = tf.distribute.get_replica_context()
-        return count if replicas is None else replicas.all_reduce(tf.distribute.ReduceOp.SUM, count)
+        return count if tf.distribute.get_replica_context() is None else sum_over_replicas(count)
 
     def _loss_sum_and_count(
         self, targets: Any, outputs: dict[str, Any], sample_weight: Tensor | None
@@ -307,8 +306,7 @@ class BaseModel(keras.Model):
         optimizer: Any = getattr(self.optimizer, "inner_optimizer", self.optimizer)
         # Under loss scaling gradients are larger by this factor, and so is the limit.
         scale = self.optimizer.scale_loss(1.0)
-        replicas = tf.distribute.get_replica_context()
-        summed = replicas.all_reduce(tf.distribute.ReduceOp.SUM, list(gradients))
+        summed = sum_over_replicas(list(gradients))
         if optimizer.clipnorm:
             summed = [tf.clip_by_norm(gradient, optimizer.clipnorm * scale) for gradient in summed]
         elif optimizer.global_clipnorm:
@@ -316,7 +314,8 @@ class BaseModel(keras.Model):
         elif optimizer.clipvalue:
             limit = optimizer.clipvalue * scale
             summed = [tf.clip_by_value(gradient, -limit, limit) for gradient in summed]
-        return [gradient / self.distribute_replicas for gradient in summed]
+        # As in `sum_over_replicas`: the optimizer's sum is one more.
+        return [ops.stop_gradient(gradient / self.distribute_replicas) for gradient in summed]
 
 
 def _dense(gradient: Any) -> Tensor | None:
