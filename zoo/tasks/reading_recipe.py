@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {
         "vector_norm": 0.0,
-        "epochs": 3,
-        "batch_size": 32,
-        "learning_rate": 2e-3,
+        "epochs": 2,
+        "batch_size": 64,
+        "learning_rate": 4e-3,
         "ema_decay": 0.99,
     },
     "squad": {
