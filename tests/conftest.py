@@ -52,7 +52,7 @@ def forgotten_gradients() -> Iterator[None]:
     """Lets go of the graphs that a test has traced.
 
     TensorFlow registers the gradient of whatever `tf.custom_gradient` makes in a graph by a name of
-    its own, for good, and so keeps that graph: of all tests together that was nine gigabytes.
+    its own, for good, and so keeps that graph: of half of all tests that was nine gigabytes.
     """
     yield
     gradients = ops.gradient_registry._registry
