@@ -44,9 +44,9 @@ def main(settings: Settings) -> list[dict[str, Any]]:
     """
     import logging
 
-    from zoo.serving.load import load, load_vocabulary
-    from zoo.tasks.cloze import ClozeEvaluator, encode_examples
+    from zoo.tasks.cloze import encode_examples
     from zoo.tasks.cloze_data import kinds_of, load_cloze_data
+    from zoo.tasks.cloze_readings import evaluator_for
     from zoo.tasks.cloze_reranking import CandidateModels, candidate_costs, gains
     from zoo.training.runs import read_json, write_json
 
@@ -54,10 +54,10 @@ def main(settings: Settings) -> list[dict[str, Any]]:
     logger = logging.getLogger(__name__)
     if not (settings.run_dir / "result.json").is_file():
         raise ValueError(f"run_dir: {settings.run_dir} holds no finished run (result.json)")
-    run, folder = read_json(settings.run_dir / "settings.json"), settings.run_dir / "saved_model"
-    model, vocabulary = load(folder), load_vocabulary(folder)
+    run = read_json(settings.run_dir / "settings.json")
     data_dir = settings.data_dir or (Path(run["data_dir"]) if run["data_dir"] else None)
     data = load_cloze_data(run["data"], run["kind"], data_dir, logger)
+    reader, vocabulary = _reader(settings.run_dir / "saved_model", data.training)
     models = CandidateModels(
         data.training["document"],
         order=settings.order,
@@ -69,7 +69,7 @@ def main(settings: Settings) -> list[dict[str, Any]]:
     def costs(frame: "pd.DataFrame") -> Any:
         frame = frame.reset_index(drop=True)
         examples = encode_examples(frame, vocabulary, run["unknown_slots"], training=False)
-        probabilities = ClozeEvaluator(model, examples).probabilities()
+        probabilities = evaluator_for(reader, examples).probabilities()
         return candidate_costs(frame, probabilities, models, settings.n_best)
 
     table = []
@@ -80,6 +80,16 @@ def main(settings: Settings) -> list[dict[str, Any]]:
         print(_line(row))
     write_json(settings.run_dir / "reranking.json", table)
     return table
+
+
+def _reader(folder: Path, training: "pd.DataFrame") -> tuple[Any, Any]:
+    """The exported reader, which reads as often as it was exported to, and its vocabulary."""
+    from zoo.serving.load import load, load_card, load_vocabulary
+    from zoo.tasks.cloze_readings import readings_for
+
+    model, vocabulary = load(folder), load_vocabulary(folder)
+    count = load_card(folder).tokenizer.get("readings", 1)  # older ones read once
+    return readings_for(model, vocabulary, training, count) or model, vocabulary
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -4,6 +4,7 @@ import json
 import logging
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -103,7 +104,11 @@ def test_trains_on_files_of_questions(tmp_path: Path, attention: str) -> None:
     card = json.loads((tmp_path / "run" / "saved_model" / "model_card.json").read_text())
     assert set(card["data"]["sha256"]) == {"ne_train.txt", "ne_valid.txt", "ne_test.txt"}
     assert "not the Children's Book Test" in card["data"]["remarks"]
-    assert card["tokenizer"] == {"placeholder": "XXXXX", "unknown_slots": 120}
+    assert card["tokenizer"] == {"placeholder": "XXXXX", "unknown_slots": 120, "readings": 8}
+    assert {name for name in result if name.startswith("one_reading_")} == {
+        "one_reading_accuracy",
+        "one_reading_validation_accuracy",
+    }
     assert (tmp_path / "run" / "attention.png").exists()
 
     with pytest.raises(ValueError, match="hidden_dim"):  # another setting, the same folder
@@ -167,11 +172,19 @@ def test_one_reader_is_trained_on_both_kinds_from_given_vectors(tmp_path: Path) 
         recipe.main(replace(settings, data="sample", run_dir=tmp_path / "third"))
 
 
-def test_words_are_not_hidden_without_slots(tmp_path: Path) -> None:
-    settings = recipe.Settings(
-        data="sample", run_dir=tmp_path / "run", unknown_slots=0, hide_candidates=0.5
-    )
-    with pytest.raises(ValueError, match=r"hide_candidates is 0\.5, expected 0 without slots"):
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"unknown_slots": 0, "hide_candidates": 0.5}, r"hide_candidates is 0\.5, expected 0 with"),
+        ({"hide_candidates": 0.5, "readings": 0}, "readings is 0, expected at least 1"),
+        ({"readings": 2}, "readings is 2, expected 1 where hide_candidates is 0"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(
+    tmp_path: Path, wrong: dict[str, Any], message: str
+) -> None:
+    settings = recipe.Settings(data="sample", run_dir=tmp_path / "run", **wrong)
+    with pytest.raises(ValueError, match=message):
         recipe.main(settings)
 
 

@@ -151,34 +151,27 @@ class AttentionOverAttentionReader(BaseModel):
             as given; ``query_attention``: beta (B, Q), of ``attention="over"``; ``attention``: of
             the same, ``query_to_document`` alpha (B, Q, D), ``document_to_query`` (B, D, Q).
         """
-        document, query = inputs["document"], inputs["query"]
-        outputs = self._attend(
-            self._words(document, training),
-            mask_from_ids(document),
-            self._words(query, training),
-            mask_from_ids(query),
-        )
-        log_s = outputs["log_document_attention"]
-        if "candidates" in inputs:
-            words = inputs["candidates"]
-            probabilities = ops.exp(log_total_of_words(log_s, document, words))  # (B, C)
-        else:
-            words = document
-            probabilities = total_of_each_position(outputs["document_attention"], document)
-        real = mask_from_ids(words)
-        best = masked_argmax(probabilities, real, axis=1)  # (B,)
-        return outputs | {
-            "answer": ops.take_along_axis(words, best[:, None], axis=1)[:, 0],
-            "probabilities": probabilities * ops.cast(real, probabilities.dtype),
-            "document": document,
-        }
+        attended = self.attend(inputs["document"], inputs["query"], training)
+        return attended | self.choose(attended, inputs)
 
-    def _attend(
-        self, document: Tensor, document_mask: Tensor, query: Tensor, query_mask: Tensor
-    ) -> dict[str, Any]:
-        """Both encodings (section 3, "contextual embedding"), and what attends to what."""
-        encoded, _, _ = self.document_encoder(document, document_mask)  # h_doc (B, D, 2n)
-        states, last, first = self.query_encoder(query, query_mask)  # h_query (B, Q, 2n)
+    def attend(self, document: Tensor, query: Tensor, training: bool = False) -> dict[str, Any]:
+        """Both encodings (section 3, "contextual embedding"), and what attends to what.
+
+        Args:
+            document: as in `call`.
+            query: as in `call`.
+            training: whether dropout is on.
+
+        Returns:
+            What `call` returns of attention alone.
+        """
+        document_mask, query_mask = mask_from_ids(document), mask_from_ids(query)
+        encoded, _, _ = self.document_encoder(  # h_doc (B, D, 2n)
+            self._words(document, training), document_mask
+        )
+        states, last, first = self.query_encoder(  # h_query (B, Q, 2n)
+            self._words(query, training), query_mask
+        )
         if self.attention == "sum":
             summary = ops.concatenate([last, first], axis=-1)  # u (B, 2n)
             s, log_s = attend_sum(encoded, document_mask, summary)
@@ -192,6 +185,32 @@ class AttentionOverAttentionReader(BaseModel):
                 "query_to_document": attended.query_to_document,
                 "document_to_query": attended.document_to_query,
             },
+        }
+
+    def choose(self, attended: Mapping[str, Any], inputs: Mapping[str, Tensor]) -> dict[str, Any]:
+        """Adds up the attention of each word's occurrences (section 3, "final predictions").
+
+        Args:
+            attended: of it ``document_attention`` and ``log_document_attention`` are read.
+            inputs: as in `call`.
+
+        Returns:
+            What `call` returns beside attention.
+        """
+        document = inputs["document"]
+        if "candidates" in inputs:
+            words = inputs["candidates"]
+            log_s = attended["log_document_attention"]
+            probabilities = ops.exp(log_total_of_words(log_s, document, words))  # (B, C)
+        else:
+            words = document
+            probabilities = total_of_each_position(attended["document_attention"], document)
+        real = mask_from_ids(words)
+        best = masked_argmax(probabilities, real, axis=1)  # (B,)
+        return {
+            "answer": ops.take_along_axis(words, best[:, None], axis=1)[:, 0],
+            "probabilities": probabilities * ops.cast(real, probabilities.dtype),
+            "document": document,
         }
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:

@@ -1,9 +1,9 @@
 """Cloze questions: documents and queries to ids, answers by candidates."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
-import keras
 import numpy as np
 import pandas as pd
 import tensorflow as tf
@@ -13,6 +13,8 @@ from zoo.text.batching import BucketedBatches
 from zoo.text.slots import ids_with_slots
 from zoo.text.vocabulary import UNKNOWN, Vocabulary, choose_words, count_words
 
+EVALUATION_BATCH = 64
+"""Questions that are evaluated at a time, each of them once."""
 _CHUNK = 2048  # questions encoded at a time: bounds memory, large enough to hide the overhead
 
 
@@ -122,6 +124,21 @@ def ids_of_candidates(frame: pd.DataFrame, vocabulary: Vocabulary) -> list[int]:
     return sorted({*ids.tolist()} - {UNKNOWN})
 
 
+def ids_to_hide(frame: pd.DataFrame, vocabulary: Vocabulary) -> list[int]:
+    """Which words of a vocabulary may well be unknown to another text: those that names are.
+
+    Args:
+        frame: As `encode_examples` takes it, and `kind`; of several kinds only the questions about
+            named entities count.
+        vocabulary: Gives the ids.
+
+    Returns:
+        As `ids_of_candidates`.
+    """
+    names = frame[frame["kind"] == "ne"]
+    return ids_of_candidates(names if len(names) else frame, vocabulary)
+
+
 def encode_examples(
     frame: pd.DataFrame,
     vocabulary: Vocabulary,
@@ -227,22 +244,22 @@ class ClozeEvaluator:
 
     def __init__(
         self,
-        model: keras.Model,
+        model: Callable[..., dict[str, Any]],
         examples: ClozeExamples,
-        kinds: Sequence[str] = (),
+        kinds: Iterable[str] = (),
         *,
-        batch_size: int = 64,
+        batch_size: int = EVALUATION_BATCH,
     ) -> None:
         """Takes what to score.
 
         Args:
-            model: A built cloze model.
+            model: A built cloze model, or another reader that is asked as one.
             examples: Questions, encoded with `training=False`.
             kinds: Of each question, if there are several kinds to tell apart.
             batch_size: Examples per batch.
         """
         self.examples = examples
-        self._kinds = np.array(kinds)
+        self._kinds = np.array([*kinds])
         self._batches = examples.batches(batch_size, candidates=True)
         self._model = model
         ids = tf.TensorSpec([None, None], tf.int32)

@@ -13,6 +13,7 @@ import tensorflow as tf
 from zoo.data.cloze_format import PLACEHOLDER
 from zoo.data.penn import PENN_RULES
 from zoo.serving.export import Endpoint
+from zoo.tasks.cloze_readings import Readings
 from zoo.tasks.endpoints import same_batch
 from zoo.text.slots import ids_with_slots
 from zoo.text.vocabulary import Vocabulary
@@ -37,6 +38,7 @@ class ClozeEndpoint:
         model: A built cloze model.
         vocabulary: Its ids are the first rows of the model's embedding.
         unknown_slots: Rows after these, for words outside of the vocabulary, as in training.
+        readings: Reads each question several times with the model; None: once.
         maximum_document_tokens: Tokens of a document beyond these are not read.
         maximum_query_tokens: Likewise of a query.
 
@@ -50,6 +52,7 @@ class ClozeEndpoint:
         vocabulary: Vocabulary,
         unknown_slots: int = 0,
         *,
+        readings: Readings | None = None,
         maximum_document_tokens: int = 2000,
         maximum_query_tokens: int = 200,
     ) -> None:
@@ -69,6 +72,12 @@ class ClozeEndpoint:
         self.model = model
         self.vocabulary = vocabulary
         self.unknown_slots = unknown_slots
+        self.readings = readings
+
+    @property
+    def reader(self) -> keras.Model | Readings:
+        """What is asked: the model, or what reads several times with it."""
+        return self.readings or self.model
 
     def endpoints(self) -> dict[str, Endpoint]:
         """The signatures to export, as `zoo.serving.export.export_servable` takes them."""
@@ -81,7 +90,12 @@ class ClozeEndpoint:
 
     def get_config(self) -> dict[str, int | str]:
         """How strings become tokens and ids, for the card."""
-        return {"placeholder": PLACEHOLDER, "unknown_slots": self.unknown_slots}
+        count = 1 if self.readings is None else self.readings.count
+        return {
+            "placeholder": PLACEHOLDER,
+            "unknown_slots": self.unknown_slots,
+            "readings": count,
+        }
 
     def serve(self, document: tf.Tensor, query: tf.Tensor) -> dict[str, tf.Tensor]:
         """Answers a batch of queries, each with a word of its own document.
@@ -160,10 +174,10 @@ class ClozeEndpoint:
         return [_Text(text, _rectangle(one)) for text, one in zip(texts, ids, strict=True)]
 
     def _ask(self, given: _Text, *texts: _Text) -> dict[str, tf.Tensor]:
-        """The model's outputs, without the row that stood in for those of an empty batch."""
+        """What is read of it, without the row that stood in for those of an empty batch."""
         names = ("document", "query", "candidates")
         inputs = {name: text.ids for name, text in zip(names, (given, *texts), strict=False)}
-        outputs = self.model(inputs, training=False)
+        outputs = self.reader(inputs, training=False)
         batch = tf.cast(given.tokens.nrows(), tf.int32)
         return tf.nest.map_structure(lambda output: output[:batch], outputs)
 

@@ -3,21 +3,16 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-import keras
-
 from zoo.plots import cloze, save_figure
 from zoo.serving.cards import DataRecord
 from zoo.serving.export import describe, export_servable
 from zoo.serving.servable import Servable
 from zoo.tasks.cloze_endpoint import ClozeEndpoint
-from zoo.text.vocabulary import Vocabulary
 
 
 def export_cloze(
     folder: Path,
-    model: keras.Model,
-    vocabulary: Vocabulary,
-    unknown_slots: int,
+    endpoint: ClozeEndpoint,
     *,
     data: DataRecord,
     metrics: Mapping[str, float],
@@ -28,17 +23,14 @@ def export_cloze(
 
     Args:
         folder: where to; what is there is replaced once the new one is complete.
-        model: the trained reader.
-        vocabulary: its first ids.
-        unknown_slots: ids after these, for words outside of the vocabulary.
+        endpoint: the trained reader, as it is to be asked.
         data: what it was trained and measured on.
         metrics: measured on the evaluation split.
         seed: seed of the run.
         seconds: wall time of the training.
     """
-    endpoint = ClozeEndpoint(model, vocabulary, unknown_slots)
     card = describe(
-        model,
+        endpoint.model,
         task="cloze",
         data=data,
         metrics=metrics,
@@ -47,7 +39,9 @@ def export_cloze(
         limits=endpoint.limits,
         tokenizer=endpoint.get_config(),
     )
-    export_servable(folder, model, endpoint.endpoints(), assets=[vocabulary], card=card)
+    export_servable(
+        folder, endpoint.model, endpoint.endpoints(), assets=[endpoint.vocabulary], card=card
+    )
 
 
 def draw_cloze(folder: Path, document: str, query: str, picture: Path) -> str:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from zoo.training.settings import TrainingSettings, build_and_compile, open_run, resolve, train
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from zoo.models.base import BaseModel
+    from zoo.tasks.cloze import ClozeExamples
     from zoo.tasks.cloze_data import ClozeData
+    from zoo.tasks.cloze_endpoint import ClozeEndpoint
     from zoo.text.vocabulary import Vocabulary
     from zoo.training.loop import Batches
     from zoo.training.runs import RunFolder
@@ -74,6 +73,9 @@ class ClozeSettings(TrainingSettings):
     """How probable it is in training that a question's word that can be an answer is read as an
     unknown one, as most names of a new book are; None: 0.5 for named entities of books, else 0.
     With both kinds, those of the named entities."""
+    readings: int | None = None
+    """How often the trained reader reads each question, other words hidden each time; the attention
+    is averaged. None: 8 where words are hidden in training, else 1."""
     maximum_document_tokens: int = 1000
     """Training documents are cut here; questions whose answer is beyond are dropped and counted."""
 
@@ -100,8 +102,29 @@ def run_cloze(
         What ``result.json`` holds: ``accuracy`` on the test part, ``validation_accuracy``, and what
         is told of the training.
     """
-    from zoo.tasks.cloze_data import load_cloze_data, resolve_data, with_cut_questions
+    from zoo.tasks.cloze_data import load_cloze_data, with_cut_questions
     from zoo.tasks.given_vectors import record_with_vectors
+
+    settings = _resolve(settings, recipe, defaults)
+    source = (settings.data, settings.kind, settings.data_dir)
+    run = open_run(settings)
+    data = load_cloze_data(*source, run.logger)
+    if settings.more_questions:
+        data = with_cut_questions(data, *source, run.logger)
+    if settings.vectors is not None:
+        data = data._replace(record=record_with_vectors(data.record, settings.vectors))
+    run.check_data(data.record.sha256)
+    vocabulary = _vocabulary(settings, data, run)
+    endpoint, report = _train(settings, make_model, data, vocabulary, run)
+    metrics = _measure(endpoint, data)
+    run.logger.info("%s", ", ".join(f"{name} {value:.2f}" for name, value in metrics.items()))
+    _export(settings, data, endpoint, metrics, report["seconds"], run)
+    return run.finish({**metrics, **report, "data": data.record})
+
+
+def _resolve(settings: Any, recipe: str, defaults: Mapping[str, Mapping[str, Any]]) -> Any:
+    """Gives a value to what is None, and refuses what does not go together."""
+    from zoo.tasks.cloze_data import resolve_data
 
     data_name = resolve_data(settings.data, settings.kind, settings.data_dir)
     name = recipe if data_name == "sample" else f"{recipe}_{settings.kind}"
@@ -112,19 +135,13 @@ def run_cloze(
         settings = replace(settings, hide_candidates=0.5 if hidden else 0.0)
     if settings.hide_candidates and not settings.unknown_slots:
         raise ValueError(f"hide_candidates is {settings.hide_candidates}, expected 0 without slots")
-    source = (data_name, settings.kind, settings.data_dir)
-    run = open_run(settings)
-    data = load_cloze_data(*source, run.logger)
-    if settings.more_questions:
-        data = with_cut_questions(data, *source, run.logger)
-    if settings.vectors is not None:
-        data = data._replace(record=record_with_vectors(data.record, settings.vectors))
-    run.check_data(data.record.sha256)
-    vocabulary = _vocabulary(settings, data, run)
-    model, report, metrics = _train(settings, make_model, data, vocabulary, run)
-    run.logger.info("%s", ", ".join(f"{name} {value:.2f}" for name, value in metrics.items()))
-    _export(settings, data, model, vocabulary, metrics, report["seconds"], run)
-    return run.finish({**metrics, **report, "data": data.record})
+    if settings.readings is None:
+        settings = replace(settings, readings=8 if settings.hide_candidates else 1)
+    if settings.readings < 1:
+        raise ValueError(f"readings is {settings.readings}, expected at least 1")
+    if settings.readings > 1 and not settings.hide_candidates:
+        raise ValueError(f"readings is {settings.readings}, expected 1 where hide_candidates is 0")
+    return settings
 
 
 def _vocabulary(settings: Any, data: "ClozeData", run: "RunFolder") -> "Vocabulary":
@@ -144,16 +161,16 @@ def _train(
     data: "ClozeData",
     vocabulary: "Vocabulary",
     run: "RunFolder",
-) -> tuple["BaseModel", dict[str, Any], dict[str, float]]:
-    """Trains; the best checkpoint is the one with the highest accuracy on the validation part.
+) -> tuple["ClozeEndpoint", dict[str, Any]]:
+    """Trains; the best checkpoint has the highest accuracy on the validation part, read once.
 
     Returns:
-        The model, the loop's report, and the accuracy of the best weights on both other parts.
+        The reader as it is to be asked, and the loop's report.
     """
-    from zoo.tasks.cloze import ClozeEvaluator, encode_examples, ids_of_candidates
+    from zoo.tasks.cloze import ClozeEvaluator, encode_examples
     from zoo.tasks.cloze_endpoint import ClozeEndpoint
+    from zoo.tasks.cloze_readings import readings_for
     from zoo.tasks.endpoints import asking
-    from zoo.text.slots import HiddenWords
 
     slots = settings.unknown_slots
     limit = settings.maximum_document_tokens
@@ -161,33 +178,54 @@ def _train(
         data.training, vocabulary, slots, maximum_document_tokens=limit, training=True
     )
     run.logger.info("training rows: %s; words: %d", examples.counts, len(vocabulary))
-    plain = examples.batches(settings.batch_size, settings.seed)
-    batches: Batches = plain
-    if slots:
-        words = ids_of_candidates(_whose_answers_hide(data.training), vocabulary)
-        rate = settings.hide_candidates
-        batches = HiddenWords(plain, len(vocabulary), slots, settings.seed, words, rate)
+    batches = _batches(settings, data, vocabulary, examples)
     size = len(vocabulary) + slots
     model = build_and_compile(settings, lambda: make_model(settings, size), batches.steps_per_epoch)
     if settings.vectors is not None:
         _start_from(settings.vectors, model, vocabulary, settings)
-    validation, test = (
-        (encode_examples(frame, vocabulary, slots, training=False), [*frame["kind"]])
-        for frame in (data.validation, data.test)
-    )
-    evaluate = ClozeEvaluator(model, *validation)
-    ask = asking(ClozeEndpoint(model, vocabulary, slots).serve, *_texts(settings, data))
+    readings = readings_for(model, vocabulary, data.training, settings.readings)
+    endpoint = ClozeEndpoint(model, vocabulary, slots, readings=readings)
+    validation = encode_examples(data.validation, vocabulary, slots, training=False)
+    evaluate = ClozeEvaluator(model, validation, data.validation["kind"])
+    ask = asking(endpoint.serve, *_texts(settings, data))
     report = train(settings, model, batches, run, evaluate, monitor="accuracy", ask=ask)
-    # In other graphs: the trained model may compute otherwise.
-    found = ClozeEvaluator(model, *validation)()
-    chosen = {f"validation_{name}": value for name, value in found.items()}
-    return model, report, ClozeEvaluator(model, *test)() | chosen
+    return endpoint, report
 
 
-def _whose_answers_hide(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """The questions about names, of several kinds."""
-    names = frame[frame["kind"] == "ne"]
-    return names if len(names) else frame
+def _batches(
+    settings: Any, data: "ClozeData", vocabulary: "Vocabulary", examples: "ClozeExamples"
+) -> "Batches":
+    """Batches for training; slots are permuted, and words that can be names hidden."""
+    from zoo.tasks.cloze import ids_to_hide
+    from zoo.text.slots import HiddenWords
+
+    plain = examples.batches(settings.batch_size, settings.seed)
+    if not settings.unknown_slots:
+        return plain
+    words = ids_to_hide(data.training, vocabulary)
+    slots, rate = settings.unknown_slots, settings.hide_candidates
+    return HiddenWords(plain, len(vocabulary), slots, settings.seed, words, rate)
+
+
+def _measure(endpoint: "ClozeEndpoint", data: "ClozeData") -> dict[str, float]:
+    """Accuracy on the test part and on the validation part, and of one reading if it has more.
+
+    In other graphs than those of the training: the trained model may compute otherwise.
+    """
+    from zoo.tasks.cloze import encode_examples
+    from zoo.tasks.cloze_readings import evaluator_for
+
+    metrics: dict[str, float] = {}
+    for part, frame in {"": data.test, "validation_": data.validation}.items():
+        vocabulary, slots = endpoint.vocabulary, endpoint.unknown_slots
+        examples = encode_examples(frame, vocabulary, slots, training=False)
+        readers = {"": endpoint.reader}
+        if endpoint.readings is not None:
+            readers["one_reading_"] = endpoint.model
+        for reading, reader in readers.items():
+            found = evaluator_for(reader, examples, frame["kind"])()
+            metrics |= {f"{reading}{part}{name}": value for name, value in found.items()}
+    return metrics
 
 
 def _start_from(path: Path, model: Any, vocabulary: "Vocabulary", settings: Any) -> None:
@@ -216,8 +254,7 @@ def _texts(settings: Any, data: "ClozeData") -> tuple[str, str]:
 def _export(
     settings: Any,
     data: "ClozeData",
-    model: "BaseModel",
-    vocabulary: "Vocabulary",
+    endpoint: "ClozeEndpoint",
     metrics: dict[str, float],
     seconds: float,
     run: "RunFolder",
@@ -227,9 +264,7 @@ def _export(
 
     export_cloze(
         run.saved_model,
-        model,
-        vocabulary,
-        settings.unknown_slots,
+        endpoint,
         data=data.record,
         metrics=metrics,
         seed=settings.seed,

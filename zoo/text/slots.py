@@ -98,7 +98,7 @@ def _slots(
 
 
 def hide_words(
-    ids: tf.Tensor, first: int, slots: int, hidden: tf.Tensor, seed: tf.Tensor
+    ids: tf.Tensor, first: int, slots: int, hidden: tf.Tensor, noise: tf.Tensor
 ) -> tf.Tensor:
     """Gives the unknown words of each example other slots, at random, and slots to hidden words.
 
@@ -108,7 +108,8 @@ def hide_words(
         slots: how many there are.
         hidden: bool (examples, first), the words that the example is to have slots for; they are
             those of words that begin with a capital.
-        seed: (2,) integers. The same seed permutes the slots of the same row in the same way.
+        noise: float (examples, slots), random numbers; by their order slots are permuted, those of
+            each kind among themselves.
 
     Returns:
         Likewise; words that are neither unknown nor hidden stay as they are, and those that no
@@ -122,7 +123,6 @@ def hide_words(
     capital = words < first + capitals
     rows, count = places[:, 0], tf.shape(ids, tf.int64)[0]
     slot = _slots(rows, tf.strings.as_string(words), capital, count, slots)
-    noise = tf.random.stateless_uniform([tf.shape(ids)[0], slots], seed)
     order = tf.concat(  # (examples, slots), a permutation of each half
         [tf.argsort(noise[:, :capitals]), capitals + tf.argsort(noise[:, capitals:])], axis=1
     )
@@ -178,8 +178,10 @@ class HiddenWords:
             columns = tf.nest.flatten(batch)
             tables = [ids if ids.shape.rank == 2 else ids[:, tf.newaxis] for ids in columns]
             ids = tf.concat(tables, axis=1)
-            noise = tf.random.stateless_uniform([tf.shape(ids)[0], self.first], ~seed)
-            moved = hide_words(ids, self.first, self.slots, (noise < self.rate) & candidates, seed)
+            rows = tf.shape(ids)[0]
+            hidden = tf.random.stateless_uniform([rows, self.first], ~seed) < self.rate
+            noise = tf.random.stateless_uniform([rows, self.slots], seed)
+            moved = hide_words(ids, self.first, self.slots, hidden & candidates, noise)
             parts = tf.split(moved, [tf.shape(table)[1] for table in tables], axis=1)
             shaped = [
                 tf.reshape(one, tf.shape(ids)) for one, ids in zip(parts, columns, strict=True)

@@ -28,6 +28,7 @@ MAY_CHANGE = frozenset(
         "fresh",
         "maximum_minutes",
         "patience",
+        "readings",
         "run_dir",
         "strategy",
     }
