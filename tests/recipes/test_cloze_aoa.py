@@ -95,6 +95,7 @@ def test_trains_on_files_of_questions(tmp_path: Path, attention: str) -> None:
         devices="cpu:2",
     )
     result = recipe.main(settings)
+    assert not any(name.startswith("one_reading") for name in result)
     assert result["epochs"] == 1
     assert result["replicas"] == 2
     assert 0 <= result["accuracy"] <= 100
@@ -104,11 +105,7 @@ def test_trains_on_files_of_questions(tmp_path: Path, attention: str) -> None:
     card = json.loads((tmp_path / "run" / "saved_model" / "model_card.json").read_text())
     assert set(card["data"]["sha256"]) == {"ne_train.txt", "ne_valid.txt", "ne_test.txt"}
     assert "not the Children's Book Test" in card["data"]["remarks"]
-    assert card["tokenizer"] == {"placeholder": "XXXXX", "unknown_slots": 120, "readings": 8}
-    assert {name for name in result if name.startswith("one_reading_")} == {
-        "one_reading_accuracy",
-        "one_reading_validation_accuracy",
-    }
+    assert card["tokenizer"] == {"placeholder": "XXXXX", "unknown_slots": 120, "readings": 1}
     assert (tmp_path / "run" / "attention.png").exists()
 
     with pytest.raises(ValueError, match="hidden_dim"):  # another setting, the same folder
@@ -138,6 +135,7 @@ def test_one_reader_is_trained_on_both_kinds_from_given_vectors(tmp_path: Path) 
     vectors.write_text("Ada 1 2 3\ncat 4 5 6\n")
     settings = recipe.Settings(
         kind="both",
+        readings=4,
         data_dir=tmp_path,
         run_dir=tmp_path / "run",
         vectors=vectors,
@@ -148,11 +146,12 @@ def test_one_reader_is_trained_on_both_kinds_from_given_vectors(tmp_path: Path) 
         learning_rate=1e-9,
     )
     result = recipe.main(settings)
-    for part in ("", "validation_"):
+    for part in ("", "validation_", "one_reading_", "one_reading_validation_"):
         kinds = [result[f"{part}accuracy_{kind}"] for kind in ("ne", "cn")]
         assert result[f"{part}accuracy"] == pytest.approx((12 * kinds[0] + 16 * kinds[1]) / 28)
     card = json.loads((tmp_path / "run" / "saved_model" / "model_card.json").read_text())
     assert len(card["data"]["sha256"]) == 7
+    assert card["tokenizer"]["readings"] == 4
     assert card["data"]["name"].endswith("named entities and common nouns")
     assert "word vectors: vectors.txt" in card["data"]["remarks"]
 
@@ -169,7 +168,7 @@ def test_one_reader_is_trained_on_both_kinds_from_given_vectors(tmp_path: Path) 
     with pytest.raises(ValueError, match=r"vectors: .* has 3 values a word, expected those of emb"):
         recipe.main(replace(settings, embedding_dim=4, run_dir=tmp_path / "other"))
     with pytest.raises(ValueError, match="kind is 'both', expected 'ne' or 'cn' with the generat"):
-        recipe.main(replace(settings, data="sample", run_dir=tmp_path / "third"))
+        recipe.main(replace(settings, data="sample", readings=1, run_dir=tmp_path / "third"))
 
 
 @pytest.mark.parametrize(

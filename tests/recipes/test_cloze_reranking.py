@@ -15,7 +15,7 @@ def test_a_finished_run_is_re_ranked(tmp_path: Path, capsys: pytest.CaptureFixtu
     write_set(tmp_path, kind="cn", names=("cat", "dog", "hen"))
     run = tmp_path / "run"
     sizes = {"embedding_dim": 6, "hidden_dim": 5, "epochs": 1, "batch_size": 4, "kind": "both"}
-    trained = recipe.main(recipe.Settings(data_dir=tmp_path, run_dir=run, **sizes))
+    trained = recipe.main(recipe.Settings(data_dir=tmp_path, run_dir=run, readings=2, **sizes))
     settings = tool.Settings(run, data_dir=tmp_path, order=3, classes=3, iterations=2)
     table = tool.main(settings)
     features = [row["features"][-1] for row in table]

@@ -73,9 +73,9 @@ class ClozeSettings(TrainingSettings):
     """How probable it is in training that a question's word that can be an answer is read as an
     unknown one, as most names of a new book are; None: 0.5 for named entities of books, else 0.
     With both kinds, those of the named entities."""
-    readings: int | None = None
-    """How often the trained reader reads each question, other words hidden each time; the attention
-    is averaged. None: 8 where words are hidden in training, else 1."""
+    readings: int = 1
+    """How often the trained reader reads each question; with more than once, other words that can
+    be names are hidden each time, as in training, and the attention is averaged."""
     maximum_document_tokens: int = 1000
     """Training documents are cut here; questions whose answer is beyond are dropped and counted."""
 
@@ -135,8 +135,6 @@ def _resolve(settings: Any, recipe: str, defaults: Mapping[str, Mapping[str, Any
         settings = replace(settings, hide_candidates=0.5 if hidden else 0.0)
     if settings.hide_candidates and not settings.unknown_slots:
         raise ValueError(f"hide_candidates is {settings.hide_candidates}, expected 0 without slots")
-    if settings.readings is None:
-        settings = replace(settings, readings=8 if settings.hide_candidates else 1)
     if settings.readings < 1:
         raise ValueError(f"readings is {settings.readings}, expected at least 1")
     if settings.readings > 1 and not settings.hide_candidates:
