@@ -31,7 +31,8 @@ class Settings(LanguageModelSettings):
     skip_connections: bool = False
     """Whether upper layers read the words too."""
     window: int | None = None
-    """How many of the last slots a step reads; 1 is an LSTM; None: all that are there."""
+    """How many of the last slots a step reads; 1 is an LSTM, 0 all that are there; None: 2 on the
+    Penn Treebank, else all."""
     include_initial: bool = True
     """Whether the state before the first word can be read as well."""
     tie_embeddings: bool = False
@@ -47,7 +48,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {"embedding_dim": 32, "hidden_dim": 48, "initial_range": 0.5, "dropout": 0.0},
     "wikitext-2": {"dropout": 0.2, **_CORPUS},
     "wikitext-103": {"dropout": 0.0, **_CORPUS},
-    "ptb": {"dropout": 0.3, **_CORPUS},
+    "ptb": {"dropout": 0.3, "window": 2, **_CORPUS},
 }
 """What the settings given as None become. A small model does not learn the sample from 0.1."""
 
@@ -62,7 +63,7 @@ def make_model(settings: Settings, vocabulary_size: int) -> Any:
         hidden_dim=settings.hidden_dim,
         depth=settings.depth,
         skip_connections=settings.skip_connections,
-        window=settings.window,
+        window=settings.window or None,
         include_initial=settings.include_initial,
         tie_embeddings=settings.tie_embeddings,
         initial_range=settings.initial_range,

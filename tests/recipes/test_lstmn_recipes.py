@@ -21,6 +21,7 @@ from zoo.serving.load import load_servable
 from zoo.serving.weights import read_weights
 from zoo.tasks import language_model_recipe
 from zoo.training.checkpoints import Checkpointer
+from zoo.training.settings import resolve
 
 SMALL = {"embedding_dim": 8, "hidden_dim": 8, "epochs": 1, "batch_size": 2}
 
@@ -88,6 +89,17 @@ def test_a_text_in_the_layout_of_the_treebank_is_read(tmp_path: Path) -> None:
     assert again["step"] == result["step"] == 7
     with pytest.raises(FileNotFoundError, match=r"ptb.train.txt: not found in .*put its files at"):
         wikitext.main(replace(settings, data_dir=tmp_path / "run"))
+
+
+@pytest.mark.parametrize(
+    ("data", "window", "expected"),
+    [("ptb", None, 2), ("ptb", 0, None), ("ptb", 5, 5), ("wikitext-2", None, None)],
+)
+def test_how_many_slots_are_in_reach_depends_on_the_data(data, window, expected) -> None:
+    """0 stands for all of them."""
+    given = wikitext.Settings(data=data, window=window)
+    settings = resolve(given, "x", data, language_model_recipe.SHARED_DEFAULTS, wikitext.DEFAULTS)
+    assert wikitext.make_model(settings, 9).window == expected
 
 
 class Killed(BaseException):

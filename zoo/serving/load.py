@@ -122,7 +122,8 @@ def load(name_or_path: str | Path) -> "keras.Model":
     """Makes the Keras model of a SavedModel again, ready for `compile` and `fit`.
 
     Class and configuration come from the card, the weights from the SavedModel; no other file is
-    read. The outputs equal those of the servable.
+    read. The outputs equal those of the servable; those of one reading where a cloze reader was
+    exported to read each question several times.
 
     Args:
         name_or_path: As in `resolve`.
