@@ -29,7 +29,7 @@ class Settings(RecurrentSettings):
 
 
 DEFAULTS: dict[str, dict[str, Any]] = {
-    "sample": RECURRENT_SIZES["sample"] | {"alignment_dim": 64, "maxout_dim": 64},
+    "sample": {**RECURRENT_SIZES["sample"], "alignment_dim": 64, "maxout_dim": 64, "epochs": 8},
     "multi30k": RECURRENT_SIZES["multi30k"] | {"alignment_dim": 256, "maxout_dim": 256},
 }
 """What the settings given as None become."""

@@ -82,9 +82,13 @@ def _has_shared_fixture(file: Path) -> bool:
 
 
 def pytest_collection_finish() -> None:
-    """Keeps Python's collector from going through what the imports made, again and again."""
+    """Has Python's collector go through what the tests make seldom, and through the imports never.
+
+    A graph is so many objects that it ran several times a trace.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture
