@@ -36,7 +36,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "dropout": 0.0,
         "word_dropout": 0.0,
         "first_epoch_gradient": 1.0,
-        "epochs": 6,
+        "epochs": 4,
         "batch_size": 32,
         "learning_rate": 1e-2,
     },

@@ -56,9 +56,9 @@ def test_the_defaults_learn_the_sample_and_export_a_translator(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("recipe", "changes", "least"),
     [
-        (luong, {"epochs": 6}, 90),
-        (transformer, {"epochs": 4}, 95),
-        (seq2seq, {"epochs": 10}, 80),
+        (luong, {"epochs": 3}, 90),
+        (transformer, {"epochs": 3}, 95),
+        (seq2seq, {"epochs": 5}, 80),
         (lstmn, {"epochs": 2, "evaluate_every": 500}, 25),
     ],
     ids=["luong", "transformer", "seq2seq", "lstmn"],
