@@ -31,8 +31,8 @@ class Settings(LanguageModelSettings):
     skip_connections: bool = False
     """Whether upper layers read the words too."""
     window: int | None = None
-    """How many of the last slots a step reads; 1 is an LSTM, 0 all that are there; None: 2 on the
-    Penn Treebank, else all."""
+    """How many of the last slots a step reads; 1 is an LSTM, 0 all that are there; None: 2 of what
+    people wrote, all of the sample."""
     include_initial: bool = True
     """Whether the state before the first word can be read as well."""
     tie_embeddings: bool = False
@@ -43,12 +43,12 @@ class Settings(LanguageModelSettings):
     """Rate of dropout; the paper has none."""
 
 
-_CORPUS = {"embedding_dim": 150, "hidden_dim": 300, "initial_range": 0.1}
+_CORPUS = {"embedding_dim": 150, "hidden_dim": 300, "initial_range": 0.1, "window": 2}
 DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {"embedding_dim": 32, "hidden_dim": 48, "initial_range": 0.5, "dropout": 0.0},
     "wikitext-2": {"dropout": 0.2, **_CORPUS},
     "wikitext-103": {"dropout": 0.0, **_CORPUS},
-    "ptb": {"dropout": 0.3, "window": 2, **_CORPUS},
+    "ptb": {"dropout": 0.5, **_CORPUS},
 }
 """What the settings given as None become. A small model does not learn the sample from 0.1."""
 
