@@ -1,8 +1,4 @@
-"""K5 every weight learns, K10 one compiled metric is read back.
-
-That `fit` lowers the loss with nothing but an optimizer is seen in test_precision.py, where it is
-run in any case.
-"""
+"""K5 every weight learns, K10 `fit` needs nothing but an optimizer, and reads back a metric."""
 
 import inspect
 
@@ -41,6 +37,17 @@ def test_dropout_acts_in_training_only(entry):
     floats = [name for name, value in expected.items() if value.dtype.kind == "f"]
     first, second = (flatten(model(batch.inputs, training=True)) for _ in range(2))
     assert any(not np.array_equal(first[name], second[name]) for name in floats)
+
+
+@every_model
+def test_k10_fit_lowers_the_loss_with_nothing_but_an_optimizer(entry):
+    batch = Batch(TASKS[entry.task].examples(8))
+    model = build(entry, scale=0.2)
+    before = float(loss_of(model, batch))
+    model.compile(keras.optimizers.Adam(0.02))
+    history = model.fit(batch.inputs, batch.targets, batch_size=4, epochs=12, verbose=0).history
+    assert history["loss"][-1] < history["loss"][0]
+    assert float(loss_of(model, batch)) < 0.8 * before
 
 
 @every_model
