@@ -93,7 +93,13 @@ def test_a_text_in_the_layout_of_the_treebank_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("data", "window", "expected"),
-    [("ptb", None, 2), ("ptb", 0, None), ("wikitext-2", 5, 5), ("sample", None, None)],
+    [
+        ("ptb", None, 2),
+        ("ptb", 0, None),
+        ("wikitext-2", None, 2),
+        ("wikitext-2", 5, 5),
+        ("sample", None, None),
+    ],
 )
 def test_how_many_slots_are_in_reach_depends_on_the_data(data, window, expected) -> None:
     """0 stands for all of them."""
