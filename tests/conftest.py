@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 os.environ["KERAS_BACKEND"] = "tensorflow"
 os.environ["MPLBACKEND"] = "Agg"
@@ -23,6 +24,7 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.python.eager import context
 from tensorflow.python.framework import ops
 
 LOGICAL_CPUS = 3
@@ -36,15 +38,24 @@ tf.config.set_logical_device_configuration(
 
 @pytest.fixture(autouse=True)
 def fixed_seed() -> int:
-    """Seeds every generator before each test, so that no test depends on the ones before it."""
+    """Seeds every generator before each test, so that no test depends on the ones before it.
+
+    TensorFlow would forget every operation that it has prepared, as some of its own generators live
+    in them, and take a third of a short test to prepare them again. All draws here are stateless.
+    """
     keras = sys.modules.get("keras")  # a test that needs no Keras does not wait for it
-    if keras is not None:
-        keras.utils.set_random_seed(SEED)
-    else:
-        random.seed(SEED)
-        np.random.seed(SEED)
-        tf.random.set_seed(SEED)
+    with mock.patch.object(context.Context, "_set_global_seed", _set_seed_alone):
+        if keras is not None:
+            keras.utils.set_random_seed(SEED)
+        else:
+            random.seed(SEED)
+            np.random.seed(SEED)
+            tf.random.set_seed(SEED)
     return SEED
+
+
+def _set_seed_alone(eager: context.Context, seed: int) -> None:
+    eager._seed, eager._rng = seed, random.Random(seed)
 
 
 @pytest.fixture(autouse=True)

@@ -31,7 +31,7 @@ TABLES = ["forward, ms", "forward, MB", "forward and backward, ms", "forward and
 @pytest.mark.parametrize("layer", LAYERS)
 def test_every_layer_keeps_the_shape_and_learns(layer):
     apply, weights = make_layer(TINY, layer)
-    inputs = tf.random.normal((1, 7, 4))
+    inputs = tf.random.stateless_normal((1, 7, 4), (0, 0))
     with tf.GradientTape() as tape:
         outputs = apply(inputs)
     assert outputs.shape == inputs.shape

@@ -8,6 +8,7 @@ memory, which is as long as the source for every mechanism.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from zoo.tasks.translation_benchmark import fastest, limit_threads
@@ -74,8 +75,9 @@ def make_calls(
 
     from zoo.layers.recurrence import scan
 
-    ids = tf.random.uniform((settings.batch_size, length), 4, VOCABULARY_SIZE, tf.int32)
-    tokens = tf.random.uniform((settings.batch_size, settings.steps), 4, VOCABULARY_SIZE, tf.int32)
+    draw = partial(tf.random.stateless_uniform, dtype=tf.int32, minval=4, maxval=VOCABULARY_SIZE)
+    ids = draw((settings.batch_size, length), (0, 1))
+    tokens = draw((settings.batch_size, settings.steps), (0, 2))
     memory = model.encode({"source": ids})
 
     @tf.function(autograph=False)
