@@ -41,7 +41,8 @@ def fixed_seed() -> int:
     """Seeds every generator before each test, so that no test depends on the ones before it.
 
     TensorFlow would forget every operation that it has prepared, as some of its own generators live
-    in them, and take a third of a short test to prepare them again. All draws here are stateless.
+    in them, and take a third of a short test to prepare them again. All draws here are stateless;
+    so that is done once a file, for the memory they hold.
     """
     keras = sys.modules.get("keras")  # a test that needs no Keras does not wait for it
     with mock.patch.object(context.Context, "_set_global_seed", _set_seed_alone):
@@ -52,6 +53,12 @@ def fixed_seed() -> int:
             np.random.seed(SEED)
             tf.random.set_seed(SEED)
     return SEED
+
+
+@pytest.fixture(autouse=True, scope="module")
+def forgotten_operations() -> None:
+    """Lets go of the operations that the file before has prepared."""
+    tf.random.set_seed(SEED)
 
 
 def _set_seed_alone(eager: context.Context, seed: int) -> None:
