@@ -110,6 +110,15 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture
+def graphs_as_they_are() -> Iterator[None]:
+    """For tests of a few steps: to optimise a graph takes longer than they do."""
+    from zoo.serving.servable import unoptimised
+
+    with unoptimised():
+        yield
+
+
+@pytest.fixture
 def logical_cpus() -> list[str]:
     """The names of the logical CPU devices, to be given to `tf.distribute.MirroredStrategy`."""
     return [device.name for device in tf.config.list_logical_devices("CPU")]

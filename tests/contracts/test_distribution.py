@@ -15,7 +15,6 @@ import tensorflow as tf
 
 from tests.contracts.subjects import build, every_model, gradients_of
 from tests.contracts.tasks import TASKS, Batch
-from zoo.serving.servable import unoptimised
 from zoo.text.batching import without_tuning
 from zoo.training.averaging import ExponentialMovingAverage
 from zoo.training.distribution import make_strategy
@@ -23,12 +22,7 @@ from zoo.training.distribution import make_strategy
 EXAMPLES, BATCH, LIMIT, RATE = 6, 5, 0.1, 0.5
 ROUNDS = 10  # through the examples, in two steps each
 
-
-@pytest.fixture(autouse=True)
-def graphs_as_they_are():
-    """To optimise graphs of replicas takes as long as to trace them."""
-    with unoptimised():
-        yield
+pytestmark = pytest.mark.usefixtures("graphs_as_they_are")
 
 
 @pytest.fixture(autouse=True)

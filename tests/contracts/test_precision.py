@@ -8,11 +8,11 @@ import inspect
 
 import keras
 import numpy as np
+import pytest
 import tensorflow as tf
 
 from tests.contracts.subjects import build, every_model
 from tests.contracts.tasks import TASKS, Batch
-from zoo.serving.servable import unoptimised
 from zoo.text.batching import without_tuning
 from zoo.training.optimizers import OnePassAdam
 from zoo.training.precision import computing_in
@@ -52,12 +52,12 @@ def losses(entry, precision):
     return np.array(record.losses)
 
 
+@pytest.mark.usefixtures("graphs_as_they_are")
 @every_model
 def test_k9_fifty_steps_in_half_precision_lead_to_the_loss_of_single_precision(entry):
-    with unoptimised():  # to optimise a graph takes longer than fifty steps
-        exact, *halves = (
-            losses(entry, name) for name in ("float32", "mixed_bfloat16", "mixed_float16")
-        )
+    exact, *halves = (
+        losses(entry, name) for name in ("float32", "mixed_bfloat16", "mixed_float16")
+    )
     assert exact[-1] < exact[0]
     for found in halves:
         assert np.isfinite(found).all()

@@ -213,6 +213,7 @@ def write_parallel(folder: Path) -> None:
             (folder / f"{split}.{language}").write_text(text, encoding="utf-8")
 
 
+@pytest.mark.usefixtures("graphs_as_they_are")
 def test_trains_on_files_in_the_layout_of_multi30k(tmp_path: Path) -> None:
     """One epoch on two devices; started again it trains no step; other settings are refused."""
     write_parallel(tmp_path)
@@ -251,6 +252,7 @@ def test_trains_on_files_in_the_layout_of_multi30k(tmp_path: Path) -> None:
         rnnsearch.main(dataclasses.replace(settings, hidden_dim=6))
 
 
+@pytest.mark.usefixtures("graphs_as_they_are")
 def test_a_transformer_with_one_vocabulary_is_trained_by_tokens_and_averaged(tmp_path) -> None:
     write_parallel(tmp_path)
     settings = transformer.Settings(

@@ -11,7 +11,6 @@ from tests.references import lstmn as reference
 from tests.references.lstmn_weights import stack_weights
 from tests.references.recurrent import log_softmax
 from zoo.models.lstmn_language_model import LSTMNLanguageModel
-from zoo.serving.servable import unoptimised
 from zoo.tasks.language_model import (
     DecayWithoutGain,
     PerplexityEvaluator,
@@ -160,10 +159,10 @@ def trained(devices, accumulate=1, rows=5):
     return [tf.convert_to_tensor(value).numpy() for value in values]
 
 
+@pytest.mark.usefixtures("graphs_as_they_are")
 @pytest.mark.parametrize(("devices", "accumulate"), [(3, 1), (1, 2)])
 def test_rows_go_on_wherever_and_in_however_many_parts_they_are_read(devices, accumulate):
-    with unoptimised():  # to optimise graphs of replicas takes as long as to trace them
-        expected, found = trained(1), trained(devices, accumulate)
+    expected, found = trained(1), trained(devices, accumulate)
     for value, other in zip(expected, found, strict=True):
         np.testing.assert_allclose(other, value, rtol=1e-4, atol=1e-6)
 
