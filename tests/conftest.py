@@ -30,6 +30,10 @@ from tensorflow.python.framework import ops
 LOGICAL_CPUS = 3
 SEED = 20140901
 
+# TensorFlow keeps with every operation the Python stack that made it, for the messages of errors:
+# under pytest that is a hundred frames deep, and a seventh of the time of tests that trace.
+ops._create_c_op = functools.partial(ops._create_c_op, extract_traceback=False)
+
 tf.config.set_logical_device_configuration(
     tf.config.list_physical_devices("CPU")[0],
     [tf.config.LogicalDeviceConfiguration() for _ in range(LOGICAL_CPUS)],
