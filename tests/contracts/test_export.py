@@ -17,7 +17,6 @@ from zoo.serving.cards import DataRecord
 from zoo.serving.export import describe, export_servable
 from zoo.serving.load import load
 from zoo.serving.padding import pick_rows
-from zoo.serving.servable import unoptimised
 
 Answers = dict[str, np.ndarray]
 ALONE = slice(2, 3)
@@ -37,8 +36,7 @@ class Exported(NamedTuple):
 def exported(tmp_path_factory):
     """Every model by name; one fresh process answers for all."""
     folder = tmp_path_factory.mktemp("exported")
-    with unoptimised():  # here; the other process optimises what it serves
-        built = {name: export(entry, folder) for name, entry in models().items()}
+    built = {name: export(entry, folder) for name, entry in models().items()}
     requests = [
         Request(one.folder, inputs_of(models()[name], signature), signature)
         for name, one in built.items()
