@@ -37,6 +37,7 @@ _SHARED_BY_MODELS = {
     "zoo.models.base",
     "zoo.models.accumulation",
     "zoo.models.arguments",
+    "zoo.models.repeatable",
     "zoo.models.registry",
     "zoo.models.gated_translator",
     "zoo.models.sequence_to_sequence",
@@ -46,9 +47,15 @@ _SHARED_BY_MODELS = {
 _PARTS_AND_OPS = {f"zoo.{part}" for part in MAY_IMPORT} | {"keras.ops"}
 _KERAS_OPS_PARTS = _OPS | _WEIGHTS | {"models"}
 _TENSORFLOW_PARTS = {"text", "data", "decoding", "serving", "training", "tasks"}
-# They drive the gradient tape, loops and replicas, and add a bias in one operation with its matrix
-# product, for which Keras has no operation.
-_BOTH = ("zoo.layers.recurrence", "zoo.models.accumulation", "zoo.models.base", "zoo.ops.linear")
+# They drive the gradient tape, loops and replicas, say in what order gradients are added up, and
+# add a bias in one operation with its matrix product, for which Keras has no operation.
+_BOTH = (
+    "zoo.layers.recurrence",
+    "zoo.models.accumulation",
+    "zoo.models.base",
+    "zoo.models.repeatable",
+    "zoo.ops.linear",
+)
 
 
 def read_sources(root: Path) -> dict[str, str]:

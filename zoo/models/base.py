@@ -16,6 +16,7 @@ from keras import ops
 
 from zoo.models.accumulation import sum_over_parts, sum_over_replicas
 from zoo.models.arguments import check_sizes
+from zoo.models.repeatable import repeatable
 from zoo.ops.masking import Tensor
 
 
@@ -49,6 +50,7 @@ class BaseModel(keras.Model):
     """The axes of each map in ``outputs["attention"]``."""
     PREDICTION: ClassVar[str | None] = None
     """The output that a target without a name belongs to."""
+    train_function: Any
 
     @classmethod
     def from_preset(cls, preset: str, **overrides: Any) -> Self:
@@ -132,9 +134,11 @@ class BaseModel(keras.Model):
         self._build_optimizer()
 
     def make_train_function(self, force: bool = False) -> None:
-        """As in Keras. An optimizer that is built while a step is traced has it traced twice."""
-        self._build_optimizer()
-        super().make_train_function(force)
+        """As in Keras, but a step is repeatable (see there)."""
+        self._build_optimizer()  # built while a step is traced, it would have it traced twice
+        if self.train_function is None or force:
+            super().make_train_function(force=True)
+            self.train_function = repeatable(self.train_function)
 
     def compute_loss(
         self,
