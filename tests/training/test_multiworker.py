@@ -52,6 +52,7 @@ def started(folder, own_folder, *flags, **variables):
     return processes
 
 
+@pytest.mark.slow
 def test_two_processes_of_which_one_is_killed_end_as_one_that_nothing_interrupts(tmp_path):
     folder, alone = tmp_path / "together", tmp_path / "alone"
     expected = worker.main(worker.Settings(run_dir=alone, strategy="none"))

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.training.random_kills import EVERY_STEP
 from tests.training.test_loop import assert_as_straight, start
 from tests.training.toy import weights
@@ -12,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 KILLS = 20
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments_equals_straight(tmp_path):
     straight, killed = tmp_path / "straight", tmp_path / "killed"
     command = [sys.executable, "-m", "tests.training.random_kills", straight, killed, str(KILLS)]
