@@ -9,7 +9,7 @@ from zoo.models.registry import MODULES, models
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = {"__init__", "accumulation", "arguments", "base", "registry", "sequence_to_sequence"}
-SHARED |= {"gated_translator", "stacked_translator"}
+SHARED |= {"gated_translator", "repeatable", "stacked_translator"}
 
 WITHOUT_ATTENTION = {"SutskeverTranslator", "RNNencdec", "ChoTranslator"}
 """The baselines that attention is measured against."""
