@@ -134,7 +134,7 @@ class BaseModel(keras.Model):
         self._build_optimizer()
 
     def make_train_function(self, force: bool = False) -> None:
-        """As in Keras, but a step is repeatable (see there)."""
+        """As in Keras, but a step repeats itself: see ``zoo/models/repeatable.py``."""
         self._build_optimizer()  # built while a step is traced, it would have it traced twice
         if self.train_function is None or force:
             super().make_train_function(force=True)
