@@ -42,18 +42,22 @@ _SHARED_BY_MODELS = {
     "zoo.models.gated_translator",
     "zoo.models.sequence_to_sequence",
     "zoo.models.stacked_translator",
+    "zoo.models.targets",
+    "zoo.models.weighting",
 }
 
 _PARTS_AND_OPS = {f"zoo.{part}" for part in MAY_IMPORT} | {"keras.ops"}
 _KERAS_OPS_PARTS = _OPS | _WEIGHTS | {"models"}
 _TENSORFLOW_PARTS = {"text", "data", "decoding", "serving", "training", "tasks"}
-# They drive the gradient tape, loops and replicas, say in what order gradients are added up, and
-# add a bias in one operation with its matrix product, for which Keras has no operation.
+# They drive the gradient tape, loops and replicas, say in what order gradients are added up, check
+# sizes that only a run knows, and add a bias in one operation with its matrix product, for which
+# Keras has no operation.
 _BOTH = (
     "zoo.layers.recurrence",
     "zoo.models.accumulation",
     "zoo.models.base",
     "zoo.models.repeatable",
+    "zoo.models.targets",
     "zoo.ops.linear",
 )
 

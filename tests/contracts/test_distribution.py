@@ -22,20 +22,7 @@ from zoo.training.distribution import make_strategy
 EXAMPLES, BATCH, LIMIT, RATE = 6, 5, 0.1, 0.5
 ROUNDS = 10  # through the examples, in two steps each
 
-pytestmark = pytest.mark.usefixtures("graphs_as_they_are")
-
-
-@pytest.fixture(autouse=True)
-def draws_without_chance(monkeypatch):
-    """Replicas cannot draw what one device draws, so the least likely real position is drawn."""
-
-    def least_likely(logits, num_samples, dtype, seed):
-        assert num_samples == 1
-        assert seed is not None
-        lowest = tf.argmin(tf.where(logits > -1e29, logits, np.inf), axis=-1)
-        return tf.cast(lowest, dtype)[:, None]
-
-    monkeypatch.setattr(keras.random, "categorical", least_likely)
+pytestmark = pytest.mark.usefixtures("graphs_as_they_are", "draws_without_chance")
 
 
 def strategy_of(replicas):

@@ -54,3 +54,22 @@ def test_k6_half_precision_survives_too(entry):
     assert [w.dtype for w in copy.weights] == [w.dtype for w in model.weights]
     copy.set_weights(model.get_weights())
     assert_same_outputs(model, copy, Batch(TASKS[entry.task].examples(4)))
+
+
+@every_model
+def test_k17_a_model_that_is_not_compiled_is_saved_copied_and_written_as_json(entry, tmp_path):
+    model, batch = build(entry), Batch(TASKS[entry.task].examples(4))
+    assert not model.compiled
+    model.save(tmp_path / "model.keras")
+    saved = keras.saving.load_model(tmp_path / "model.keras")
+    assert_same_outputs(model, saved, batch)
+    described = keras.models.model_from_json(model.to_json())
+    for other in (saved, described, keras.models.clone_model(model)):
+        assert type(other) is entry.cls
+        assert not other.compiled
+        assert other.get_config() == model.get_config()
+        other.set_weights(model.get_weights())
+        assert_same_outputs(model, other, batch)
+    fresh = entry.cls.from_preset("tiny", **TASKS[entry.task].sizes)
+    for other in (keras.models.model_from_json(fresh.to_json()), keras.models.clone_model(fresh)):
+        assert other.get_config() == fresh.get_config()

@@ -149,6 +149,23 @@ def test_the_loss_counts_all_iterations_or_those_until_the_halt(outputs, over, c
     np.testing.assert_allclose(losses, expected, rtol=1e-6)
 
 
+def test_the_loss_of_each_side_is_weighted(outputs):
+    targets = {"start": np.array([1, 0]), "end": np.array([4, 2])}
+    weights = {"start": np.array([2.0, 0.0]), "end": np.array([0.5, 3.0])}
+    expected = [
+        -sum(
+            weights[side][row] * log_probabilities(outputs, side)[row, :, position[row]].sum()
+            for side, position in targets.items()
+        )
+        for row in range(2)
+    ]
+    losses = pointing_losses(targets, outputs, "all", weights)
+    np.testing.assert_allclose(losses, expected, rtol=1e-6)
+    sampled = np.stack([np.tile(targets[side][:, None], 3) for side in weights], axis=-1)
+    found = sampled_log_probability(sampled, outputs, weights)
+    np.testing.assert_allclose(found, -np.array(expected), rtol=1e-6)
+
+
 def test_a_sample_has_the_probability_of_its_positions_in_every_iteration(outputs):
     sampled = np.array([[[0, 4], [3, 1], [2, 2]], [[2, 0], [1, 1], [0, 2]]], "int32")
     expected = [

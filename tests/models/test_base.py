@@ -125,10 +125,12 @@ def test_compile_leaves_xla_off():
     assert model.jit_compile is True
 
 
-def test_an_output_without_a_target_has_no_metric():
+@pytest.mark.parametrize("argument", ["metrics", "weighted_metrics"])
+def test_an_output_without_a_target_has_no_metric(argument):
     model = make()
-    model.compile("sgd", metrics={"y": "mae", "real": "mae"})
-    with pytest.raises(ValueError, match=r"metrics name \['real'\], expected some of \['y'\]"):
+    model.compile("sgd", **{argument: {"y": "mae", "real": "mae"}})
+    message = rf"^{argument} name \['real'\], expected some of \['y'\]"
+    with pytest.raises(ValueError, match=message):
         model.evaluate(batches(3), verbose=0)
 
 

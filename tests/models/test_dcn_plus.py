@@ -75,6 +75,27 @@ def test_samples_differ_from_call_to_call_and_repeat_with_the_seed():
     assert any(not np.array_equal(draws[0][0], other) for other in draws[0][1:])
 
 
+def test_the_mixed_objective_is_a_sum_over_both_sides_each_with_its_weight():
+    model = make()
+    model.log_s_ce.assign(0.4)
+    model.log_s_rl.assign(-0.3)
+    outputs = model(INPUTS, training=True)
+    whole, _ = model.example_losses(TARGETS, outputs)
+    cross_entropy, _ = make(objective="cross_entropy").example_losses(TARGETS, outputs)
+    weighted = np.exp(-0.8) * cross_entropy / 2 + 0.1
+    assert np.abs(whole - weighted).max() > 1e-3, "the sample must have an advantage"
+    weights = {"start": np.array([2.0, 0.5]), "end": np.array([0.0, 3.0])}
+    parts = [
+        model.weighted_losses(TARGETS, outputs, {"start": one, "end": other})[0]
+        for one, other in ((np.ones(2), np.zeros(2)), (np.zeros(2), np.ones(2)))
+    ]
+    np.testing.assert_allclose(parts[0] + parts[1], whole, rtol=1e-5)
+    losses, counts = model.weighted_losses(TARGETS, outputs, weights)
+    expected = parts[0] * weights["start"] + parts[1] * weights["end"]
+    np.testing.assert_allclose(losses, expected, rtol=1e-5)
+    assert counts.numpy().tolist() == [1.0, 1.0]
+
+
 def test_without_a_sample_the_loss_is_the_weighed_cross_entropy():
     model, plain = make(), make(objective="cross_entropy")
     model.log_s_ce.assign(0.4)

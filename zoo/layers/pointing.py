@@ -6,7 +6,7 @@ Coattention Network and its successor DCN+.
 Shape letters: B batch, m positions, l hidden, I iterations.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import keras
@@ -164,7 +164,10 @@ def pointing_outputs(estimates: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def pointing_losses(
-    targets: dict[str, Tensor], outputs: dict[str, Tensor], over: LossOver
+    targets: dict[str, Tensor],
+    outputs: dict[str, Tensor],
+    over: LossOver,
+    weights: Mapping[str, Tensor] | None = None,
 ) -> Tensor:
     """Cross entropy of start and end, summed over the iterations.
 
@@ -172,13 +175,16 @@ def pointing_losses(
         targets: ``start`` and ``end``, int (B,).
         outputs: what ``pointing_outputs`` returned.
         over: ``"all"`` iterations, or ``"halt"``: only the active ones.
+        weights: of ``start`` and ``end``, (B,), by which their losses are multiplied; None: by one.
 
     Returns:
         float32 (B,).
     """
-    losses = sum(
-        _cross_entropy(targets[side], outputs[f"{side}_per_iteration"]) for side in ("start", "end")
-    )  # (B, I)
+    sides = {
+        side: _cross_entropy(targets[side], outputs[f"{side}_per_iteration"])  # (B, I)
+        for side in ("start", "end")
+    }
+    losses = _weighted_sum(sides, weights)  # (B, I)
     if over == "halt":
         losses = losses * ops.cast(outputs["active"], losses.dtype)
     return ops.sum(losses, axis=1)
@@ -191,23 +197,33 @@ def _cross_entropy(target: Tensor, logits: Tensor) -> Tensor:
     return ops.sparse_categorical_crossentropy(target, logits, from_logits=True)
 
 
-def sampled_log_probability(sampled: Tensor, outputs: dict[str, Tensor]) -> Tensor:
+def sampled_log_probability(
+    sampled: Tensor, outputs: dict[str, Tensor], weights: Mapping[str, Tensor] | None = None
+) -> Tensor:
     """Log-probability of spans drawn from each iteration's distributions, summed over iterations.
 
     Args:
         sampled: int (B, I, 2).
         outputs: what ``pointing_outputs`` returned.
+        weights: as in ``pointing_losses``.
 
     Returns:
         float32 (B,).
     """
-    per_iteration = [
-        -ops.sparse_categorical_crossentropy(
+    sides = {
+        side: -ops.sparse_categorical_crossentropy(
             sampled[..., index], outputs[f"{side}_per_iteration"], from_logits=True
         )
         for index, side in enumerate(("start", "end"))
-    ]
-    return ops.sum(sum(per_iteration), axis=1)
+    }
+    return ops.sum(_weighted_sum(sides, weights), axis=1)
+
+
+def _weighted_sum(sides: Mapping[str, Tensor], weights: Mapping[str, Tensor] | None) -> Tensor:
+    """The sum of both sides (B, I), each times its weights (B,)."""
+    if weights is None:
+        return sum(sides.values())
+    return sum(one * ops.cast(weights[side], one.dtype)[:, None] for side, one in sides.items())
 
 
 def span_overlap_f1(spans: Tensor, answers: Tensor) -> Tensor:

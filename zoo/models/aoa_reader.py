@@ -34,6 +34,7 @@ from zoo.layers.gated_unit import BidirectionalGatedUnit
 from zoo.models.arguments import check_choice, check_rate, check_sizes
 from zoo.models.base import AttentionMap, BaseModel
 from zoo.models.registry import register_model
+from zoo.models.targets import Targets
 from zoo.ops.masking import MASKED_SCORE, Tensor, mask_from_ids, masked_argmax
 from zoo.ops.occurrences import log_total_of_words, total_of_each_position
 
@@ -80,6 +81,7 @@ class AttentionOverAttentionReader(BaseModel):
     }
     """Of ``attention="over"``; the ``"sum"`` has no map by word, only its one distribution."""
     PREDICTION = "answer"
+    TARGETS = Targets()
 
     def __init__(
         self,

@@ -17,6 +17,7 @@ from keras import ops
 from zoo.models.accumulation import sum_over_parts, sum_over_replicas
 from zoo.models.arguments import check_sizes
 from zoo.models.repeatable import repeatable
+from zoo.models.weighting import WeightedModel
 from zoo.ops.masking import Tensor
 
 
@@ -37,7 +38,7 @@ class AttentionMap(NamedTuple):
     layers and of heads: axes between the batch and the rows."""
 
 
-class BaseModel(keras.Model):
+class BaseModel(WeightedModel):
     """A keras.Model over dicts that knows its loss.
 
     A subclass implements ``call(inputs, training) -> outputs`` with dicts of named tensors, one of
@@ -48,8 +49,6 @@ class BaseModel(keras.Model):
     """Named configurations; ``paper`` is the paper's."""
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {}
     """The axes of each map in ``outputs["attention"]``."""
-    PREDICTION: ClassVar[str | None] = None
-    """The output that a target without a name belongs to."""
     train_function: Any
 
     @classmethod
@@ -79,6 +78,21 @@ class BaseModel(keras.Model):
             float32 (B,), the sum of the losses of each example's units, and float32 (B,), the
             number of its units.
         """
+
+    def weighted_losses(
+        self, targets: Any, outputs: dict[str, Any], weights: Any
+    ) -> tuple[Tensor, Tensor]:
+        """As ``example_losses``, each loss times its weight; numbers of units are not weighted.
+
+        Overridden where targets are of tokens or have names.
+
+        Args:
+            targets: as ``fit`` got them.
+            outputs: what ``call`` returned.
+            weights: of the structure and shape of the targets.
+        """
+        losses, counts = self.example_losses(targets, outputs)
+        return losses * ops.cast(weights, losses.dtype), counts
 
     def keep_arguments(self, arguments: Mapping[str, Any]) -> None:
         """Keeps the constructor's arguments (its ``locals()``) as attributes of their names."""
@@ -124,9 +138,9 @@ class BaseModel(keras.Model):
         super().compile(optimizer=optimizer, jit_compile=jit_compile, **kwargs)
 
     def get_compile_config(self) -> dict[str, Any] | None:
-        """Returns what ``compile`` was given."""
+        """Returns what ``compile`` was given; nothing, if it was not called."""
         config: dict[str, Any] | None = super().get_compile_config()
-        return None if config is None else config | {"accumulate": self.accumulate}
+        return config and config | {"accumulate": self.accumulate}
 
     def compile_from_config(self, config: dict[str, Any]) -> None:
         """Compiles as a saved model was; Keras leaves this to whoever overrides ``compile``."""
@@ -145,11 +159,12 @@ class BaseModel(keras.Model):
         x: Any = None,
         y: Any = None,
         y_pred: Any = None,
-        sample_weight: Tensor | None = None,
+        sample_weight: Any = None,
         training: bool = True,
     ) -> Tensor:
         """This replica's share of the loss; summed over the replicas it is the batch's loss."""
-        return self._share_of_loss(*self._loss_sum_and_count(y, y_pred, sample_weight))
+        _, y, weights = self.standard_data((x, y, sample_weight))
+        return self._share_of_loss(*self._loss_sum_and_count(y, y_pred, weights))
 
     @property
     def distribute_replicas(self) -> int:
@@ -168,7 +183,7 @@ class BaseModel(keras.Model):
 
     def train_step(self, data: Any) -> dict[str, Tensor]:
         """One step: forward, loss, gradients summed over replicas, clipped, applied."""
-        data = keras.utils.unpack_x_y_sample_weight(data)
+        data = self.standard_data(data)
         if self.accumulate == 1:
             total, count, gradients = self._gradients(data, self._share_of_loss)
         else:
@@ -181,38 +196,11 @@ class BaseModel(keras.Model):
 
     def test_step(self, data: Any) -> dict[str, Tensor]:
         """Loss and metrics of one batch."""
-        x, y, sample_weight = keras.utils.unpack_x_y_sample_weight(data)
+        x, y, sample_weight = self.standard_data(data)
         outputs = self(x, training=False)
         self._track_loss(*self._loss_sum_and_count(y, outputs, sample_weight))
         self.compute_metrics(x, y, outputs, sample_weight)
         return self._results()
-
-    def compute_metrics(
-        self, x: Any, y: Any, y_pred: Any, sample_weight: Tensor | None = None
-    ) -> dict[str, Tensor]:
-        """Updates compiled metrics with those outputs that have a target.
-
-        A target without a name belongs to the output ``PREDICTION``.
-
-        Raises:
-            ValueError: if a metric is named for an output that has no target.
-        """
-        if self._compile_metrics is None:
-            return super().compute_metrics(x, y, y_pred, sample_weight)
-        if not isinstance(y, Mapping) and self.PREDICTION is not None:
-            y = {self.PREDICTION: y}
-        if isinstance(y, Mapping):
-            named = self._compile_metrics._user_metrics
-            if isinstance(named, Mapping) and (unknown := set(named) - set(y)):
-                raise ValueError(f"metrics name {sorted(unknown)}, expected some of {sorted(y)}")
-            y_pred = {name: y_pred[name] for name in y}
-            if self.PREDICTION in y and (real := self.real_targets(y[self.PREDICTION])) is not None:
-                y_pred[self.PREDICTION]._keras_mask = real
-        return super().compute_metrics(x, y, y_pred, sample_weight)
-
-    def real_targets(self, targets: Tensor) -> Tensor | None:
-        """Which of the targets a compiled metric counts: bool of their shape; None: all of them."""
-        return None
 
     def _maybe_symbolic_build(self, iterator: Any = None, data_batch: Any = None) -> None:
         """Lets Keras look at one replica's share of the first batch.
@@ -292,13 +280,13 @@ class BaseModel(keras.Model):
         return count if tf.distribute.get_replica_context() is None else sum_over_replicas(count)
 
     def _loss_sum_and_count(
-        self, targets: Any, outputs: dict[str, Any], sample_weight: Tensor | None
+        self, targets: Any, outputs: dict[str, Any], weights: Any
     ) -> tuple[Tensor, Tensor]:
-        losses, counts = self.example_losses(targets, outputs)
-        counts = ops.cast(counts, losses.dtype)
-        if sample_weight is not None:
-            losses = losses * ops.cast(sample_weight, losses.dtype)
-        return ops.sum(losses), ops.sum(counts)
+        if weights is None:
+            losses, counts = self.example_losses(targets, outputs)
+        else:
+            losses, counts = self.weighted_losses(targets, outputs, weights)
+        return ops.sum(losses), ops.sum(ops.cast(counts, losses.dtype))
 
     def _reduce_and_clip(self, gradients: Sequence[Tensor]) -> list[Tensor]:
         """Sums gradients over replicas, clips them as the optimizer says, and divides again.

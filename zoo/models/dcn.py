@@ -37,6 +37,7 @@ from zoo.layers.pointing import (
 from zoo.models.arguments import check_choice, check_rate, check_sizes
 from zoo.models.base import AttentionMap, BaseModel
 from zoo.models.registry import register_model
+from zoo.models.targets import Targets
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
 
 
@@ -84,6 +85,8 @@ class DynamicCoattentionNetwork(BaseModel):
         "context_to_question": AttentionMap("context", "question", sentinel=True),
         "question_to_context": AttentionMap("question", "context", sentinel=True),
     }
+
+    TARGETS = Targets(names=("start", "end"))
 
     def __init__(
         self,
@@ -180,7 +183,13 @@ class DynamicCoattentionNetwork(BaseModel):
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
         """Cross entropy of start and end, summed over iterations; one answer an example."""
-        losses = pointing_losses(targets, outputs, self.loss_over)
+        return self.weighted_losses(targets, outputs, None)
+
+    def weighted_losses(
+        self, targets: Any, outputs: dict[str, Any], weights: Any
+    ) -> tuple[Tensor, Tensor]:
+        """As ``example_losses``, start and end times their weights (B,), or None."""
+        losses = pointing_losses(targets, outputs, self.loss_over, weights)
         return losses, ops.ones_like(losses)
 
     def _words(self, ids: Tensor, training: bool) -> Tensor:

@@ -46,6 +46,7 @@ from zoo.layers.pointing import (
 from zoo.models.arguments import check_choice, check_rate, check_sizes
 from zoo.models.base import AttentionMap, BaseModel
 from zoo.models.registry import register_model
+from zoo.models.targets import Targets
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
 
 Objective = Literal["mixed", "cross_entropy"]
@@ -92,6 +93,8 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         "deep_context_to_question": AttentionMap("context", "question"),
         "deep_question_to_context": AttentionMap("question", "context"),
     }
+
+    TARGETS = Targets(names=("start", "end"))
 
     def __init__(
         self,
@@ -185,13 +188,26 @@ class DynamicCoattentionNetworkPlus(BaseModel):
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
         """Mixed objective, or cross entropy alone; one answer an example."""
-        losses = pointing_losses(targets, outputs, self.loss_over)  # (B,)
+        return self.weighted_losses(targets, outputs, None)
+
+    def weighted_losses(
+        self, targets: Any, outputs: dict[str, Any], weights: Any
+    ) -> tuple[Tensor, Tensor]:
+        """As ``example_losses``, start and end times their weights (B,), or None.
+
+        The mixed objective is a sum over both sides too, and each has half of log s_ce + log s_rl.
+        """
+        losses = pointing_losses(targets, outputs, self.loss_over, weights)  # (B,)
         if self.objective == "mixed":
-            reinforcement = self._reinforcement(targets, outputs)
+            reinforcement = self._reinforcement(targets, outputs, weights)
             log_s_ce = ops.cast(self.log_s_ce, losses.dtype)
             log_s_rl = ops.cast(self.log_s_rl, losses.dtype)
             losses = ops.exp(-2 * log_s_ce) * losses + ops.exp(-2 * log_s_rl) * reinforcement
-            losses = losses / 2 + log_s_ce + log_s_rl
+            uncertainty = log_s_ce + log_s_rl
+            if weights is not None:
+                halves = [ops.cast(weights[side], losses.dtype) / 2 for side in ("start", "end")]
+                uncertainty = uncertainty * sum(halves)
+            losses = losses / 2 + uncertainty
         return losses, ops.ones_like(losses)
 
     def _encode(
@@ -228,8 +244,8 @@ class DynamicCoattentionNetworkPlus(BaseModel):
             draws.append(ops.reshape(draw, (batch, iterations)))
         return ops.stack(draws, axis=-1)
 
-    def _reinforcement(self, targets: Any, outputs: dict[str, Any]) -> Tensor:
-        """Section 2.2: -(F1(sampled) - F1(greedy)) sum_t log p(sampled_t), (B,).
+    def _reinforcement(self, targets: Any, outputs: dict[str, Any], weights: Any) -> Tensor:
+        """Section 2.2: -(F1(sampled) - F1(greedy)) sum_t log p(sampled_t), (B,), sides weighted.
 
         Outside training nothing is sampled: the greedy span is its own baseline, which gives 0.
         """
@@ -239,7 +255,7 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         answer = ops.stack([targets["start"], targets["end"]], axis=-1)  # (B, 2)
         advantage = span_overlap_f1(sampled[:, -1], answer)
         advantage = advantage - span_overlap_f1(outputs["span"], answer)
-        log_probability = sampled_log_probability(sampled, outputs)
+        log_probability = sampled_log_probability(sampled, outputs, weights)
         return -ops.stop_gradient(ops.cast(advantage, log_probability.dtype)) * log_probability
 
     def _words(self, ids: Tensor, training: bool) -> Tensor:

@@ -32,6 +32,7 @@ from zoo.layers.stacked_lstmn import StackedLSTMN
 from zoo.models.arguments import check_rate, check_sizes
 from zoo.models.base import AttentionMap, BaseModel
 from zoo.models.registry import register_model
+from zoo.models.targets import Targets
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids
 from zoo.ops.pooling import masked_mean
@@ -78,6 +79,7 @@ class LSTMNClassifier(BaseModel):
         "intra": AttentionMap("text", "text", sentinel=True, stacked=("depth",))
     }
     PREDICTION = "logits"
+    TARGETS = Targets(classes=True)
 
     def __init__(
         self,

@@ -33,6 +33,7 @@ from zoo.layers.reader_pair import FusionKind, ReaderPair
 from zoo.models.arguments import check_choice, check_rate, check_sizes
 from zoo.models.base import AttentionMap, BaseModel
 from zoo.models.registry import register_model
+from zoo.models.targets import Targets
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids
 from zoo.ops.pooling import masked_mean
@@ -77,6 +78,7 @@ class LSTMNInference(BaseModel):
         "inter": AttentionMap("hypothesis", "premise"),
     }
     PREDICTION = "logits"
+    TARGETS = Targets(classes=True)
 
     def __init__(
         self,

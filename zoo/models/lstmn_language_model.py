@@ -32,7 +32,8 @@ from zoo.layers.stacked_lstmn import StackedLSTMN
 from zoo.models.arguments import check_choice, check_rate, check_sizes
 from zoo.models.base import AttentionMap, BaseModel
 from zoo.models.registry import register_model
-from zoo.models.sequence_to_sequence import LossNormaliser
+from zoo.models.sequence_to_sequence import LossNormaliser, sum_of_tokens
+from zoo.models.targets import Targets
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, mask_from_ids
@@ -81,6 +82,7 @@ class LSTMNLanguageModel(BaseModel):
         "intra": AttentionMap("text", "text", sentinel=True, stacked=("depth",))
     }
     PREDICTION = "logits"
+    TARGETS = Targets(tokens="text")
 
     def __init__(
         self,
@@ -226,9 +228,11 @@ class LSTMNLanguageModel(BaseModel):
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
         """Cross entropy of the next ids (B, T), 0 where padded."""
-        real = ops.cast(mask_from_ids(targets), "float32")
+        return self.weighted_losses(targets, outputs, None)
+
+    def weighted_losses(
+        self, targets: Any, outputs: dict[str, Any], weights: Any
+    ) -> tuple[Tensor, Tensor]:
+        """As ``example_losses``, each token's loss times its weight, of (B, T) or None."""
         losses = precise_cross_entropy(outputs["logits"], targets)
-        losses = ops.sum(losses * ops.cast(real, losses.dtype), axis=-1)
-        if self.loss_normaliser == "tokens":
-            return losses, ops.sum(real, axis=-1)
-        return losses, ops.ones_like(losses)
+        return sum_of_tokens(losses, targets, weights, self.loss_normaliser)

@@ -26,6 +26,7 @@ from zoo.layers.embedding import WordEmbedding
 from zoo.layers.recurrence import scan
 from zoo.models.arguments import check_choice, check_rate, check_sizes
 from zoo.models.base import AttentionMap, BaseModel
+from zoo.models.targets import Targets
 from zoo.ops.cross_entropy import SmoothingOver, precise_cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
 
@@ -46,6 +47,7 @@ class SequenceToSequenceModel(BaseModel):
         "alignment": AttentionMap("target", "source")
     }
     PREDICTION = "logits"
+    TARGETS = Targets(tokens="target")
     loss_normaliser: LossNormaliser
     label_smoothing: float = 0.0
     smoothing_over: SmoothingOver = "others"
@@ -209,14 +211,16 @@ class SequenceToSequenceModel(BaseModel):
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
         """Cross entropy of the target ids (B, T), 0 where padded, with smoothed labels."""
-        real = ops.cast(mask_from_ids(targets), "float32")
+        return self.weighted_losses(targets, outputs, None)
+
+    def weighted_losses(
+        self, targets: Any, outputs: dict[str, Any], weights: Any
+    ) -> tuple[Tensor, Tensor]:
+        """As ``example_losses``, each token's loss times its weight, of (B, T) or None."""
         losses = outputs.get("losses")
         if losses is None:
             losses = self._token_losses(outputs["logits"], targets)
-        losses = ops.sum(losses * ops.cast(real, losses.dtype), axis=-1)
-        if self.loss_normaliser == "tokens":
-            return losses, ops.sum(real, axis=-1)
-        return losses, ops.ones_like(losses)
+        return sum_of_tokens(losses, targets, weights, self.loss_normaliser)
 
     def _losses_of_real(self, features: Features, targets: Tensor, training: bool) -> Tensor:
         """Losses (B, T), zero where padded, from features (B, T, f)."""
@@ -235,6 +239,28 @@ class SequenceToSequenceModel(BaseModel):
     def _token_losses(self, logits: Tensor, ids: Tensor) -> Tensor:
         """Losses (...) of logits (..., V), at least in single precision."""
         return precise_cross_entropy(logits, ids, self.label_smoothing, self.smoothing_over)
+
+
+def sum_of_tokens(
+    losses: Tensor, targets: Tensor, weights: Tensor | None, normaliser: LossNormaliser
+) -> tuple[Tensor, Tensor]:
+    """Adds up the losses of each example's tokens, and counts its units.
+
+    Args:
+        losses: float (B, T).
+        targets: int (B, T), 0 where padded, which has no loss.
+        weights: (B, T), by which losses are multiplied; None: by one.
+        normaliser: units are real tokens, or sentences.
+
+    Returns:
+        (B,) and float (B,).
+    """
+    real = ops.cast(mask_from_ids(targets), "float32")
+    factors = real if weights is None else real * ops.cast(weights, real.dtype)
+    losses = ops.sum(losses * ops.cast(factors, losses.dtype), axis=-1)
+    if normaliser == "tokens":
+        return losses, ops.sum(real, axis=-1)
+    return losses, ops.ones_like(losses)
 
 
 def _take_rows(values: Tensor, places: Tensor) -> Tensor:

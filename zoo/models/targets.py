@@ -1,0 +1,177 @@
+"""Shapes of targets and of their weights.
+
+Losses multiply and compare them element by element, and arrays of other shapes would broadcast: of
+losses (B,) and weights (B, 1) there would be (B, B) products. So a shape that can only mean one
+thing is brought to the standard one, and all others are refused: where shapes are known, when a
+step is traced, and otherwise when it runs.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import tensorflow as tf
+from keras import ops, tree
+
+from zoo.ops.masking import Tensor
+
+Shape = tuple[int | None, ...]
+
+
+class Targets(NamedTuple):
+    """The targets that a model is trained with; by default one integer an example, (B,)."""
+
+    names: tuple[str, ...] = ()
+    """Keys of the dict that they are; none: an array."""
+    tokens: str | None = None
+    """Name of the input each token of which has a target, (B, T)."""
+    classes: bool = False
+    """Whether a target is one of the model's ``classes``."""
+
+
+def standard_targets(kind: Targets | None, inputs: Any, targets: Any) -> Any:
+    """Targets in the shape that the loss expects.
+
+    Args:
+        kind: which targets the model has; None: unknown, they are returned as they are.
+        inputs: of the model, in any structure; None: the targets' sizes are not compared to theirs.
+        targets: (B,) or (B, T) as ``kind`` says, or with one more axis of size one, as in Keras.
+
+    Returns:
+        The targets without that axis. Targets of other names than those of ``kind`` stay as they
+        are.
+
+    Raises:
+        ValueError: if names are missing, or a shape differs.
+        tensorflow.errors.InvalidArgumentError: likewise, for sizes that are only known in a run.
+    """
+    if kind is None:
+        return targets
+    given = sorted(targets) if isinstance(targets, Mapping) else []
+    if kind.names and not set(kind.names) <= set(given):
+        came = given if isinstance(targets, Mapping) else type(targets).__name__
+        raise ValueError(f"targets must be a dict of {sorted(kind.names)}, got {came}")
+    if not kind.names and (targets is None or isinstance(targets, Mapping)):
+        raise ValueError(f"targets must be one array, got {given or targets}")
+    if inputs is None:
+        return targets
+    like = inputs[kind.tokens] if kind.tokens else tree.flatten(inputs)[0]
+    axes = 2 if kind.tokens else 1
+    if not kind.names:
+        return _like("targets", targets, like, axes)
+    checked = {name: _like(f"targets[{name!r}]", targets[name], like, axes) for name in kind.names}
+    return {**targets, **checked}
+
+
+def check_weights(kind: Targets | None, targets: Any, weights: Any) -> None:
+    """Checks names and shapes as far as they are known.
+
+    Args:
+        kind: which targets the model has; None: unknown, and only examples have weights.
+        targets: arrays, of a batch or of a whole data set.
+        weights: of examples, (B,) or (B, 1); of tokens, (B, T), if they have targets; or a dict of
+            weights of examples, with the names of the targets.
+
+    Raises:
+        ValueError: if names or shapes differ.
+    """
+    if isinstance(weights, Mapping):
+        given = sorted(name for name, one in weights.items() if one is not None)
+        names = sorted(targets) if isinstance(targets, Mapping) else []
+        if given != names or (kind is None and len(names) > 1):
+            expected = f"one array or a dict of {names}" if names else "one array"
+            raise ValueError(f"sample_weight must be {expected}, got a dict of {given}")
+        for name in names:
+            (batch, *_) = _shape(targets[name])
+            _check_shape(f"sample_weight[{name!r}]", weights[name], [(batch,), (batch, 1)])
+        return
+    shape = _shape(tree.flatten(targets)[0])
+    lawful = [shape[:1], (*shape[:1], 1)]
+    _check_shape("sample_weight", weights, [*lawful, shape[:2]] if _of_tokens(kind) else lawful)
+
+
+def standard_weights(kind: Targets | None, targets: Any, weights: Any) -> Any:
+    """Weights of the structure and the shape of the targets that they belong to.
+
+    Args:
+        kind: as in ``check_weights``.
+        targets: as ``standard_targets`` returned them.
+        weights: as in ``check_weights``; None: no weights.
+
+    Returns:
+        Weights with the shape of the targets; (B,) if these are unknown; None if there are none.
+
+    Raises:
+        ValueError: if names or shapes differ.
+        tensorflow.errors.InvalidArgumentError: likewise, for sizes that are only known in a run.
+    """
+    if weights is None:
+        return None
+    check_weights(kind, targets, weights)
+    if _of_tokens(kind):
+        weights = ops.convert_to_tensor(weights)
+        weights = weights[:, None] if len(weights.shape) == 1 else weights
+        _check_sizes("sample_weight", weights, targets, 1)
+        return ops.broadcast_to(weights, ops.shape(targets))  # which refuses another length
+    if isinstance(weights, Mapping):
+        named = {n: _like(f"sample_weight[{n!r}]", weights[n], targets[n], 1) for n in targets}
+        return named if kind is not None else next(iter(named.values()))
+    if kind is not None and kind.names:
+        return {name: _like("sample_weight", weights, one, 1) for name, one in targets.items()}
+    return _like("sample_weight", weights, tree.flatten(targets)[0], 1)
+
+
+def check_class_weights(
+    kind: Targets | None, model: Any, class_weight: Mapping[int, float]
+) -> dict[int, float]:
+    """Weights of all classes, 1 for those without.
+
+    Raises:
+        ValueError: if the model's targets are no classes, or there is no such class.
+    """
+    if kind is None or not kind.classes:
+        raise ValueError(
+            f"class_weight must be None, got {dict(class_weight)}: the targets of "
+            f"{type(model).__name__} are no classes; sample_weight weighs examples"
+        )
+    if unknown := sorted(set(class_weight) - set(range(model.classes))):
+        raise ValueError(f"class_weight must name classes below {model.classes}, got {unknown}")
+    return {number: class_weight.get(number, 1.0) for number in range(model.classes)}
+
+
+def _of_tokens(kind: Targets | None) -> bool:
+    return kind is not None and kind.tokens is not None
+
+
+def _like(name: str, values: Any, like: Any, axes: int) -> Tensor:
+    """Values with the first axes of another array; one more axis of size one is dropped."""
+    values, like = ops.convert_to_tensor(values), ops.convert_to_tensor(like)
+    expected = _shape(like)[:axes]
+    _check_shape(name, values, [expected, (*expected, 1)])
+    _check_sizes(name, values, like, axes)
+    # Not that of Keras, which must know beforehand that there is one.
+    return tf.squeeze(values, axis=[axes]) if len(values.shape) > axes else values
+
+
+def _shape(values: Any) -> Shape:
+    return tuple(np.shape(values))
+
+
+def _check_shape(name: str, values: Any, lawful: Sequence[Shape]) -> None:
+    """Refuses a shape that can be none of the lawful ones, as far as sizes are known."""
+    shape = _shape(values)
+    for one in lawful:
+        sizes = zip(shape, one, strict=False)
+        if len(shape) == len(one) and all(a == b or None in (a, b) for a, b in sizes):
+            return
+    *most, last = (str(one) for one in lawful)
+    raise ValueError(f"{name} must have the shape {', '.join(most)} or {last}, got {shape}")
+
+
+def _check_sizes(name: str, values: Tensor, like: Tensor, axes: int) -> None:
+    """Compares those sizes of the first axes that are not known before a run."""
+    if None not in (*values.shape[:axes], *like.shape[:axes]):
+        return
+    found, expected = tf.shape(values), tf.shape(like)[:axes]
+    same = tf.reduce_all(found[:axes] == expected)
+    tf.debugging.Assert(same, [f"{name} must have the shape", expected, "got", found])
