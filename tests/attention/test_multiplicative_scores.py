@@ -54,7 +54,7 @@ def test_the_cosine_of_a_zero_vector_is_0_with_a_zero_gradient(dtype, zero):
     with tf.GradientTape() as tape:
         tape.watch([queries, keys])
         scores = score(queries, score.prepare(keys))
-        slope = tf.reduce_sum(scores * tf.constant([[[1.0, 2.0], [3.0, 4.0]]], dtype))
+        slope = tf.reduce_sum(scores * tf.constant([[[1.0, 2.0], [3.0, 4.0]]], scores.dtype))
     into_queries, into_keys = tape.gradient(slope, [queries, keys])
     expected = {
         "query": [[0.0, 0.0], [1.0, 1.0]],

@@ -15,6 +15,9 @@ from tests.contracts.subjects import (
     run,
 )
 from tests.contracts.tasks import TASKS, Batch, Side
+from zoo.decoding.greedy import greedy
+from zoo.models.sequence_to_sequence import SequenceToSequenceModel
+from zoo.text.vocabulary import PADDING
 
 
 def batch_with_empty_sides(task):
@@ -90,7 +93,7 @@ def test_padding_is_never_a_possible_answer(entry):
     task, model = TASKS[entry.task], build(entry)
     put_garbage_into_padding(model)
     batch = batch_with_empty_sides(task)
-    axes = task.output_axes(model)
+    axes, compared = task.output_axes(model), 0
     for name, values in run(model, batch).items():
         if task.padding_value(name) is None:
             continue
@@ -98,6 +101,26 @@ def test_padding_is_never_a_possible_answer(entry):
             for number, real in real_positions(axes[name], example, batch.padded):
                 padding = np.compress(~real, value, axis=number)
                 assert (padding == np.float32(task.padding_value(name))).all(), name
+                compared += padding.size
+    if isinstance(model, SequenceToSequenceModel):  # some have no attention to compare
+        compared += words_written_where_padding_is_likeliest(model, batch)
+    assert compared > 0
+
+
+def words_written_where_padding_is_likeliest(model, batch):
+    """How many words a search writes, none of them padding, to which all logits point."""
+    project = model.project
+
+    def to_padding(features, training=False):
+        logits = project(features, training=training)
+        return tf.where(tf.range(tf.shape(logits)[-1]) == PADDING, logits.dtype.max, logits)
+
+    model.project = to_padding
+    limits = {"maximum_length": 3, "minimum_length": 3}
+    found = greedy(model, model.encode({"source": batch.inputs["source"]}), **limits)
+    assert (found.lengths.numpy() == 3).all()
+    assert (found.tokens.numpy() != PADDING).all()
+    return found.tokens.numpy().size
 
 
 @every_model

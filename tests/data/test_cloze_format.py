@@ -1,6 +1,7 @@
 """Question files: what is read out of them, and that whatever is wrong is named with its line."""
 
 import gzip
+import time
 
 import pytest
 
@@ -85,6 +86,15 @@ def test_what_is_written_is_read_again(tmp_path, name):
     frame = read_cbt(tmp_path / name)
     assert [Question(*row) for row in frame.itertuples(index=False)] == [QUESTION] * 3
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_the_bytes_of_a_compressed_file_do_not_depend_on_the_time(tmp_path, monkeypatch):
+    written = []
+    for now in (1e9, 1.5e9):
+        monkeypatch.setattr(time, "time", lambda now=now: now)
+        write_cbt(tmp_path / "out.txt.gz", [QUESTION])
+        written.append((tmp_path / "out.txt.gz").read_bytes())
+    assert written[0] == written[1]
 
 
 def test_a_document_of_another_length_is_not_written(tmp_path):

@@ -7,9 +7,11 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from zoo.data import download
 from zoo.data.download import (
     DownloadError,
     RemoteFile,
@@ -32,6 +34,9 @@ class Handler(BaseHTTPRequestHandler):
         name = self.path.strip("/")
         if name == "missing":
             self.send_error(404)
+            return
+        if name == "silent":  # longer than anyone waits
+            self.server.closing.wait(5)
             return
         packed = gzip.compress(CONTENT, mtime=0)
         body = {
@@ -58,6 +63,10 @@ class Handler(BaseHTTPRequestHandler):
 class Server(ThreadingHTTPServer):
     """A server that takes it calmly when a client hangs up on it, as one does on "long"."""
 
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.closing = threading.Event()
+
     def handle_error(self, request: object, client_address: object) -> None:
         """Keeps the test's output clean."""
 
@@ -69,6 +78,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         thread = threading.Thread(target=running.serve_forever, args=(0.01,))
         thread.start()
         yield f"http://127.0.0.1:{running.server_port}"
+        running.closing.set()
         running.shutdown()
         thread.join()
 
@@ -85,6 +95,15 @@ def test_fetch(server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     bar = capsys.readouterr().err
     assert "mice.txt" in bar
     assert "100%" in bar
+
+
+def test_a_server_that_is_silent_is_not_waited_for_for_ever(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(download, "_TIMEOUT_SECONDS", 0.2)
+    with pytest.raises(DownloadError, match="timed out"):
+        fetch(remote(f"{server}/silent"), tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_fetch_unpacks(server: str, tmp_path: Path) -> None:

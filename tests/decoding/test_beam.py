@@ -66,6 +66,21 @@ def test_a_beam_of_one_is_the_greedy_search(normalisation, width):
         np.testing.assert_allclose(found.alignment, expected.alignment, rtol=1e-5)
 
 
+@pytest.mark.parametrize("width", [2, 3, 5])
+def test_a_width_that_is_a_number_is_that_of_a_tensor(width):
+    """A number of 1 has nothing to reorder, and is known when the graph is made."""
+    model = ToyModel(seed=12, end_bonus=1.0)
+    rules = reference.Rules(LENGTH, normalisation="length")
+    options = {"maximum_length": LENGTH, "normalisation": "length", "n_best": width}
+    found = beam_search(model, model.encode(SOURCES), beam_width=width, **options)
+    tensor = beam_search(model, model.encode(SOURCES), beam_width=tf.constant(width), **options)
+    for one, other in zip(found, tensor, strict=True):
+        np.testing.assert_array_equal(one, other)
+    for row, source in enumerate(SOURCES):
+        expected = reference.beam_search(model.twin(source), width, rules, width, "exact")
+        assert_equals(found, row, expected, rules)
+
+
 def script(rows, vocabulary_size=7):
     """A table of logits from token -> {token: probability}; what is not named is impossible."""
     table = np.full((vocabulary_size, vocabulary_size), -100.0)

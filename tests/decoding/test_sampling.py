@@ -99,13 +99,27 @@ def test_log_probabilities_are_the_models_own():
         )
 
 
-@pytest.mark.parametrize("options", [{"top_k": 1}, {"top_p": 1e-6}, {"temperature": 1e-3}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"top_k": 1},
+        {"top_p": 1e-6},
+        {"temperature": 1e-3},
+        {"temperature": 1e-38},
+        {"temperature": tf.constant(1e-38)},
+        {"temperature": tf.constant(1e-45)},
+        {"temperature": tf.constant(1e-38), "top_k": tf.constant(3), "top_p": tf.constant(0.9)},
+    ],
+)
 def test_with_nothing_to_choose_from_it_is_the_greedy_search(options):
     model = ToyModel(seed=3, end_bonus=1.0)
     memory = model.encode(SOURCES)
     drawn = sample(model, memory, maximum_length=7, seed=9, **options)
-    for one, other in zip(drawn, greedy(model, memory, maximum_length=7), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-5)
+    graph = tf.function(lambda fed: sample(model, memory, maximum_length=7, seed=9, **fed))
+    expected = greedy(model, memory, maximum_length=7)
+    for found in (drawn, graph({name: tf.constant(value) for name, value in options.items()})):
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5)
 
 
 def test_no_sentence_at_all():
@@ -128,3 +142,26 @@ def test_options_out_of_range_are_refused(options, message):
     model = ToyModel()
     with pytest.raises(ValueError, match=message):
         sample(model, model.encode(SOURCES), maximum_length=3, seed=0, **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("temperature", 0.0),
+        ("temperature", -1.0),
+        ("temperature", float("nan")),
+        ("top_k", 0),
+        ("top_p", 0.0),
+        ("top_p", 1.5),
+    ],
+)
+def test_tensors_out_of_range_are_refused_when_it_runs(name, value):
+    model = ToyModel()
+
+    @tf.function
+    def graph(number):
+        return sample(model, model.encode(SOURCES), maximum_length=3, seed=0, **{name: number})
+
+    for run in (graph, graph.python_function):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=f"{name}, expected a number abov"):
+            run(tf.constant(value))

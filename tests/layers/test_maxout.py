@@ -58,6 +58,23 @@ def test_maxout_is_that_of_one_kernel_on_the_concatenated_parts(parts, pool_size
     np.testing.assert_allclose(layer(parts), expected, **EXACT)
 
 
+@pytest.mark.parametrize("cls", [Maxout, MixtureOfExperts])
+def test_fresh_kernels_are_drawn_each_by_itself_from_glorots_range(cls):
+    """Of one piece that reads both parts: constant or equal kernels would make all pieces one."""
+    layers = [cls(7, 3), cls(7, 3)]
+    for layer in layers:
+        layer.build([(None, 40), (None, 40)])
+        assert not layer.bias.numpy().any()
+    limit = np.sqrt(6 / (40 + 40 + 7))
+    kernels = [kernel.numpy() for layer in layers for kernel in layer.kernels]
+    for number, kernel in enumerate(kernels):
+        assert 0.98 * limit < np.abs(kernel).max() <= limit
+        np.testing.assert_allclose(kernel.std(), limit / np.sqrt(3), rtol=0.1)
+        assert abs(kernel.mean()) < 0.1 * limit
+        assert len(np.unique(kernel)) > 0.99 * kernel.size
+        assert not any(np.array_equal(kernel, other) for other in kernels[:number])
+
+
 @pytest.mark.parametrize("pool_size", [1, 2, 3, 5])
 def test_a_mixture_weighs_the_two_best_experts(parts, pool_size):
     """With fewer than three it is the dense mixture: the reference then has no choice."""

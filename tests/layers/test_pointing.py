@@ -104,6 +104,15 @@ def test_iterations_are_active_until_one_confirms_its_estimates():
 
 
 @pytest.mark.parametrize("cls", [DynamicPointingDecoder, MixturePointingDecoder])
+def test_there_are_four_estimates_unless_asked_for(cls):
+    """As the authors of both papers compute; there is no figure without it."""
+    decoder = cls(3, 2)
+    assert decoder.iterations == 4
+    decoder.build(ENCODING.shape)
+    assert decoder(ENCODING, tf.constant(MASK))["span"].shape == (2, 4, 2)
+
+
+@pytest.mark.parametrize("cls", [DynamicPointingDecoder, MixturePointingDecoder])
 def test_a_decoder_is_made_again_from_its_configuration(cls):
     decoder = cls(3, 2, iterations=5, end_uses="current", name="renamed", dtype="float64")
     copy = keras.saving.deserialize_keras_object(keras.saving.serialize_keras_object(decoder))

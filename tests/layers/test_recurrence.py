@@ -57,6 +57,27 @@ def test_scan_runs_nests_and_carries_the_state_over_masked_steps(nested, masked,
         np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("masked", [False, True])
+def test_scan_over_no_step_gives_back_the_state(nested, masked, reverse):
+    """Eagerly as in a graph, of whatever ranks."""
+    inputs, state, mask = nested
+    inputs = {name: tf.constant(values[:, :0]) for name, values in inputs.items()}
+    state = tf.nest.map_structure(tf.constant, state)
+    mask = tf.constant(mask[:, :0]) if masked else None
+    signature = {
+        name: tf.TensorSpec((None, None, *x.shape[2:]), x.dtype) for name, x in inputs.items()
+    }
+    graph = tf.function(
+        lambda inputs: scan(decayed_sum, inputs, state, mask, reverse), input_signature=[signature]
+    )
+    for outputs, last in (scan(decayed_sum, inputs, state, mask, reverse), graph(inputs)):
+        assert outputs["sum"].shape == (4, 0, 2)
+        assert outputs["scaled"][0].shape == (4, 0)
+        for one, other in zip(last, state, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
 def test_scan_differentiates_constants_of_the_closure_at_any_length():
     """Powers of a factor: 1 + f + ... + f^(T-1), by T steps."""
 

@@ -10,6 +10,16 @@ from tests.serving.toy_servable import Echo, objects
 from zoo.serving import batching
 from zoo.serving.batching import Batcher
 
+pytestmark = pytest.mark.timeout(60)  # what hangs shall be noticed before the suite's limit
+
+
+def close(batcher):
+    """Closes a batcher, and does not wait for ever for one that hangs."""
+    closing = threading.Thread(target=batcher.close, daemon=True)
+    closing.start()
+    closing.join(10)
+    assert not closing.is_alive(), "the batcher does not end"
+
 
 @pytest.fixture
 def echo():
@@ -22,7 +32,7 @@ def batcher(echo):
     made = Batcher(echo.ask, maximum_rows=6, workers=1)
     yield made
     echo.free.set()
-    made.close()
+    close(made)
 
 
 def texts(*values):
@@ -124,7 +134,7 @@ def test_what_is_cancelled_is_not_asked(echo, batcher):
 def test_a_closed_batcher_answers_what_is_queued_and_takes_no_more(echo):
     batcher = Batcher(echo.ask)
     waiting = [batcher.submit("serving_default", texts(text)) for text in (b"a", b"b", b"c")]
-    batcher.close()
+    close(batcher)
     assert [future.result(0)["answer"].tolist() for future in waiting] == [[b"a"], [b"b"], [b"c"]]
     with pytest.raises(RuntimeError, match="closed"):
         batcher.submit("serving_default", texts(b"d"))
@@ -213,7 +223,7 @@ def pair(gate):
     made = Batcher(gate.ask, maximum_rows=64)
     yield made
     gate.allow(1000)
-    made.close()
+    close(made)
 
 
 def ask_many(batcher, count):

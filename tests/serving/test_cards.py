@@ -49,6 +49,20 @@ def test_a_card_comes_back_as_it_was_written(tmp_path, written):
     assert [path.name for path in tmp_path.iterdir()] == [CARD_FILE]
 
 
+def test_what_need_not_be_told_is_empty_and_each_cards_own(tmp_path):
+    optional = ("limits", "tokenizer", "sha256")
+    fields = {field.name: getattr(CARD, field.name) for field in dataclasses.fields(CARD)}
+    plain = {name: value for name, value in fields.items() if name not in optional}
+    card, other = ModelCard(**plain), ModelCard(**plain)
+    for name in optional:
+        assert getattr(card, name) == {}
+        assert getattr(card, name) is not getattr(other, name)
+    data = DataRecord("sample", "train", "test")
+    assert (data.sha256, data.remarks) == ({}, "")
+    write_card(tmp_path, card)
+    assert read_card(tmp_path) == card
+
+
 def test_a_whole_number_is_a_number(tmp_path, written):
     written["metrics"]["f1"] = 66
     (tmp_path / CARD_FILE).write_text(json.dumps(written))
@@ -59,6 +73,7 @@ def test_a_whole_number_is_a_number(tmp_path, written):
     ("path", "value", "problem"),
     [
         (["seed"], ..., "key 'seed' is missing"),
+        (["limits"], ..., "key 'limits' is missing"),
         (["data", "remarks"], ..., "key 'data.remarks' is missing"),
         (["colour"], "blue", "unknown key 'colour'; known: model_class, config"),
         (["data", "colour"], "blue", "unknown key 'data.colour'; known: name"),

@@ -20,6 +20,10 @@ from zoo.serving.running import listen, make_server
 from zoo.serving.servable import Servable
 from zoo.serving.server import make_app
 
+# What hangs shall be noticed before the suite's limit. It hangs in a thread, for which the end of a
+# test waits: only the end of the process helps.
+pytestmark = pytest.mark.timeout(60, method="thread")
+
 PREDICT = "/v1/models/echo:predict"
 
 
@@ -41,7 +45,7 @@ def running(app, timeout_seconds=20):
     """Serves in a thread; gives the server and its port."""
     opened = listen("127.0.0.1", 0)
     server = make_server(app, timeout_seconds=timeout_seconds)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]}, daemon=True)
     thread.start()
     try:
         yield server, opened.getsockname()[1]

@@ -10,7 +10,14 @@ import keras
 from keras import ops
 
 from zoo.attention.score import MaskFree, Score, build_score, check_score, serialize_score
-from zoo.ops.masking import MASKED_SCORE, Tensor, masked_softmax
+from zoo.ops.masking import (
+    MASKED_SCORE,
+    Tensor,
+    as_mask,
+    at_least_float32,
+    masked_softmax,
+    refuse_attached_mask,
+)
 
 
 def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -24,9 +31,17 @@ def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[
     Returns:
         The contexts c (B, Q, d), in the dtype of ``values``, and the weights a (B, Q, S), in that
         of ``scores``: see ``attention_weights``.
+
+    Raises:
+        ValueError: as ``attention_weights``; if ``mask`` is None although Keras attached one to the
+            values, as after ``Embedding(mask_zero=True)``.
     """
+    if mask is None:
+        refuse_attached_mask(values=values)
     weights = attention_weights(scores, mask)
-    return ops.matmul(ops.cast(weights, values.dtype), values), weights
+    wide = at_least_float32(values)
+    contexts = ops.matmul(ops.cast(weights, wide.dtype), wide)
+    return ops.cast(contexts, values.dtype), weights
 
 
 def attention_weights(scores: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -40,11 +55,15 @@ def attention_weights(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     Returns:
         (B, Q, S) in the dtype of ``scores``: exactly 0 where masked; all zeros, with a zero
         gradient, where nothing is left. Other rows sum to one.
+
+    Raises:
+        ValueError: if ``mask`` holds floats, or has another shape.
     """
     reached = scores > ops.cast(MASKED_SCORE / 2, scores.dtype)
     if mask is None:
         return masked_softmax(scores, reached)
-    mask = ops.cast(mask, "bool")
+    batch, _, length = scores.shape
+    mask = as_mask(mask, (batch, length), scores.shape)
     mask = mask[:, None] if len(mask.shape) == 2 else mask  # (B, 1 or Q, S)
     return masked_softmax(scores, mask & reached)
 
@@ -95,16 +114,16 @@ class Attention(MaskFree):
             keys: (B, S, d_h); None: the values.
 
         Returns:
-            The contexts (B, Q, d) and the weights (B, Q, S): see ``attend``.
+            The contexts (B, Q, d) and the weights (B, Q, S), in the compute dtype: see ``attend``.
 
         Raises:
-            ValueError: if ``mask`` is None although Keras attached one to the values, as after
-                ``Embedding(mask_zero=True)``: this layer takes it as an argument.
+            ValueError: as ``attend``, of the keys as of the values.
         """
-        if mask is None and getattr(values, "_keras_mask", None) is not None:
-            raise ValueError("mask is None, but the values carry one of Keras: pass it as mask=")
+        if mask is None:
+            refuse_attached_mask(values=values, keys=keys)
         prepared = self.score.prepare(values if keys is None else keys)
-        return attend(self.score(queries, prepared), values, mask)
+        contexts, weights = attend(self.score(queries, prepared), values, mask)
+        return contexts, ops.cast(weights, self.compute_dtype)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""

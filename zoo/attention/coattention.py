@@ -12,7 +12,13 @@ from typing import Any, Literal, NamedTuple
 import keras
 from keras import ops
 
-from zoo.ops.masking import Tensor, append_sentinel_mask, masked_softmax
+from zoo.ops.masking import (
+    Tensor,
+    append_sentinel_mask,
+    as_mask,
+    at_least_float32,
+    masked_softmax,
+)
 
 QuestionInitializer = Literal["glorot_uniform", "identity"]
 
@@ -83,7 +89,12 @@ class Coattention(keras.layers.Layer):
 
         Returns:
             See ``CoattentionOutput``; the rows of padded words hold what padding attends to.
+
+        Raises:
+            ValueError: if a mask is none, holds floats or has another shape.
         """
+        document_mask = as_mask(document_mask, document.shape[:2], name="document_mask")
+        question_mask = as_mask(question_mask, question.shape[:2], name="question_mask")
         document = append_sentinel(document, self.document_sentinel)  # (B, m + 1, l)
         question = append_sentinel(question, self.question_sentinel)  # (B, n + 1, l)
         question = self.question_projection(question)
@@ -114,21 +125,30 @@ def coattend(
             but whose own row is of no interest.
 
     Returns:
-        See ``CoattentionOutput``; here maps have m and n columns.
+        See ``CoattentionOutput``; here maps have m and n columns. All are computed in
+        float32 at least and returned in the dtype of D.
+
+    Raises:
+        ValueError: if a mask is none, holds floats or has another shape.
     """
+    document_mask = as_mask(document_mask, document.shape[:2], name="document_mask")
+    question_mask = as_mask(question_mask, question.shape[:2], name="question_mask")
+    dtype = document.dtype
+    document, question = at_least_float32(document), at_least_float32(question)
     affinity = ops.matmul(document, ops.swapaxes(question, 1, 2))  # L (B, m, n)
     to_document = masked_softmax(affinity, document_mask[:, :, None], axis=1)  # A^Q
     to_document = ops.swapaxes(to_document, 1, 2)  # (B, n, m)
     rows = affinity[:, :-1] if sentinels else affinity
     to_question = masked_softmax(rows, question_mask[:, None, :], axis=2)  # A^D, transposed
     summary = ops.matmul(to_document, document)  # C^Q (B, n, l)
-    return CoattentionOutput(
+    output = CoattentionOutput(
         question_summary=ops.matmul(to_question, question),  # (B, m, l)
         document_summary=summary[:, :-1] if sentinels else summary,
         context=ops.matmul(to_question, summary),  # (B, m, l)
         document_to_question=to_question,
         question_to_document=to_document[:, :-1] if sentinels else to_document,
     )
+    return CoattentionOutput(*(ops.cast(values, dtype) for values in output))
 
 
 def append_sentinel(values: Tensor, sentinel: Tensor) -> Tensor:

@@ -78,7 +78,7 @@ class LocalAttention(MaskFree):
         scale_initializer: Any = "glorot_uniform",
         **kwargs: Any,
     ) -> None:
-        super().__init__(**kwargs)
+        super().__init__(**{"autocast": False} | kwargs)  # keys keep the dtype of the scores
         check_size("half_width", half_width)
         if window not in get_args(Window):
             raise ValueError(f"window is {window!r}, expected one of {list(get_args(Window))}")
@@ -124,7 +124,7 @@ class LocalAttention(MaskFree):
             queries: (B, Q, n).
             prepared: what ``prepare`` returned, (B, S, a).
             values: (B, S, d), right-padded.
-            lengths: int (B,), the number of real positions of each sentence.
+            lengths: int (B,), the number of real positions of each sentence: no mask.
             monotonic_positions: t of local-m, int (Keras would cast floats to half precision
                 where the layer computes in it), broadcastable to (B, Q); None for local-p.
 
@@ -132,8 +132,10 @@ class LocalAttention(MaskFree):
             See ``LocalAttentionOutput``; all zeros for a sentence without a real position.
 
         Raises:
-            ValueError: if ``monotonic_positions`` are missing, or given to local-p.
+            ValueError: if ``lengths`` are none, or ``monotonic_positions`` are missing, or given
+                to local-p.
         """
+        _check_lengths(lengths, values.shape[0])
         if self.predictive != (monotonic_positions is None):
             state = "predictive" if self.predictive else "not predictive"
             given = "none" if monotonic_positions is None else "some"
@@ -149,7 +151,9 @@ class LocalAttention(MaskFree):
         scores = self.score.score_windows(queries, keys, positions)  # (B, Q, W)
         mask = self._window_mask(centres, positions, lengths)
         weights = self._weigh(scores, mask, centres, positions)
-        context = ops.matmul(ops.cast(weights, windows.dtype)[:, :, None], windows)[:, :, 0]
+        windows = ops.cast(windows, weights.dtype)
+        context = ops.matmul(weights[:, :, None], windows)[:, :, 0]
+        context, weights = (ops.cast(x, self.compute_dtype) for x in (context, weights))
         return LocalAttentionOutput(context, weights, starts, centres)
 
     def _centres(self, queries: Tensor, lengths: Tensor, monotonic: Tensor | None) -> Tensor:
@@ -160,10 +164,11 @@ class LocalAttention(MaskFree):
             centres = ops.minimum(ops.cast(monotonic, dtype), lengths - 1.0)
             centres = ops.maximum(centres, 0.0)
             return ops.broadcast_to(centres, ops.shape(queries)[:2])
-        kernel = ops.cast(self.position_kernel, self.compute_dtype)
-        scale = ops.cast(self.position_scale, self.compute_dtype)[:, None]
-        logits = ops.matmul(ops.tanh(ops.matmul(queries, kernel)), scale)  # (B, Q, 1)
-        return lengths * ops.sigmoid(ops.cast(logits[:, :, 0], dtype))
+        kernel = ops.cast(self.position_kernel, dtype)
+        scale = ops.cast(self.position_scale, dtype)[:, None]
+        hidden = ops.tanh(ops.matmul(ops.cast(queries, dtype), kernel))
+        logits = ops.matmul(hidden, scale)  # (B, Q, 1)
+        return lengths * ops.sigmoid(logits[:, :, 0])
 
     def _window_mask(self, centres: Tensor, positions: Tensor, lengths: Tensor) -> Tensor:
         """Slots inside the sentence and the window: bool (B, Q, W)."""
@@ -176,7 +181,7 @@ class LocalAttention(MaskFree):
         return mask
 
     def _weigh(self, scores: Tensor, mask: Tensor, centres: Tensor, positions: Tensor) -> Tensor:
-        """Weights (B, Q, W) in the dtype of the scores."""
+        """Weights (B, Q, W), in float32 at least."""
         if not self.predictive:
             return attention_weights(scores, mask)
         distances = ops.cast(positions, centres.dtype) - centres[:, :, None]
@@ -186,7 +191,7 @@ class LocalAttention(MaskFree):
             weights = attention_weights(ops.cast(scores, centres.dtype) + exponents, mask)
         else:
             weights = ops.cast(attention_weights(scores, mask), centres.dtype) * ops.exp(exponents)
-        return ops.cast(weights, scores.dtype)
+        return weights
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
@@ -205,3 +210,12 @@ class LocalAttention(MaskFree):
         """Makes the layer, and the score in it, from what ``get_config`` returned."""
         score = keras.saving.deserialize_keras_object(config["score"])
         return cls(**{**config, "score": score})
+
+
+def _check_lengths(lengths: Tensor, batch: int | None) -> None:
+    """Raises a ValueError unless ``lengths`` are whole numbers (B,), as a mask is not."""
+    lengths = lengths if hasattr(lengths, "dtype") else ops.convert_to_tensor(lengths)
+    dtype, shape = keras.backend.standardize_dtype(lengths.dtype), tuple(lengths.shape)
+    fits = len(shape) == 1 and (batch is None or shape[0] in (None, batch))
+    if not (dtype.startswith(("int", "uint")) and fits):
+        raise ValueError(f"lengths are {dtype} {shape}, expected whole numbers of shape ({batch},)")

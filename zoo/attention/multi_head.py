@@ -21,7 +21,7 @@ from keras import ops
 from zoo.attention.score import MaskFree
 from zoo.layers.initializers import fresh
 from zoo.ops.linear import project
-from zoo.ops.masking import Tensor, masked_softmax
+from zoo.ops.masking import Tensor, as_mask, at_least_float32, masked_softmax
 
 
 class MultiHeadAttention(MaskFree):
@@ -60,6 +60,7 @@ class MultiHeadAttention(MaskFree):
         self.dropout = dropout
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.drop = keras.layers.Dropout(dropout, name="dropout", dtype=self.dtype_policy)
+        self.drop.autocast = False  # attention is computed in float32 at least
 
     def add_input_projection(self, name: str, *head_dims: int) -> tuple[Any, Any]:
         """Creates the kernel (d, h * sum of head_dims), each matrix drawn by itself, and a bias."""
@@ -121,11 +122,15 @@ class MultiHeadAttention(MaskFree):
             training: whether dropout is on.
 
         Returns:
-            Rows (B Q, d), and the weights (B, h, Q, S): exactly 0 where masked.
+            Rows (B Q, d), and the weights (B, h, Q, S): exactly 0 where masked. Both are in the
+            dtype of the values, and computed in float32 at least up to W^O.
         """
+        dtype = values.dtype
+        queries, keys, values = (at_least_float32(x) for x in (queries, keys, values))
         scores = ops.matmul(queries, ops.transpose(keys, (0, 1, 3, 2)))  # (B, h, Q, S)
         weights = masked_softmax(scores, mask)
         heads = ops.matmul(self.drop(weights, training=training), values)  # (B, h, Q, v)
+        heads, weights = ops.cast(heads, dtype), ops.cast(weights, dtype)
         joined = ops.reshape(
             ops.transpose(heads, (0, 2, 1, 3)), (-1, self.num_heads * self.value_dim)
         )  # [head_1; ...; head_h] (B Q, h v)
@@ -182,7 +187,11 @@ class SelfAttention(MultiHeadAttention):
             (B, T, d), and the weights (B, h, T, T).
         """
         batch, length, _ = ops.shape(inputs)
-        seen = ops.ones((1, 1, 1, 1), "bool") if mask is None else _by_head(mask)
+        rows, columns, _ = inputs.shape  # as far as they are known
+        if mask is None:
+            seen = ops.ones((1, 1, 1, 1), "bool")
+        else:
+            seen = _by_head(mask, rows, columns, columns)
         if causal:
             positions = ops.arange(length)
             seen = seen & (positions[None, :] <= positions[:, None])
@@ -287,12 +296,17 @@ class CrossAttention(MultiHeadAttention):
         """As ``call``, for Q = ``length`` queries, (B, Q, d) or (B Q, d), giving rows (B Q, d)."""
         projected = project(inputs, *self.query_projection)
         (queries,) = self.split_heads(projected, batch, length, self.key_dim)
-        return self.attend(queries, *prepared, _by_head(mask), training)
+        mask = _by_head(mask, queries.shape[0], queries.shape[2], prepared[0].shape[2])
+        return self.attend(queries, *prepared, mask, training)
 
 
-def _by_head(mask: Tensor) -> Tensor:
-    """A mask (B, S) or (B, Q, S) for the scores (B, h, Q, S)."""
-    mask = ops.cast(mask, "bool")
+def _by_head(mask: Tensor, batch: int | None, queries: int | None, keys: int | None) -> Tensor:
+    """A mask (B, S) or (B, Q, S) for the scores (B, h, Q, S).
+
+    Raises:
+        ValueError: if it holds floats or has another shape.
+    """
+    mask = as_mask(mask, (batch, keys), (batch, queries, keys))
     return mask[:, None, None, :] if len(mask.shape) == 2 else mask[:, None]
 
 

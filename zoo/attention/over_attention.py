@@ -12,6 +12,7 @@ from keras import ops
 
 from zoo.ops.masking import (
     Tensor,
+    as_mask,
     at_least_float32,
     mask_rows,
     mask_scores,
@@ -53,8 +54,14 @@ def attend_over(
 
     Returns:
         See ``OverAttentionOutput``. Without a real position on a side, s is zero.
+
+    Raises:
+        ValueError: if a mask is none, holds floats or has another shape.
     """
-    scores = at_least_float32(ops.matmul(document, ops.swapaxes(query, 1, 2)))  # M (B, D, Q)
+    document_mask = as_mask(document_mask, document.shape[:2], name="document_mask")
+    query_mask = as_mask(query_mask, query.shape[:2], name="query_mask")
+    document, query = at_least_float32(document), at_least_float32(query)
+    scores = ops.matmul(document, ops.swapaxes(query, 1, 2))  # M (B, D, Q)
     log_alpha = masked_log_softmax(scores, document_mask[:, :, None], axis=1)  # down each column
     beta_rows = masked_softmax(scores, query_mask[:, None, :], axis=2)  # along each row
     beta_rows = mask_rows(beta_rows, document_mask)
@@ -78,7 +85,12 @@ def attend_sum(document: Tensor, document_mask: Tensor, query: Tensor) -> tuple[
 
     Returns:
         s (B, D), 0 on padding, and log s, ``MASKED_SCORE`` on padding; float32 at least.
+
+    Raises:
+        ValueError: if the mask is none, holds floats or has another shape.
     """
-    scores = at_least_float32(ops.matmul(document, query[:, :, None])[:, :, 0])  # (B, D)
+    document_mask = as_mask(document_mask, document.shape[:2], name="document_mask")
+    document, query = at_least_float32(document), at_least_float32(query)
+    scores = ops.matmul(document, query[:, :, None])[:, :, 0]  # (B, D)
     log_s = masked_log_softmax(scores, document_mask, axis=1)
     return ops.exp(log_s), log_s

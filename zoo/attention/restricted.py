@@ -17,7 +17,7 @@ from keras import ops
 from zoo.attention.multi_head import MultiHeadAttention
 from zoo.ops.banded import banded_attention, check_window
 from zoo.ops.linear import project
-from zoo.ops.masking import Tensor
+from zoo.ops.masking import Tensor, as_mask
 
 
 @keras.saving.register_keras_serializable(package="zoo")
@@ -66,7 +66,9 @@ class RestrictedSelfAttention(MultiHeadAttention):
             real position have weights of 0, and the bias of W^O, if any, for an output.
         """
         batch, length, _ = ops.shape(inputs)
-        seen = ops.ones((batch, length), "bool") if mask is None else ops.cast(mask, "bool")
+        seen = (
+            ops.ones((batch, length), "bool") if mask is None else as_mask(mask, inputs.shape[:2])
+        )
         projected = project(inputs, *self.input_projection)
         queries, keys, values = self.split_heads(projected, batch, length, *self._sizes())
         heads, weights = banded_attention(

@@ -32,7 +32,19 @@ class Score(MaskFree):
 
     A subclass implements ``call``, and overrides ``prepare_keys`` with all that does not depend on
     the query and ``add_weights`` with what it learns.
+
+    Scores are computed in float32 at least, whatever the policy: dot products of ordinary vectors
+    exceed the largest number of float16, and an exponential makes a rounded score a wrong weight.
     """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if self.compute_dtype in ("float16", "bfloat16"):
+            self.dtype_policy = "float32"
+
+    def add_weight(self, *args: Any, **kwargs: Any) -> Any:
+        """As of every layer, but not rounded where a model around it computes in half precision."""
+        return super().add_weight(*args, **{"autocast": False} | kwargs)
 
     def build(self, queries_shape: tuple[Any, ...], keys_shape: tuple[Any, ...]) -> None:
         """Creates the weights for queries (B, Q, d_s) and keys (B, S, d_h).

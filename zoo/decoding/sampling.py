@@ -7,6 +7,9 @@ from zoo.decoding.greedy import decode
 from zoo.decoding.limits import at_least
 from zoo.decoding.protocol import Hypotheses, Number, StepModel, Tensors
 
+_LOWEST_TEMPERATURE = 1.1754944e-38
+"""The smallest normal float32: a processor may take what is below for 0."""
+
 
 def sample(
     model: StepModel,
@@ -32,7 +35,7 @@ def sample(
             unfinished: a number, a scalar tensor or a tensor (B,).
         seed: the same seed draws the same translations of the same batch: a number or a scalar
             tensor.
-        temperature: above 0; a number or a scalar tensor.
+        temperature: above 0; a number or a scalar tensor. Near 0 it is the greedy search.
         top_k: at least 1, or None for all tokens; likewise.
         top_p: above 0 and at most 1, or None for all tokens; likewise.
         minimum_length: ``</s>`` is forbidden until that many tokens are out; as the maximum.
@@ -44,19 +47,31 @@ def sample(
 
     Raises:
         ValueError: if a Python number is out of its range.
+        tf.errors.InvalidArgumentError: when it runs, if a tensor is.
     """
-    _between_0_and("temperature", temperature, float("inf"))
+    temperature = _between_0_and("temperature", temperature, float("inf"))
     at_least("top_k", top_k, 1)
-    _between_0_and("top_p", top_p, 1.0)
+    if top_k is not None and tf.is_tensor(top_k):
+        top_k = _checked("top_k", top_k, top_k >= 1, "a number above 0")
+    top_p = None if top_p is None else _between_0_and("top_p", top_p, 1.0)
     seeds = tf.stack([tf.cast(seed, tf.int64), 0])
 
     def draw(logits: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
-        logits, ids = likelier(logits / tf.cast(temperature, tf.float32), top_k, top_p)
+        logits, ids = likelier(tempered(logits, temperature), top_k, top_p)
         key = tf.random.experimental.stateless_fold_in(seeds, tf.cast(step, tf.int64))
         drawn = tf.random.stateless_categorical(logits, 1, key, tf.int32)  # (B, 1)
         return tf.gather(ids, drawn, batch_dims=1)[:, 0] if ids is not None else drawn[:, 0]
 
     return decode(model, memory, draw, minimum_length, maximum_length, forbid_unknown)
+
+
+def tempered(logits: tf.Tensor, temperature: tf.Tensor) -> tf.Tensor:
+    """Divides logits (B, V) by a temperature, the largest being taken off first.
+
+    So the largest is 0 and the others are minus infinity at worst, however low the temperature.
+    """
+    ahead = logits - tf.reduce_max(logits, axis=1, keepdims=True)
+    return ahead / tf.maximum(temperature, _LOWEST_TEMPERATURE)
 
 
 def likelier(
@@ -85,7 +100,21 @@ def likelier(
     return logits, ids
 
 
-def _between_0_and(name: str, number: Number | None, most: float) -> None:
-    """Refuses a Python number that is not above 0 and at most ``most``."""
-    if isinstance(number, int | float) and not 0 < number <= most:
-        raise ValueError(f"{name} is {number}, expected a number above 0 and at most {most}")
+def _between_0_and(name: str, number: Number, most: float) -> tf.Tensor:
+    """A number as float32; refused now, or as a tensor when it runs, if 0, below, or above most."""
+    expected = f"a number above 0 and at most {most}"
+    if not tf.is_tensor(number):
+        if not 0 < number <= most:
+            raise ValueError(f"{name} is {number}, expected {expected}")
+        return tf.constant(number, tf.float32)
+    number = tf.cast(number, tf.float32)
+    # Compared as bits: to a processor that flushes them, the smallest numbers are equal to 0.
+    above = tf.bitcast(number, tf.int32) > 0
+    return _checked(name, number, above & (number <= most), expected)
+
+
+def _checked(name: str, number: tf.Tensor, holds: tf.Tensor, expected: str) -> tf.Tensor:
+    """``number``, once it is known that the condition holds."""
+    check = tf.debugging.Assert(holds, [f"{name}, expected {expected}, is", number])
+    with tf.control_dependencies([check] if check is not None else []):
+        return tf.identity(number)

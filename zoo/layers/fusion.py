@@ -17,7 +17,7 @@ from zoo.attention.scores import AdditiveScore
 from zoo.layers.initializers import fresh
 from zoo.layers.recurrence import Fusion, FusionKernels, Slots, swap_batch_and_time
 from zoo.ops.linear import project
-from zoo.ops.masking import Tensor
+from zoo.ops.masking import Tensor, as_mask
 
 
 @keras.saving.register_keras_serializable(package="zoo")
@@ -63,6 +63,7 @@ class ShallowFusion(keras.layers.Layer):
         Returns:
             Features (B, Q, n) and weights (B, Q, S).
         """
+        mask = as_mask(mask, source.shape[:2])
         context, weights = attend(self.score(states, keys), source, mask)
         return self.join(ops.concatenate([context, states], axis=-1)), weights
 
@@ -140,6 +141,7 @@ class DeepFusion(keras.layers.Layer):
             cell: its memory tape alpha (B, S, n).
             mask: bool (B, S).
         """
+        mask = as_mask(mask, hidden.shape[:2])
         hidden, cell = swap_batch_and_time(hidden), swap_batch_and_time(cell)
         memory = ops.concatenate([hidden, cell], axis=-1)  # (S, B, 2n)
         source = Slots(self.prepare(hidden), memory, swap_batch_and_time(mask))

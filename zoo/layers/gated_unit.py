@@ -16,7 +16,7 @@ from keras import ops
 from zoo.layers.initializers import fresh
 from zoo.layers.recurrence import GatedKernels, gated_states, gated_step, swap_batch_and_time
 from zoo.ops.linear import project
-from zoo.ops.masking import Tensor, mask_rows
+from zoo.ops.masking import Tensor, as_mask, mask_rows
 
 _SHUT_GATE = -1e4  # its sigmoid is 0, in half precision too: the state is carried over
 
@@ -140,6 +140,7 @@ class GatedUnit(_GatedUnit):
         Returns:
             States (B, T, n), zero where padded, and the last real one (B, n).
         """
+        mask = as_mask(mask, values.shape[:2])
         states = self.direction.run(values, mask)
         return mask_rows(states, mask), states[:, -1]
 
@@ -210,6 +211,7 @@ class BidirectionalGatedUnit(_GatedUnit):
             [forward; backward] states (B, T, 2n), zero where padded; the forward state at the last
             real step and the backward state at the first, (B, n) each.
         """
+        mask = as_mask(mask, values.shape[:2])
         forwards = self.forward_direction.run(values, mask)  # (B, T, n)
         backwards = self.backward_direction.run(values, mask, reverse=True)
         states = ops.concatenate([forwards, backwards], axis=-1)

@@ -21,7 +21,7 @@ from zoo.layers.recurrence import (
 )
 from zoo.ops.gathering import gather_positions
 from zoo.ops.linear import project
-from zoo.ops.masking import Tensor, last_position, mask_rows
+from zoo.ops.masking import Tensor, as_mask, last_position, mask_rows
 
 _SHUT_GATE = -1e4  # its sigmoid is 0, in half precision too
 
@@ -72,6 +72,7 @@ class LSTM(keras.layers.Layer):
         Returns:
             Hidden states (B, T, n), zero where padded, and the last real one (B, n).
         """
+        mask = as_mask(mask, values.shape[:2])
         outputs = mask_rows(_run(values, self.gates), mask)
         return outputs, gather_positions(outputs, last_position(mask))
 
@@ -115,6 +116,7 @@ class BidirectionalLSTM(LSTM):
             [forward; backward] hidden states (B, T, 2n), zero where padded, and the last state of
             each direction, [forward at the last real step; backward at the first], (B, 2n).
         """
+        mask = as_mask(mask, values.shape[:2])
         forwards = mask_rows(_run(values, self.forward_gates), mask)  # (B, T, n)
         backwards = _run(values, self.backward_gates, mask, reverse=True)
         outputs = ops.concatenate([forwards, backwards], axis=-1)  # (B, T, 2n)
@@ -177,6 +179,7 @@ class StackedLSTM(LSTM):
             States of the top layer (B, T, n), in the order of ``values``, zero where padded; and
             the state after the last real step: ``hidden_<k>`` and ``cell_<k>`` (B, n).
         """
+        mask = as_mask(mask, values.shape[:2])
         values, real = swap_batch_and_time(values), swap_batch_and_time(mask)[:, :, None]
         zeros = ops.zeros((ops.shape(mask)[0], self.units), values.dtype)
         final = {}

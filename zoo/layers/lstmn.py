@@ -27,7 +27,7 @@ from zoo.layers.recurrence import (
 )
 from zoo.ops.gathering import gather_positions
 from zoo.ops.linear import project
-from zoo.ops.masking import Tensor, last_position, mask_rows
+from zoo.ops.masking import Tensor, as_mask, last_position, mask_rows
 
 Tape = dict[str, Tensor]
 """A tape between two segments of a text: ``memory`` (B, K, 2n), [h; c] of the K most recent slots,
@@ -143,6 +143,7 @@ class LSTMN(keras.layers.Layer):
             fusion: of a source, with which the steps are those of deep fusion.
             carried_slots: how many slots the tape to go on with has at most.
         """
+        mask = as_mask(mask, values.shape[:2])
         projected = self.project(swap_batch_and_time(values))  # (T, B, ...)
         if tape is None:
             zeros = ops.zeros((ops.shape(mask)[0], self.units), projected["gates"].dtype)

@@ -15,7 +15,7 @@ from keras import ops
 from zoo.layers.lstm import LSTM
 from zoo.layers.maxout import HighwayMaxoutNetwork, HighwayMixtureNetwork
 from zoo.ops.gathering import gather_positions, position_gatherer
-from zoo.ops.masking import Tensor, last_position, mask_scores
+from zoo.ops.masking import Tensor, as_mask, last_position, mask_scores
 
 EndUses = Literal["previous", "current"]
 LossOver = Literal["all", "halt"]
@@ -76,6 +76,7 @@ class DynamicPointingDecoder(keras.layers.Layer):
             ``span``: int32 (B, I, 2), the estimates (s_i, e_i);
             ``active``: bool (B, I), False once an iteration before confirmed its estimates.
         """
+        mask = as_mask(mask, encoding.shape[:2])
         prepared = self.start_scorer.prepare(encoding), self.end_scorer.prepare(encoding)
         vector_at = position_gatherer(encoding)
         batch = ops.shape(encoding)[0]

@@ -13,7 +13,7 @@ import keras
 from zoo.layers.fusion import DeepFusion, ShallowFusion
 from zoo.layers.lstmn import LSTMN, LSTMNStates, Tape
 from zoo.ops.gathering import gather_positions
-from zoo.ops.masking import Tensor, last_position, mask_rows
+from zoo.ops.masking import Tensor, as_mask, last_position, mask_rows
 
 FusionKind = Literal["none", "shallow", "deep"]
 
@@ -94,6 +94,8 @@ class ReaderPair(keras.layers.Layer):
             second_values: (B, T, d).
             second_mask: bool (B, T).
         """
+        first_mask = as_mask(first_mask, first_values.shape[:2], name="first_mask")
+        second_mask = as_mask(second_mask, second_values.shape[:2], name="second_mask")
         first = self.first(first_values, first_mask)
         return self.read_second(first, first_mask, second_values, second_mask)
 

@@ -9,7 +9,7 @@ import keras
 from keras import ops
 
 from zoo.layers.lstmn import LSTMN, LSTMNStates, Tape
-from zoo.ops.masking import Tensor
+from zoo.ops.masking import Tensor, as_mask
 
 
 @keras.saving.register_keras_serializable(package="zoo")
@@ -76,6 +76,7 @@ class StackedLSTMN(keras.layers.Layer):
             carried_slots: how many slots the tapes to go on with have at most.
             training: whether dropout is on.
         """
+        mask = as_mask(mask, values.shape[:2])
         states: list[LSTMNStates] = []
         inputs = values
         for k, layer in enumerate(self.layers):

@@ -16,7 +16,7 @@ from keras import ops
 
 from zoo.attention.multi_head import CrossAttention, SelfAttention
 from zoo.attention.score import MaskFree
-from zoo.ops.masking import Tensor
+from zoo.ops.masking import Tensor, as_mask, refuse_attached_mask
 
 Norm = Literal["post", "pre"]
 KeysAndValues = tuple[Tensor, Tensor]
@@ -233,7 +233,16 @@ class DecoderBlock(_Block):
 
         Returns:
             (B, T, d); the weights of self-attention (B, h, T, T) and of the source (B, h, T, S).
+
+        Raises:
+            ValueError: if a mask holds floats or has another shape, or ``mask`` is None although
+                Keras attached one to the values.
         """
+        if mask is None:
+            refuse_attached_mask(values=values)
+        source_mask = as_mask(
+            source_mask, (values.shape[0], source[0].shape[2]), name="source_mask"
+        )
 
         def attend(values: Tensor) -> Any:
             return self.self_attention(values, mask=mask, causal=True, training=training)

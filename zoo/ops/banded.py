@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 from keras import ops
 
-from zoo.ops.masking import Tensor, masked_softmax
+from zoo.ops.masking import Tensor, as_mask, at_least_float32, masked_softmax
 from zoo.ops.windows import scatter_window
 
 SMALLEST_BLOCK, LARGEST_BLOCK = 16, 64
@@ -48,19 +48,24 @@ def banded_attention(
     Returns:
         The mixed values (B, h, T, v), and the weights (B, h, T, r): slot s of row i is the weight
         of position i - (r - 1) / 2 + s, exactly 0 where that is padding or outside the sentence.
-        Both are zeros in rows with no real key within reach.
+        Both are zeros in rows with no real key within reach, in the dtype of the values, and
+        computed in float32 at least.
 
     Raises:
-        ValueError: if ``window`` is not odd and positive.
+        ValueError: if ``window`` is not odd and positive, or ``mask`` is none (B, T).
     """
     check_window(window)
+    mask = as_mask(mask, (queries.shape[0], queries.shape[2]))
     length = ops.shape(queries)[2]
     size = block_size or min(max(SMALLEST_BLOCK, window - 1), LARGEST_BLOCK)
+    dtype = values.dtype
+    queries, keys, values = (at_least_float32(x) for x in (queries, keys, values))
     scores = ops.einsum("bhnck,bhnwk->bhncw", _blocks(queries, size), _reach(keys, size, window))
     real = ops.squeeze(_reach(mask[:, None, :, None], size, window), -1)  # (B, 1, N, w)
     weights = masked_softmax(scores, real[:, :, :, None] & _band(size, window))
     dropped = weights if drop is None else drop(weights)
     mixed = ops.matmul(dropped, _reach(values, size, window))  # (B, h, N, c, v)
+    mixed, weights = ops.cast(mixed, dtype), ops.cast(weights, dtype)
     return _joined(mixed, length), _joined(_skewed(weights, window), length)
 
 

@@ -1,12 +1,14 @@
 """Masks, and the one masked softmax that every attention of the zoo goes through.
 
-A mask is a bool tensor, True where a real token stands. Scores are masked *before* the softmax:
+A mask is a bool tensor, True where a real token stands; whole numbers count as truth values, and
+floats, which elsewhere are added to scores, are refused. Scores are masked *before* the softmax:
 multiplying them by the mask instead would leave padding the weight ``exp(0)``.
 
 Softmaxes are computed in float32 at least: in float16 a large negative constant overflows, and
 half precision loses the small weights.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -18,6 +20,49 @@ MASKED_SCORE = -1e30
 """Score of a masked position: finite, and below every real score in float32."""
 
 
+def as_mask(mask: Tensor | None, *shapes: Sequence[int | None], name: str = "mask") -> Tensor:
+    """Returns ``mask`` as bool, once it is known to be one.
+
+    Args:
+        mask: bool, or whole numbers, 0 on padding.
+        shapes: those that it may have, None fitting every size; none given: all.
+        name: of the argument that it came as.
+
+    Raises:
+        ValueError: if ``mask`` is None, holds floats or strings, or has another shape.
+    """
+    expected = " or ".join(str(_sizes(shape)) for shape in shapes)
+    expected = f"bool{' of shape ' if expected else ''}{expected}, True at real positions"
+    # Keras fills in a nest of None for the mask of an argument that is a nest.
+    if mask is None or all(part is None for part in keras.tree.flatten(mask)):
+        raise ValueError(f"{name} is None, expected {expected}")
+    mask = mask if hasattr(mask, "dtype") else ops.convert_to_tensor(mask)
+    dtype = keras.backend.standardize_dtype(mask.dtype)
+    if not dtype.startswith(("bool", "int", "uint")):
+        raise ValueError(
+            f"{name} is {dtype}, expected {expected}: floats, such as 0 and -1e9, are no truth"
+            " values; compare them first, mask == 0"
+        )
+    if shapes and not any(_fits(mask.shape, shape) for shape in shapes):
+        raise ValueError(f"{name} has shape {_sizes(mask.shape)}, expected {expected}")
+    return mask if dtype == "bool" else ops.cast(mask, "bool")
+
+
+def refuse_attached_mask(name: str = "mask", **carriers: Any) -> None:
+    """Raises a ValueError if Keras attached a mask to a tensor whose mask is an argument.
+
+    Args:
+        name: of the argument, which is None.
+        **carriers: the tensors, or nests of them, by the names of their arguments. Keras attaches
+            masks after ``Embedding(mask_zero=True)``.
+    """
+    for carrier, tensors in carriers.items():
+        if any(getattr(x, "_keras_mask", None) is not None for x in keras.tree.flatten(tensors)):
+            raise ValueError(
+                f"{name} is None, but the {carrier} carry one of Keras: pass it as {name}="
+            )
+
+
 def mask_from_ids(ids: Tensor, padding_id: int = 0) -> Tensor:
     """Returns True where ``ids`` (..., T) holds a real token and not ``padding_id``."""
     return ops.not_equal(ids, padding_id)
@@ -25,18 +70,19 @@ def mask_from_ids(ids: Tensor, padding_id: int = 0) -> Tensor:
 
 def append_sentinel_mask(mask: Tensor) -> Tensor:
     """Appends one position that is always real: (B, T) -> (B, T + 1)."""
-    return ops.pad(mask, [[0, 0], [0, 1]], constant_values=True)
+    return ops.pad(as_mask(mask, (None, None)), [[0, 0], [0, 1]], constant_values=True)
 
 
 def mask_rows(values: Tensor, mask: Tensor) -> Tensor:
     """Zeros the rows of ``values`` (B, T, d) where ``mask`` (B, T) is False."""
+    mask = as_mask(mask, values.shape[:2])
     return ops.where(mask[:, :, None], values, ops.zeros((), values.dtype))
 
 
 def mask_scores(scores: Tensor, mask: Tensor) -> Tensor:
     """Returns float32 (or float64) ``scores`` with ``MASKED_SCORE`` where ``mask`` is False."""
     scores = at_least_float32(scores)
-    return ops.where(mask, scores, ops.cast(MASKED_SCORE, scores.dtype))
+    return ops.where(as_mask(mask), scores, ops.cast(MASKED_SCORE, scores.dtype))
 
 
 def masked_softmax(scores: Tensor, mask: Tensor, axis: int = -1) -> Tensor:
@@ -50,7 +96,11 @@ def masked_softmax(scores: Tensor, mask: Tensor, axis: int = -1) -> Tensor:
     Returns:
         Weights in the dtype of ``scores``: exactly 0 where masked; all zeros, with a zero gradient,
         where a whole row is masked.
+
+    Raises:
+        ValueError: if ``mask`` is none, or would give the weights a shape other than the scores'.
     """
+    mask = _mask_of(scores, mask)
     # Without a real position all scores are equal, and so would be the weights.
     masked = mask_scores(scores, mask)
     weights = _softmax(masked, axis) * ops.cast(mask, masked.dtype)
@@ -67,7 +117,11 @@ def masked_log_softmax(scores: Tensor, mask: Tensor, axis: int = -1) -> Tensor:
 
     Returns:
         float32 (or float64) log-probabilities, finite everywhere.
+
+    Raises:
+        ValueError: as ``masked_softmax``.
     """
+    mask = _mask_of(scores, mask)
     masked = mask_scores(scores, mask)
     # The initial value lets it be called without a row.
     maximum = ops.max(masked, axis=axis, keepdims=True, initial=-float("inf"))
@@ -78,12 +132,12 @@ def masked_log_softmax(scores: Tensor, mask: Tensor, axis: int = -1) -> Tensor:
 
 def masked_argmax(scores: Tensor, mask: Tensor, axis: int = -1) -> Tensor:
     """Index (int32) of the best real position; 0 where a whole row is masked."""
-    return ops.cast(ops.argmax(mask_scores(scores, mask), axis=axis), "int32")
+    return ops.cast(ops.argmax(mask_scores(scores, _mask_of(scores, mask)), axis=axis), "int32")
 
 
 def last_position(mask: Tensor) -> Tensor:
     """Index (B,) int32 of the last real position of right-padded rows; 0 for an empty row."""
-    length = ops.sum(ops.cast(mask, "int32"), axis=-1)
+    length = ops.sum(ops.cast(as_mask(mask), "int32"), axis=-1)
     return ops.maximum(length - 1, 0)
 
 
@@ -98,3 +152,27 @@ def at_least_float32(scores: Tensor) -> Tensor:
     """Returns ``scores`` in float32, but float64 as it is."""
     dtype = keras.backend.standardize_dtype(scores.dtype)
     return scores if dtype == "float64" else ops.cast(scores, "float32")
+
+
+def _mask_of(scores: Tensor, mask: Tensor) -> Tensor:
+    """``mask`` as bool, once it is known to broadcast to ``scores`` and not the other way."""
+    mask = as_mask(mask)
+    own, of_scores = _sizes(mask.shape), _sizes(scores.shape)
+    shared = of_scores[len(of_scores) - len(own) :]
+    if len(own) > len(of_scores) or not all(
+        size in (1, None, other) or other is None for size, other in zip(own, shared, strict=True)
+    ):
+        raise ValueError(f"mask has shape {own}, expected one that broadcasts to {of_scores}")
+    return mask
+
+
+def _fits(shape: Sequence[int | None], expected: Sequence[int | None]) -> bool:
+    """Whether two shapes are one, as far as their sizes are known."""
+    shape, expected = _sizes(shape), _sizes(expected)
+    pairs = zip(shape, expected, strict=False)
+    return len(shape) == len(expected) and all(a == b or None in (a, b) for a, b in pairs)
+
+
+def _sizes(shape: Sequence[int | None]) -> tuple[int | None, ...]:
+    """A shape as a tuple, whatever the backend calls shapes."""
+    return tuple(shape)

@@ -9,12 +9,12 @@ W slots of a window.
 
 from keras import ops
 
-from zoo.ops.masking import Tensor
+from zoo.ops.masking import Tensor, as_mask
 
 
 def sequence_lengths(mask: Tensor) -> Tensor:
     """Number (B,) int32 of real positions of each row of ``mask`` bool (B, S)."""
-    return ops.sum(ops.cast(mask, "int32"), axis=1)
+    return ops.sum(ops.cast(as_mask(mask, (None, None)), "int32"), axis=1)
 
 
 def window_starts(centres: Tensor, half_width: int) -> Tensor:

@@ -6,7 +6,7 @@ from typing import Any
 import tensorflow as tf
 
 from zoo.layers.recurrence.loops import unstack
-from zoo.ops.masking import Tensor
+from zoo.ops.masking import Tensor, as_mask, refuse_attached_mask
 
 Nest = Any  # a tensor, or a dict, list or tuple of tensors
 
@@ -30,12 +30,20 @@ def scan(
 
     Returns:
         Outputs, a nest of (B, T, ...), and the state after the last step.
+
+    Raises:
+        ValueError: if ``mask`` holds floats or has another shape, or is None although Keras
+            attached one to the inputs.
     """
     time_major = tf.nest.map_structure(swap_batch_and_time, inputs)
     length = tf.shape(tf.nest.flatten(time_major)[0])[0]
     arrays = tf.nest.map_structure(unstack, time_major)
+    if mask is None:
+        refuse_attached_mask(inputs=inputs)
+    else:
+        mask = as_mask(mask, tf.nest.flatten(inputs)[0].shape[:2])
     masks = None if mask is None else unstack(swap_batch_and_time(mask))
-    template, _ = step(tf.nest.map_structure(lambda x: tf.zeros_like(x[:, 0]), inputs), state)
+    template, _ = step(tf.nest.map_structure(_blank_step, inputs), state)
     outputs = tf.nest.map_structure(lambda x: _empty_array(x, length), template)
 
     def body(index: Tensor, state: Nest, outputs: Nest) -> tuple[Tensor, Nest, Nest]:
@@ -61,6 +69,14 @@ def swap_batch_and_time(values: Tensor) -> Tensor:
     """Transposes (B, T, ...) to (T, B, ...), or back."""
     values = tf.convert_to_tensor(values)
     return tf.transpose(values, (1, 0, *range(2, values.shape.rank)))
+
+
+def _blank_step(values: Tensor) -> Tensor:
+    """Zeros (B, ...) as a step of values (B, T, ...), of which there may be none."""
+    values = tf.convert_to_tensor(values)
+    shape = tf.shape(values)
+    zeros = tf.zeros(tf.concat([shape[:1], shape[2:]], axis=0), values.dtype)
+    return tf.ensure_shape(zeros, [values.shape[0], *values.shape[2:]])
 
 
 def _empty_array(like: Tensor, length: Tensor) -> tf.TensorArray:

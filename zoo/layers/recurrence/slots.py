@@ -12,7 +12,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from zoo.layers.recurrence.loops import product_over_time
-from zoo.ops.masking import Tensor, masked_softmax
+from zoo.ops.masking import Tensor, at_least_float32, masked_softmax
 
 
 class Slots(NamedTuple):
@@ -67,10 +67,12 @@ def read_slots(query: Tensor, slots: Slots, scale: Tensor) -> tuple[Tensor, Tens
 
     Returns:
         The mean of the memory (..., m), zeros where no slot is real, and the weights s (S, ...).
+        They are in the dtype of the memory, and computed in float32 at least.
     """
-    scores = _products(tf.tanh(slots.keys + query), scale)  # (S, ...)
-    weights = masked_softmax(scores, slots.real, axis=0)
-    return tf.reduce_sum(weights[..., None] * slots.memory, axis=0), weights
+    scores = _products(_hidden(query, slots), at_least_float32(scale))  # (S, ...)
+    weights, memory = masked_softmax(scores, slots.real, axis=0), at_least_float32(slots.memory)
+    mean = tf.reduce_sum(weights[..., None] * memory, axis=0)
+    return tf.cast(mean, slots.memory.dtype), tf.cast(weights, slots.memory.dtype)
 
 
 def read_gradient(
@@ -85,18 +87,25 @@ def read_gradient(
         scale: likewise.
         weights: what came out, (S, B).
     """
-    hidden = tf.tanh(slots.keys + query)  # (S, B, a)
-    into_mean, into_weights = upstream
-    into_weights = into_weights + tf.reduce_sum(slots.memory * into_mean, axis=-1)  # (S, B)
+    dtype, given = weights.dtype, (query, slots.memory, scale, weights, *upstream)
+    query, memory, scale, weights, into_mean, into_weights = map(at_least_float32, given)
+    hidden = _hidden(query, slots)  # (S, B, a)
+    into_weights = into_weights + tf.reduce_sum(memory * into_mean, axis=-1)  # (S, B)
     centred = into_weights - tf.reduce_sum(weights * into_weights, axis=0)
     into_scores = weights * centred
     into_keys = into_scores[..., None] * (scale * (1 - hidden * hidden))  # (S, B, a)
-    return ReadGradient(
+    into = ReadGradient(
         query=tf.reduce_sum(into_keys, axis=0),
         keys=into_keys,
         memory=weights[..., None] * into_mean,
         scale=product_over_time(hidden, into_scores[..., None])[:, 0],
     )
+    return ReadGradient(*(tf.cast(gradient, dtype) for gradient in into))
+
+
+def _hidden(query: Tensor, slots: Slots) -> Tensor:
+    """``tanh(k_i + q)`` (S, ..., a), in float32 at least."""
+    return tf.tanh(at_least_float32(slots.keys) + at_least_float32(query))
 
 
 def _products(values: Tensor, vector: Tensor) -> Tensor:
