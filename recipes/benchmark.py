@@ -33,6 +33,7 @@ from zoo.tasks.complexity_benchmark import LayerComplexity
 from zoo.tasks.load_benchmark import ServerLoad
 from zoo.tasks.lstmn_benchmark import TapeSpeed
 from zoo.tasks.translation_benchmark import TranslationSpeed
+from zoo.training.bounds import Count, Rate
 from zoo.training.command import start
 
 if TYPE_CHECKING:
@@ -46,17 +47,17 @@ class Training:
 
     model: Literal["dcn", "dcn_plus"] = "dcn"
     """The architecture."""
-    hidden_dim: int = 100
+    hidden_dim: Count = 100
     """Hidden size."""
-    pool_size: int = 4
+    pool_size: Count = 4
     """Linear pieces of each maxout."""
-    embedding_dim: int = 100
+    embedding_dim: Count = 100
     """Size of the frozen word vectors."""
-    batch_size: int = 32
+    batch_size: Count = 32
     """Examples a step."""
-    steps: int = 60
+    steps: Count = 60
     """Steps measured, after ten to warm up."""
-    dropout: float = 0.2
+    dropout: Rate = 0.2
     """Rate of dropout."""
 
 
@@ -66,11 +67,11 @@ class Serving:
 
     folder: tyro.conf.Positional[Path]
     """The SavedModel."""
-    words: int = 300
+    words: Count = 300
     """Words of the context."""
-    batch_size: int = 32
+    batch_size: Count = 32
     """Questions of the larger batch."""
-    calls: int = 30
+    calls: Count = 30
     """Calls measured, after five to warm up."""
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from zoo.tasks.cloze_recipe import ClozeSettings, run_cloze
+from zoo.training.bounds import Count, NotNegative, Rate
 from zoo.training.command import start
 
 
@@ -26,13 +27,13 @@ class Settings(ClozeSettings):
     """Attention over attention, or the attention-sum reader."""
     shared_encoder: bool = False
     """Whether one encoder reads document and query."""
-    embedding_dim: int | None = None
+    embedding_dim: Count | None = None
     """Size of a word vector."""
-    hidden_dim: int | None = None
+    hidden_dim: Count | None = None
     """Hidden size of each direction of an encoder."""
-    dropout: float | None = None
+    dropout: Rate | None = None
     """Rate of dropout on word vectors."""
-    embedding_l2: float | None = None
+    embedding_l2: NotNegative | None = None
     """Weight of the word vectors' sum of squares in the loss."""
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from zoo.training.bounds import Count
 from zoo.training.command import start
 
 if TYPE_CHECKING:
@@ -26,13 +27,13 @@ class Settings:
     """Folder of a finished run of recipes.cloze_aoa."""
     data_dir: Path | None = None
     """Folder of the data sets; by default $ZOO_DATA, then the Keras cache."""
-    n_best: int = 5
+    n_best: Count = 5
     """Candidates of a question that are re-ranked."""
-    order: int = 8
+    order: Count = 8
     """Longest n-gram of the language models."""
-    classes: int = 1000
+    classes: Count = 1000
     """Word classes."""
-    iterations: int = 5
+    iterations: Count = 5
     """Passes over all words that make them."""
 
 

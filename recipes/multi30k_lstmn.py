@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from zoo.tasks.translation_recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
+from zoo.training.bounds import Count
 from zoo.training.command import start
 
 
@@ -22,7 +23,7 @@ class Settings(RecurrentSettings):
 
     fusion: Literal["deep", "shallow"] = "deep"
     """Attention to the source inside of the decoder's cell, or outside."""
-    window: int | None = None
+    window: Count | None = None
     """How many of its own last words a step reads; None: all."""
     include_initial: bool = True
     """Whether the state before the first word can be read as well."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from zoo.tasks.translation_recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
+from zoo.training.bounds import Count, Positive
 from zoo.training.command import start
 
 
@@ -28,15 +29,15 @@ class Settings(RecurrentSettings):
     """Whether the lowest layer also reads the last attentional vector."""
     reverse_source: bool = True
     """Whether the encoder reads from the last word to the first."""
-    half_width: int = 10
+    half_width: Count = 10
     """D of a local window."""
     window: Literal["floor", "real"] = "floor"
     """Positions of a local window around a real-valued centre."""
     renormalise: bool = False
     """Whether the weights of local_p sum to one."""
-    depth: int = 1
+    depth: Count = 1
     """Layers of encoder and decoder."""
-    initial_range: float | None = None
+    initial_range: Positive | None = None
     """Weights begin between minus and plus this number."""
 
 

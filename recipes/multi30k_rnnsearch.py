@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from zoo.tasks.translation_recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
+from zoo.training.bounds import Count
 from zoo.training.command import start
 
 
@@ -22,9 +23,9 @@ class Settings(RecurrentSettings):
 
     readout: Literal["appendix", "eq4", "groundhog"] = "appendix"
     """Which state a word is read out of."""
-    alignment_dim: int | None = None
+    alignment_dim: Count | None = None
     """Units of the alignment model."""
-    maxout_dim: int | None = None
+    maxout_dim: Count | None = None
     """Maxout units of the readout."""
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from zoo.tasks.translation_recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
+from zoo.training.bounds import Count, Positive
 from zoo.training.command import start
 
 
@@ -25,11 +26,11 @@ class Settings(RecurrentSettings):
     """The architecture."""
     reverse_source: bool = True
     """Whether Sutskever's encoder reads from the last word to the first."""
-    depth: int = 1
+    depth: Count = 1
     """Layers of Sutskever's encoder and decoder."""
-    initial_range: float | None = None
+    initial_range: Positive | None = None
     """Sutskever's weights begin between minus and plus this number."""
-    maxout_dim: int | None = None
+    maxout_dim: Count | None = None
     """Maxout units of the readout of the other two."""
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from zoo.tasks.translation_recipe import TranslationSettings, run_translation
+from zoo.training.bounds import Count, Positive, Rate
 from zoo.training.command import start
 
 
@@ -23,17 +24,17 @@ from zoo.training.command import start
 class Settings(TranslationSettings):
     """Settings of the run. Those given as None depend on the data; the run folder records them."""
 
-    model_dim: int | None = None
+    model_dim: Count | None = None
     """Size of every vector between the layers."""
-    feed_forward_dim: int | None = None
+    feed_forward_dim: Count | None = None
     """Hidden size of the feed-forward networks."""
-    num_heads: int = 4
+    num_heads: Count = 4
     """Heads of every attention."""
-    key_dim: int | None = None
+    key_dim: Count | None = None
     """Size of a head's queries and keys; None: model_dim over num_heads."""
-    value_dim: int | None = None
+    value_dim: Count | None = None
     """Size of a head's values; None: likewise."""
-    depth: int | None = None
+    depth: Count | None = None
     """Layers of the encoder, and of the decoder."""
     norm: Literal["post", "pre"] = "post"
     """Whether LayerNorm stands after the residual sum, as in the paper, or before the sublayer."""
@@ -41,20 +42,20 @@ class Settings(TranslationSettings):
     """Vectors that say where a word stands."""
     shared_embeddings: bool | None = None
     """Whether one table serves both languages and the softmax; None: of a joint vocabulary."""
-    attention_dropout: float = 0.0
+    attention_dropout: Rate = 0.0
     """Rate of dropout on the weights of attention."""
-    activation_dropout: float = 0.0
+    activation_dropout: Rate = 0.0
     """Rate of dropout inside the feed-forward networks."""
     smoothing_over: Literal["others", "all"] = "others"
     """Which words share what label smoothing takes from the right one."""
     schedule: Literal["cosine", "inverse_square_root"] = "inverse_square_root"
     """How the learning rate falls after the warm-up: along a cosine to a twentieth in the last
     step, or, as in the paper, with the inverse square root of the step."""
-    beta_2: float = 0.98
+    beta_2: Rate = 0.98
     """Decay of Adam's mean of squared gradients."""
-    epsilon: float = 1e-9
+    epsilon: Positive = 1e-9
     """What Adam adds to their root."""
-    clip_norm: float | None = None
+    clip_norm: Positive | None = None
     """Largest norm of the whole gradient; None: any."""
 
 

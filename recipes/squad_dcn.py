@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from zoo.tasks.reading_recipe import ReadingSettings, run_reading
+from zoo.training.bounds import Count, Rate
 from zoo.training.command import start
 
 
@@ -24,11 +25,11 @@ class Settings(ReadingSettings):
 
     model: Literal["dcn", "dcn_plus"] = "dcn"
     """The architecture."""
-    hidden_dim: int | None = None
+    hidden_dim: Count | None = None
     """Hidden size of every part."""
-    pool_size: int = 4
+    pool_size: Count = 4
     """Linear pieces of each maxout."""
-    iterations: int = 4
+    iterations: Count = 4
     """Estimates of the pointing decoder."""
     end_uses: Literal["previous", "current"] = "previous"
     """Which start the end scorer reads."""
@@ -36,7 +37,7 @@ class Settings(ReadingSettings):
     """Iterations that count in the loss."""
     question_initializer: Literal["glorot_uniform", "identity"] | None = None
     """Initialiser of the question's projection W_Q."""
-    dropout: float | None = None
+    dropout: Rate | None = None
     """Rate of dropout."""
 
 

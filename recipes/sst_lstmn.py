@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from zoo.tasks.classification_recipe import ClassificationSettings, run_classification
+from zoo.training.bounds import Count, NotNegative
 from zoo.training.command import start
 
 
@@ -27,11 +28,11 @@ class Settings(ClassificationSettings):
     """Five classes, or negative and positive without what is neutral."""
     phrases: bool = False
     """Whether every phrase of the training trees is an example; the test is on sentences."""
-    depth: int = 1
+    depth: Count = 1
     """Number of layers."""
     skip_connections: bool = False
     """Whether upper layers read the words too."""
-    l2: float | None = None
+    l2: NotNegative | None = None
     """Weight of the sum of squares of all matrices but the table of words in the loss."""
 
 

@@ -16,11 +16,13 @@ same sentences. The run folder gets both as ``result.json``, and ``lengths.png``
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import tyro
 
+from zoo.training.bounds import Count, NotNegative
 from zoo.training.command import start
 
 if TYPE_CHECKING:
@@ -48,17 +50,22 @@ class Settings:
     """Language to translate to."""
     data_dir: Path | None = None
     """Folder of the data sets; by default $ZOO_DATA, then the Keras cache."""
-    joined: int = 5
+    joined: Count = 5
     """Sentences of the longest sources."""
-    bucket_words: int = 10
+    bucket_words: Count = 10
     """Words from one bucket of lengths to the next."""
-    minimum_sources: int = 50
+    minimum_sources: Count = 50
     """Buckets with fewer sources are left out."""
-    beam_width: int = 5
+    beam_width: Count = 5
     """Of the search."""
-    length_penalty: float = 1.0
+    length_penalty: NotNegative = 1.0
     """GNMT's exponent."""
-    batch_size: int = 32
+    bleu_tokenize: Literal["auto", "13a", "intl", "zh", "char", "ja-mecab", "ko-mecab", "none"] = (
+        "auto"
+    )
+    """Tokeniser of sacreBLEU. auto: zh for Chinese, char for Japanese, Korean and languages without
+    spaces, 13a for others. The two of MeCab need the extra: pip install .[mecab]"""
+    batch_size: Count = 32
     """Sources translated at a time."""
     run_dir: Path = Path("runs/translation_lengths")
     """Folder to write to."""
@@ -72,27 +79,27 @@ def main(settings: Settings) -> dict[str, Any]:
             is longer than a model reads, or no bucket has sources enough.
         OSError: if data are missing.
     """
-    from zoo.metrics.translation import bleu
+    from zoo.metrics.translation import bleu, choose_bleu_tokenizer
     from zoo.plots import save_figure, scores_by_length
     from zoo.tasks.translation_lengths import buckets_of_words, join_sentences, score_buckets
     from zoo.training.runs import write_json
 
     check(settings)
+    tokenizer = choose_bleu_tokenizer(settings.target, settings.bleu_tokenize)
     folders = find_models(settings.models, settings.labels)
     data, pairs = read_test_part(settings)
     frame = join_sentences(pairs, settings.joined)
+    sources, references = [*frame["source"]], [*frame["target"]]
     translations, aligned = {}, {}
     for label, folder in folders.items():
-        translations[label], aligned[label] = translate_all(
-            folder, label, [*frame["source"]], settings
-        )
-    words = buckets_of_words(frame["source"], settings.bucket_words)
-    references = [*frame["target"]]
-    by_words = score_buckets(words, references, translations, settings.minimum_sources)
-    by_sentences = score_buckets([*frame["sentences"]], references, translations)
+        translations[label], aligned[label] = translate_all(folder, label, sources, settings)
+    words = buckets_of_words(sources, settings.bucket_words)
+    score = partial(score_buckets, bleu_tokenizer=tokenizer)
+    by_words = score(words, references, translations, settings.minimum_sources)
+    by_sentences = score([*frame["sentences"]], references, translations)
     for name, rows in (("words", by_words), ("sentences joined", by_sentences)):
         print(f"\n{table(name, rows)}")
-    signature = bleu(["a"], ["a"]).signature
+    signature = bleu(references, references, tokenize=tokenizer).signature
     print(f"\nBLEU (tokens per token of the references), {signature}")
 
     settings.run_dir.mkdir(parents=True, exist_ok=True)

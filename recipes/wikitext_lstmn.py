@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from zoo.tasks.language_model_recipe import LanguageModelSettings, run_language_model
+from zoo.training.bounds import Count, Positive, Rate, Whole
 from zoo.training.command import start
 
 
@@ -22,24 +23,24 @@ from zoo.training.command import start
 class Settings(LanguageModelSettings):
     """Settings of the run. Those given as None depend on the data; the run folder records them."""
 
-    embedding_dim: int | None = None
+    embedding_dim: Count | None = None
     """Size of a word vector."""
-    hidden_dim: int | None = None
+    hidden_dim: Count | None = None
     """Hidden size of every layer."""
-    depth: int = 1
+    depth: Count = 1
     """Number of layers."""
     skip_connections: bool = False
     """Whether upper layers read the words too."""
-    window: int | None = None
+    window: Whole | None = None
     """How many of the last slots a step reads; 1 is an LSTM, 0 all that are there; None: 2 of what
     people wrote, all of the sample."""
     include_initial: bool = True
     """Whether the state before the first word can be read as well."""
     tie_embeddings: bool = False
     """Whether the table of words is the softmax's matrix too."""
-    initial_range: float | None = None
+    initial_range: Positive | None = None
     """Words and softmax begin between minus and plus this number."""
-    dropout: float | None = None
+    dropout: Rate | None = None
     """Rate of dropout; the paper has none."""
 
 

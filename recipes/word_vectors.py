@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from zoo.training.bounds import Count, NotNegative, Positive, Seed
 from zoo.training.command import start
 
 if TYPE_CHECKING:
@@ -47,23 +48,23 @@ class Settings:
     """Whether tokens are what stands between spaces, their case kept, as in cloze questions."""
     data_dir: Path | None = None
     """Folder of the data sets; by default $ZOO_DATA, then the Keras cache."""
-    dimensions: int = 100
+    dimensions: Count = 100
     """Size of a vector."""
-    window: int = 5
+    window: Count = 5
     """How many words on either side are predicted at most."""
-    negative: int = 5
+    negative: Count = 5
     """Noise words per predicted word."""
-    minimum_count: int = 3
+    minimum_count: Count = 3
     """Words that occur less often get no vector."""
-    subsample: float = 3e-5
+    subsample: NotNegative = 3e-5
     """Words more frequent than this are skipped at random (Mikolov et al., section 2.3)."""
-    epochs: int = 6
+    epochs: Count = 6
     """Passes over the texts."""
-    learning_rate: float = 0.025
+    learning_rate: Positive = 0.025
     """At the beginning; falls linearly to almost nothing."""
-    workers: int = 2
+    workers: Count = 2
     """Training threads. One makes a run repeatable, together with the seed."""
-    seed: int = 0
+    seed: Seed = 0
     """Seed of the initial vectors and of the noise."""
 
 

@@ -5,8 +5,9 @@ import math
 import pandas as pd
 import pytest
 import sacrebleu
+from sacrebleu.tokenizers import tokenizer_ja_mecab
 
-from zoo.metrics.translation import bleu, exact_match, perplexity
+from zoo.metrics.translation import bleu, choose_bleu_tokenizer, exact_match, perplexity
 
 PREDICTIONS = ["A dog runs over the green grass.", "Zwei Männer stehen am Herd, oder?"]
 REFERENCES = ["A dog is running over green grass.", "Zwei Männer stehen am Herd."]
@@ -35,6 +36,66 @@ def test_signature_says_how() -> None:
     assert bleu(PREDICTIONS, REFERENCES).signature == f"nrefs:1|case:mixed|{rest}"
     lower = bleu(PREDICTIONS, REFERENCES, lowercase=True)
     assert lower.signature == f"nrefs:1|case:lc|{rest}"
+
+
+SENTENCES = {
+    "zh": ("两只狗在绿色的草地上奔跑。", "一只狗在绿色的草地上睡觉。", "zh"),
+    "zh-Hant": ("兩隻狗在綠色的草地上奔跑。", "一隻狗在綠色的草地上睡覺。", "zh"),
+    "ja": ("二匹の犬が緑の草の上を走っている。", "一匹の犬が緑の草の上で寝ている。", "char"),
+    "ko": ("개 두 마리가 풀밭을 달린다.", "개 한 마리가 풀밭에서 잔다.", "char"),
+    "th": ("สุนัขสองตัววิ่งบนหญ้า", "สุนัขตัวหนึ่งนอนบนหญ้า", "char"),
+    "de": ("Zwei Hunde rennen über das Gras.", "Ein Hund schläft auf dem Gras.", "13a"),
+}
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_a_sentence_of_any_language_is_scored_by_degrees(language: str) -> None:
+    right, similar, tokens = SENTENCES[language]
+    tokenize = choose_bleu_tokenizer(language)
+    result = bleu([right], [right], tokenize=tokenize)
+    assert result.score == 100.0
+    assert f"|eff:no|tok:{tokens}|" in result.signature
+    assert "order" not in result.signature
+    assert 5 < bleu([similar], [right], tokenize=tokenize).score < 95
+
+
+@pytest.mark.parametrize(
+    ("phrase", "order"), [("Hund", 1), ("Zwei Hunde", 2), ("Ein Hund rennt", 3)]
+)
+def test_phrases_without_four_tokens_are_scored_by_the_n_grams_they_hold(phrase, order) -> None:
+    result = bleu([phrase], [phrase])
+    assert result.score == 100.0
+    assert result.precisions == (100.0,) * order
+    assert result.signature.endswith(f"|order:{order}")
+    assert "order" not in bleu([phrase], [f"{phrase} {'x ' * (4 - order)}"]).signature
+
+
+def test_the_longest_n_grams_are_those_of_the_references() -> None:
+    """With sacreBLEU's effective order one word is worth more than two words of three."""
+    references = ["ein alter Hund", "eine junge Katze"]
+    words = bleu(["ein", "eine"], references)
+    phrases = bleu(["ein alter Esel", "eine junge Maus"], references)
+    assert words.score == 0.0
+    assert phrases.score == pytest.approx(100 * (4 / 6 * 2 / 4 * 1 / 4) ** (1 / 3))
+    effective = sacrebleu.BLEU(effective_order=True)
+    assert effective.corpus_score(["ein", "eine"], [references]).score > 13
+
+
+def test_a_tokeniser_is_chosen_by_language_or_by_name() -> None:
+    for language in ("zh_CN", "ZHO", "cmn-Hans", "yue"):
+        assert choose_bleu_tokenizer(language) == "zh"
+    assert choose_bleu_tokenizer("jpn") == "char"
+    for language in ("fr", "cs", "zha", ""):
+        assert choose_bleu_tokenizer(language) == "13a"
+    assert choose_bleu_tokenizer("zh", "intl") == "intl"
+
+
+def test_a_tokeniser_that_cannot_be_had_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match=r"tokenize must be one of .*, got 'moses'"):
+        choose_bleu_tokenizer("de", "moses")
+    monkeypatch.setattr(tokenizer_ja_mecab, "MeCab", None)
+    with pytest.raises(ModuleNotFoundError, match=r"ja-mecab needs .*: pip install \.\[mecab\]$"):
+        choose_bleu_tokenizer("ja", "ja-mecab")
 
 
 def test_case_counts_unless_it_is_lowered() -> None:

@@ -177,7 +177,7 @@ def test_one_reader_is_trained_on_both_kinds_from_given_vectors(tmp_path: Path) 
     ("wrong", "message"),
     [
         ({"unknown_slots": 0, "hide_candidates": 0.5}, r"hide_candidates is 0\.5, expected 0 with"),
-        ({"hide_candidates": 0.5, "readings": 0}, "readings is 0, expected at least 1"),
+        ({"hide_candidates": 0.5, "readings": 0}, "readings must be positive, got 0"),
         ({"readings": 2}, "readings is 2, expected 1 where hide_candidates is 0"),
     ],
 )

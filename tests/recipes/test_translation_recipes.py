@@ -252,6 +252,45 @@ def test_trains_on_files_in_the_layout_of_multi30k(tmp_path: Path) -> None:
         rnnsearch.main(dataclasses.replace(settings, hidden_dim=6))
 
 
+DIGITS = "〇一二三四五六七八九"
+
+
+@pytest.mark.usefixtures("graphs_as_they_are")
+def test_a_language_without_spaces_keeps_the_best_weights_and_not_the_first(tmp_path) -> None:
+    numbers = [f"{n:02}" for n in range(100)]
+    for split in SPLITS:
+        (tmp_path / f"{split}.en").write_text("".join(f"{a} {b}\n" for a, b in numbers))
+        chinese = ["".join(DIGITS[int(digit)] for digit in number) for number in numbers]
+        (tmp_path / f"{split}.zh").write_text("".join(f"{text}年\n" for text in chinese))
+    settings = rnnsearch.Settings(
+        data_dir=tmp_path,
+        run_dir=tmp_path / "run",
+        target="zh",
+        vocabulary="words",
+        embedding_dim=16,
+        hidden_dim=16,
+        alignment_dim=16,
+        maxout_dim=16,
+        dropout=0.0,
+        label_smoothing=0.0,
+        learning_rate=0.03,
+        warmup_steps=4,
+        ema_decay=0.0,
+        epochs=4,
+        batch_size=10,
+        beam_width=1,
+    )
+    result = rnnsearch.main(settings)
+    assert "|tok:zh|" in result["signature"]
+    scores = [one["bleu"] for one in result["history"]]
+    assert result["best_score"] == max(scores) > max(scores[0], 5)
+    assert result["bleu"] == pytest.approx(max(scores))  # the test part is the validation part
+    stored = json.loads((tmp_path / "run" / "settings.json").read_text())
+    assert stored["bleu_tokenize"] == "zh"
+    with pytest.raises(ValueError, match="bleu_tokenize: 'zh' in the folder, '13a' now"):
+        rnnsearch.main(dataclasses.replace(settings, bleu_tokenize="13a"))
+
+
 @pytest.mark.usefixtures("graphs_as_they_are")
 def test_a_transformer_with_one_vocabulary_is_trained_by_tokens_and_averaged(tmp_path) -> None:
     write_parallel(tmp_path)
@@ -286,7 +325,17 @@ def test_a_transformer_with_one_vocabulary_is_trained_by_tokens_and_averaged(tmp
     [
         (rnnsearch, ["--data", "multi30k", "--source", "nl"], "language: expected one of"),
         (luong, ["--data", "multi30k", "--source", "de"], "target: expected another language"),
-        (seq2seq, ["--data", "sample", "--dropout", "1.5"], "dropout is 1.5, expected at least 0"),
+        (
+            seq2seq,
+            ["--data", "sample", "--dropout", "1.5"],
+            "dropout must be at least 0 and less than 1, got 1.5",
+        ),
+        (
+            rnnsearch,
+            ["--data", "sample", "--learning-rate", "-1"],
+            "learning_rate must be positive",
+        ),
+        (luong, ["--data", "sample", "--clip-norm", "0"], "clip_norm must be positive"),
         (
             rnnsearch,
             ["--data", "sample", "--batch-size", "0"],

@@ -1,5 +1,6 @@
 """Cloze questions to ids and batches, and accuracy by candidates."""
 
+import numpy as np
 import pandas as pd
 import pytest
 import tensorflow as tf
@@ -125,6 +126,19 @@ def test_accuracy_is_of_the_best_candidates_in_the_order_of_the_rows(vocabulary,
     assert evaluate() == {"accuracy": 25.0}
     expected = [[1, 1, 0], [2, 2, 0], [0, 1, 0], [1, 0, 0]]
     assert evaluate.probabilities().tolist() == expected
+
+
+def test_the_loss_of_the_answers_is_among_the_metrics_where_it_is_asked_for(vocabulary):
+    class Halves(Counting):
+        def __call__(self, inputs, training):
+            return {"probabilities": 0.5 * super().__call__(inputs, training)["probabilities"]}
+
+    examples = encode(vocabulary)
+    evaluate = ClozeEvaluator(Halves(), examples, with_loss=True)
+    chances = evaluate.probabilities()[range(len(examples)), examples.answer_index]
+    assert sorted({*chances.tolist()}) == [0.0, 0.5, 1.0]  # 0: it is not in its document
+    expected = -np.log(np.maximum(chances, 1e-30)).mean()
+    assert evaluate() == {"accuracy": 25.0, "answer_loss": pytest.approx(expected)}
 
 
 def test_a_question_without_a_candidate_in_its_document_is_not_answered_by_luck(vocabulary):

@@ -113,6 +113,13 @@ def test_perplexity_is_that_of_the_reference_with_bounded_tapes(options):
     assert measured == again
 
 
+@pytest.mark.parametrize(("loss", "expected"), [(1e4, np.inf), (np.nan, np.nan)])
+def test_a_perplexity_beyond_all_floats_is_infinite(loss, expected):
+    evaluate = PerplexityEvaluator(make(), IDS, segment_length=40)
+    evaluate._losses = lambda inputs, targets: (loss, 1.0)
+    np.testing.assert_equal(evaluate()["perplexity"], expected)
+
+
 def test_rows_that_do_not_divide_the_text_count_every_word_once():
     model, ids = make(), np.tile(IDS, 5)[:197]
     one = PerplexityEvaluator(model, ids, segment_length=10, slots=9, rows=1)()

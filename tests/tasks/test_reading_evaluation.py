@@ -1,5 +1,6 @@
 """Scoring a reading model on a data set, with a model that points where the question says."""
 
+import numpy as np
 import pandas as pd
 import pytest
 import tensorflow as tf
@@ -96,6 +97,32 @@ def test_scores_are_percentages_over_all_rows(make):
     # Punctuation and articles do not count; the first row has one word of "café 😀 opened".
     assert scores["exact_match"] == pytest.approx(100.0 * 4 / 6)
     assert scores["f1"] == pytest.approx(100.0 * (4 + 0.5) / 6)
+
+
+@pytest.mark.parametrize("batch_size", [1, 64])
+def test_the_loss_of_the_answers_is_among_the_metrics_where_it_is_asked_for(make, batch_size):
+    """Of answers that are found at the offset that the data set gives: here those at offset 0."""
+    rows = [
+        ("łódź", SHORT, ["Old"]),
+        ("in", LONG, ["In"]),
+        ("tower łódź", LONG, ["the Tower in Łódź!"]),  # does not stand where it is said to
+    ]
+    evaluate, model = make(rows, batch_size=batch_size, with_loss=True)
+    model.example_losses = lambda targets, outputs: (
+        tf.cast(tf.reduce_sum(tf.ones_like(outputs["start"]), axis=1), tf.float32)
+        + 100.0 * tf.cast(targets["start"] + targets["end"], tf.float32),
+        None,
+    )
+    scores = evaluate()
+    lengths = evaluate.examples.context.row_lengths().numpy()
+    padded = [lengths[row] if batch_size == 1 else max(lengths) for row in (0, 1)]
+    assert evaluate.examples.start.tolist() == [0, 0, -1]
+    assert scores["answer_loss"] == pytest.approx(np.mean(padded))
+    plain = make(rows, batch_size=batch_size)[0]()
+    assert {name: scores[name] for name in plain} == plain
+    nowhere, model = make(rows[2:], with_loss=True)
+    model.example_losses = lambda targets, outputs: (tf.zeros(tf.shape(targets["start"])), None)
+    assert np.isnan(nowhere()["answer_loss"])
 
 
 @pytest.mark.parametrize("limit", [None, 11, 10, 1])

@@ -127,6 +127,15 @@ def test_scores_are_those_of_the_written_text(make_evaluator):
     assert scores["exact_match"] == pytest.approx(100 * 3 / 5)
 
 
+def test_bleu_is_computed_as_the_evaluator_is_told(make_evaluator):
+    references = [target for _, target in PAIRS]
+    evaluate = make_evaluator(bleu_tokenizer="char")
+    expected = bleu(WRITTEN, references, tokenize="char")
+    assert evaluate()["bleu"] == expected.score != make_evaluator()()["bleu"]
+    assert evaluate.signature == expected.signature
+    assert "|tok:13a|" in make_evaluator().signature
+
+
 @pytest.mark.parametrize("batch_size", [1, 2, 64])
 def test_perplexity_is_per_token_of_the_reference_with_its_end(make_evaluator, batch_size):
     size = 4 + len(GERMAN)

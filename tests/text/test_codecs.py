@@ -30,9 +30,11 @@ def test_codecs_travel_inside_a_saved_model(tmp_path):
     """Written, moved, the codecs' files gone, in a process without this package: the same."""
     write_vocabulary(tmp_path / "words.txt", ["the", "cat", "'s", "„", "“", "well", ","])
     train_subwords(["the cat's „naps“, well", "a b c"], tmp_path / "subwords.model", 30)
+    train_subwords(["一只猫在睡觉，好吧", "a b c"], tmp_path / "others.model", 30)
     codecs = {
         "words": WordCodec(tmp_path / "words.txt", language="de"),
         "subwords": SubwordCodec(tmp_path / "subwords.model"),
+        "others": SubwordCodec(tmp_path / "others.model"),  # a translator may have two
     }
 
     def serve(text: tf.Tensor) -> dict[str, tf.Tensor]:

@@ -38,7 +38,12 @@ class Sequence:
         self.values = list(values)
 
     def __call__(self):
-        return {"f1": self.values.pop(0)}
+        value = self.values.pop(0)
+        return (
+            dict(zip(("f1", "loss"), value, strict=True))
+            if isinstance(value, tuple)
+            else {"f1": value}
+        )
 
 
 def evaluated(values, epochs=10, **arguments) -> Progress:
@@ -63,6 +68,89 @@ def test_a_lower_score_can_be_the_better_one_and_nan_never_is():
     progress = evaluated([float("nan"), 5.0, 4.0, float("nan")], epochs=4, mode="min")
     assert (progress.best_score, progress.best_step) == (4.0, 3 * STEPS_PER_EPOCH)
     assert progress.evaluations_without_gain == 1
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("values", "best", "without_gain"),
+    [
+        ([(0.0, 3.0), (0.0, 1.0), (0.0, 2.0)], 2, 1),  # the first is not kept for being the first
+        ([(0.0, 3.0), (0.0, 3.0), (0.0, 3.0)], 1, 2),
+        ([(0.0, 1.0), (0.5, 9.0), (0.5, 9.5)], 2, 1),  # a better score wins whatever the loss
+        ([(0.5, 9.0), (0.0, 1.0), (0.5, 8.0)], 3, 0),
+        ([(0.0, NAN), (0.0, 5.0), (0.0, NAN)], 2, 1),
+        ([(0.0, float("inf")), (0.0, 5.0), (NAN, 1.0)], 2, 1),
+    ],
+)
+@pytest.mark.parametrize("mode", ["max", "min"])
+def test_ties_are_broken_by_the_loss(values, best, without_gain, mode):
+    sign = 1.0 if mode == "max" else -1.0
+    signed = [(sign * score, loss) for score, loss in values]
+    progress = evaluated(signed, epochs=3, mode=mode, ties="loss")
+    assert progress.best_step == best * STEPS_PER_EPOCH
+    assert progress.evaluations_without_gain == without_gain
+
+
+def test_a_lower_loss_among_equal_scores_is_no_reason_to_stop():
+    values = [(0.0, 5.0), (0.0, 4.0), (0.0, 3.0), (0.0, 3.0), (0.0, 3.0), (9.0, 1.0)]
+    assert evaluated(values, patience=2, ties="loss").step == 5 * STEPS_PER_EPOCH
+
+
+def test_the_loss_of_the_best_evaluation_is_remembered_by_a_checkpoint(tmp_path):
+    """In the format of old: what is needed stands in the history."""
+    whole = evaluated([(0.0, 3.0), (0.0, 1.0), (0.0, 2.0), (0.0, 0.5)], epochs=4, ties="loss")
+    progress = evaluated([(0.0, 3.0), (0.0, 1.0)], epochs=2, ties="loss")
+    progress.write(tmp_path / "progress.json")
+    again = Progress()
+    again.read(tmp_path / "progress.json")
+    rest = Sequence((0.0, 2.0), (0.0, 0.5))
+    callback = EvaluateAndKeepBest(rest, again, monitor="f1", ties="loss")
+    fit(built_toy(), CountSteps(again), callback, epochs=2)
+    assert (again.best_step, whole.best_step) == (4 * STEPS_PER_EPOCH,) * 2
+    assert again.evaluations_without_gain == whole.evaluations_without_gain == 0
+
+
+def test_ties_with_a_run_that_has_not_kept_the_loss_go_to_that_run():
+    progress = Progress(step=11, best_score=0.5, best_step=11, history=[{"step": 11, "f1": 0.5}])
+    callback = EvaluateAndKeepBest(Sequence((0.5, 1.0)), progress, monitor="f1", ties="loss")
+    fit(built_toy(), CountSteps(progress), callback)
+    assert progress.best_step == 11
+
+
+@pytest.mark.parametrize(
+    ("values", "ties", "line"),
+    [
+        (
+            [(0.0, 3.0), (0.0, 1.0)],
+            "loss",
+            "f1 was 0 at all 2 evaluations and chose nothing: the weights of step 22 are kept, by "
+            "the lowest loss",
+        ),
+        (
+            [0.25, 0.25],
+            None,
+            "f1 was 0.25 at all 2 evaluations and chose nothing: the weights of step 11 are kept, "
+            "by the first",
+        ),
+        (
+            [NAN, NAN],
+            None,
+            "f1 was nan at all 2 evaluations and chose nothing: the last weights are kept",
+        ),
+        ([0.0, 0.5], None, None),
+        ([0.5], None, None),
+    ],
+)
+def test_a_monitor_that_never_moves_is_one_line(values, ties, line, caplog):
+    progress = Progress()
+    callback = EvaluateAndKeepBest(
+        Sequence(*values), progress, monitor="f1", ties=ties, logger=logging.getLogger("test")
+    )
+    fit(built_toy(), CountSteps(progress), callback, epochs=len(values))
+    callback.warn_if_constant()
+    assert messages(caplog) == ([] if line is None else [line])
 
 
 def test_evaluation_every_so_many_steps():
@@ -113,6 +201,8 @@ def test_bad_arguments_of_an_evaluation_are_refused():
             EvaluateAndKeepBest(dict, progress, monitor="f1", **arguments)
     with pytest.raises(ValueError, match="monitor is 'f1'; the metrics are accuracy, loss"):
         EvaluateAndKeepBest(lambda: {"accuracy": 1.0, "loss": 2.0}, progress, monitor="f1").run()
+    with pytest.raises(ValueError, match="ties is 'loss'; the metrics are f1"):
+        EvaluateAndKeepBest(lambda: {"f1": 1.0}, progress, monitor="f1", ties="loss").run()
     with pytest.raises(ValueError, match="every must be"):
         SaveCheckpoints(None, every=0)
 

@@ -256,6 +256,37 @@ def test_the_model_ends_with_the_best_weights_and_they_are_averages(tmp_path):
     assert differ([kernel], [seen[3][0]])  # the checkpoint holds the trained weights
 
 
+def test_killed_and_resumed_equals_straight_where_the_loss_decides(tmp_path):
+    """The monitored metric stands still; `f1` goes up and down, and is taken for a loss here."""
+    model = None
+
+    def evaluate():
+        return {"bleu": 0.0, "loss": scores(model)()["f1"]}
+
+    reports, kept = [], []
+    for lives in ((), (7, 9)):
+        folder = tmp_path / f"{len(lives)}"
+        for batches in (*lives, None):
+            run = RunFolder(folder, {})
+            model = compiled_toy()
+            killed = [KillAt(batches)] if batches else []
+            try:
+                choice = {"evaluate": evaluate, "monitor": "bleu", "ties": "loss"}
+                options = {"evaluate_every": 6, "checkpoint_every": 4, "callbacks": killed}
+                report = train(model, Batches(), epochs=3, run=run, **choice, **options)
+            except Killed:
+                continue
+            finally:
+                run.close()
+        reports.append(comparable(report))
+        kept.append(weights(model))
+        assert "bleu was 0 at all 6 evaluations" in (folder / "train.log").read_text()
+    history, best = reports[0]["history"], reports[0]["best_step"]
+    assert best == min(history, key=lambda record: record["loss"])["step"] != history[0]["step"]
+    assert reports[1] == reports[0]
+    assert_equal(kept[1], kept[0])
+
+
 def test_without_an_evaluation_the_last_averages_remain(tmp_path):
     model, report = start(tmp_path, evaluate=None, epochs=1)
     assert report["history"] == []

@@ -2,7 +2,9 @@
 
 BLEU depends on how text is cut into tokens, so a figure means something only beside the signature
 that says how: Post, "A Call for Clarity in Reporting BLEU Scores", WMT 2018. Hypotheses and
-references are detokenised text; sacreBLEU cuts both in the same way (13a, that of WMT).
+references are detokenised text; sacreBLEU cuts both in the same way. 13a, that of WMT, cuts at
+spaces and punctuation: where a language writes no spaces, a whole sentence is one token, and BLEU
+is 0 whatever is translated.
 """
 
 import math
@@ -11,6 +13,16 @@ from typing import NamedTuple
 
 from sacrebleu.metrics import BLEU
 
+_TOKENIZERS = {
+    **dict.fromkeys(("zh", "zho", "cmn", "yue"), "zh"),
+    # sacreBLEU's ja-mecab and ko-mecab need dictionaries that not everybody has installed; which
+    # figure comes out must not depend on that.
+    **dict.fromkeys(("ja", "jpn", "ko", "kor"), "char"),
+    **dict.fromkeys(("th", "tha", "lo", "lao", "km", "khm", "my", "mya", "bo", "bod"), "char"),
+}
+_DEFAULT_TOKENIZER = "13a"
+_ORDER = 4  # BLEU counts n-grams up to this length, if it can
+
 
 class BleuScore(NamedTuple):
     """BLEU of a corpus, and what to quote beside it."""
@@ -18,38 +30,72 @@ class BleuScore(NamedTuple):
     score: float
     """0 to 100."""
     signature: str
-    """Of sacreBLEU: references, case, tokens, smoothing and version."""
+    """Of sacreBLEU: references, case, tokens, smoothing and version. `order:2` at its end says that
+    n-grams up to 2 are counted, not up to 4."""
     precisions: tuple[float, ...]
-    """Of 1-grams to 4-grams, in percent."""
+    """Of 1-grams to 4-grams, or as far as n-grams are counted, in percent."""
     brevity_penalty: float
     """1 if the hypotheses are as long as the references, less if they are shorter."""
     length_ratio: float
     """Tokens of the hypotheses per token of the references."""
 
 
+def choose_bleu_tokenizer(language: str, chosen: str = "auto") -> str:
+    """Chooses sacreBLEU's tokeniser for a language.
+
+    Args:
+        language: Code of the target language, such as `de`, `zh` or `zh-Hant`.
+        chosen: Name of a tokeniser of sacreBLEU; "auto": `zh` for Chinese, `char` for Japanese,
+            Korean, Thai, Lao, Khmer, Burmese and Tibetan, `13a` for all others.
+
+    Returns:
+        Its name.
+
+    Raises:
+        ValueError: sacreBLEU has no such tokeniser.
+        ModuleNotFoundError: The tokeniser needs packages that are not installed.
+    """
+    if chosen == "auto":
+        primary = language.lower().replace("_", "-").split("-")[0]
+        chosen = _TOKENIZERS.get(primary, _DEFAULT_TOKENIZER)
+    _metric(chosen)
+    return chosen
+
+
 def bleu(
-    predictions: Sequence[str], references: Sequence[str], *, lowercase: bool = False
+    predictions: Sequence[str],
+    references: Sequence[str],
+    *,
+    lowercase: bool = False,
+    tokenize: str = _DEFAULT_TOKENIZER,
 ) -> BleuScore:
     """BLEU of a corpus with one reference a sentence, as `sacrebleu` prints it.
+
+    If no reference has as many as four tokens, BLEU would be 0 whatever is predicted: n-grams are
+    then counted up to the longest reference, as the signature says. sacreBLEU's effective order
+    looks at the longest prediction instead, and so may score one word above most of a phrase.
 
     Args:
         predictions: Translations, detokenised.
         references: As many, detokenised; row i is the reference of prediction i.
         lowercase: Whether case counts not (`sacrebleu -lc`).
+        tokenize: Tokeniser of sacreBLEU, see `choose_bleu_tokenizer`.
 
     Returns:
         The score with its signature.
 
     Raises:
-        ValueError: There is no sentence, or the numbers differ.
+        ValueError: There is no sentence, the numbers differ, or there is no such tokeniser.
         TypeError: A prediction or a reference is not a string.
+        ModuleNotFoundError: The tokeniser needs packages that are not installed.
     """
     _check_pairs(predictions, references)
-    metric = BLEU(tokenize="13a", lowercase=lowercase)
+    metric = _metric(tokenize, lowercase)
+    metric.max_ngram_order = order = _order(metric, references)
     score = metric.corpus_score(list(predictions), [list(references)])
     return BleuScore(
         score=min(float(score.score), 100.0),  # which rounding may exceed
-        signature=str(metric.get_signature()),
+        signature=f"{metric.get_signature()}" + (f"|order:{order}" if order < _ORDER else ""),
         precisions=tuple(map(float, score.precisions)),
         brevity_penalty=float(score.bp),
         length_ratio=float(score.sys_len / score.ref_len) if score.ref_len else 0.0,
@@ -93,6 +139,28 @@ def perplexity(total_nll: float, tokens: int) -> float:
         return math.exp(total_nll / tokens)
     except OverflowError:
         return math.inf
+
+
+def _metric(tokenize: str, lowercase: bool = False) -> BLEU:
+    """Makes sacreBLEU's metric; raises ValueError or ModuleNotFoundError, see `bleu`."""
+    if tokenize not in BLEU.TOKENIZERS:
+        raise ValueError(f"tokenize must be one of {sorted(BLEU.TOKENIZERS)}, got {tokenize!r}")
+    try:
+        return BLEU(tokenize=tokenize, lowercase=lowercase)
+    except RuntimeError as error:
+        raise ModuleNotFoundError(
+            f"the BLEU tokeniser {tokenize} needs packages that are missing: pip install .[mecab]"
+        ) from error
+
+
+def _order(metric: BLEU, references: Sequence[str]) -> int:
+    """Length of the longest n-grams that are counted, 1 to 4."""
+    longest = 1
+    for reference in references:
+        longest = max(longest, len(metric.tokenizer(reference).split()))
+        if longest >= _ORDER:
+            return _ORDER
+    return longest
 
 
 def _check_pairs(predictions: Sequence[str], references: Sequence[str]) -> None:

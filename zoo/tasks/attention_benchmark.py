@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from zoo.tasks.translation_benchmark import fastest, limit_threads
+from zoo.training.bounds import Count
 
 if TYPE_CHECKING:
     from zoo.models.sequence_to_sequence import SequenceToSequenceModel
@@ -25,15 +26,15 @@ HALF_WIDTH = 10
 class AttentionSpeed:
     """Milliseconds a step of global and local attention, decoding and training, as a table."""
 
-    lengths: tuple[int, ...] = (50, 100, 200, 500, 1000)
+    lengths: tuple[Count, ...] = (50, 100, 200, 500, 1000)
     """Tokens of the source."""
-    batch_size: int = 32
+    batch_size: Count = 32
     """Sentences."""
-    steps: int = 40
+    steps: Count = 40
     """Tokens of the target."""
-    calls: int = 8
+    calls: Count = 8
     """Calls measured, of which the fastest counts, after two to warm up."""
-    threads: int | None = None
+    threads: Count | None = None
     """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
     clock: Literal["wall", "cpu"] = "wall"
     """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""

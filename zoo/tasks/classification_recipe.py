@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from zoo.training.bounds import Count, NotNegative, Rate
 from zoo.training.settings import TrainingSettings, build_and_compile, open_run, resolve, train
 
 if TYPE_CHECKING:
@@ -36,25 +37,25 @@ class ClassificationSettings(TrainingSettings):
     """Word vectors in GloVe's or word2vec's text format. Without any they are learned."""
     train_vectors: bool = True
     """Whether vectors of the file are tuned."""
-    first_epoch_gradient: float | None = None
+    first_epoch_gradient: NotNegative | None = None
     """What their gradients are multiplied by in the first epoch; others' are as they are."""
-    minimum_count: int = 1
+    minimum_count: Count = 1
     """Words of the training part that occur less often are unknown."""
     case_fold: bool = True
     """Whether words are lower-cased."""
-    maximum_tokens: int = 100
+    maximum_tokens: Count = 100
     """Texts are cut here."""
-    embedding_dim: int | None = None
+    embedding_dim: Count | None = None
     """Size of a word vector, where none are given."""
-    hidden_dim: int | None = None
+    hidden_dim: Count | None = None
     """Hidden size of every part."""
-    window: int | None = None
+    window: Count | None = None
     """How many of the last slots a step reads; 1 is an LSTM; None: all."""
     include_initial: bool = True
     """Whether the state before the first word can be read as well."""
-    dropout: float | None = None
+    dropout: Rate | None = None
     """Rate of dropout in the classifier."""
-    word_dropout: float | None = None
+    word_dropout: Rate | None = None
     """Rate of dropout on word vectors."""
 
 
@@ -122,7 +123,10 @@ def _train(
     codec: "WordCodec",
     run: "RunFolder",
 ) -> tuple["BaseModel", dict[str, Any]]:
-    """Trains; the best checkpoint is the most accurate on the validation part."""
+    """Trains; the best checkpoint is the most accurate on the validation part.
+
+    Of equal ones it is the one with the lowest loss.
+    """
     from zoo.tasks.classification import encode_examples
     from zoo.tasks.endpoints import asking
     from zoo.tasks.given_vectors import vectors_for
@@ -151,7 +155,8 @@ def _train(
         _start_from(vectors, model, settings.first_epoch_gradient, batches.steps_per_epoch)
     evaluate = _evaluator(settings, model, data.validation, data, codec)
     ask = asking(_endpoint(settings, data, model, codec).serve, *_texts(data))
-    report = train(settings, model, batches, run, evaluate, monitor="accuracy", ask=ask)
+    choice = {"monitor": "accuracy", "ties": "loss"}
+    report = train(settings, model, batches, run, evaluate, ask=ask, **choice)
     model.embedding.pass_on = None
     return model, report
 

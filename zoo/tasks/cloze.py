@@ -15,6 +15,7 @@ from zoo.text.vocabulary import UNKNOWN, Vocabulary, choose_words, count_words
 
 EVALUATION_BATCH = 64
 """Questions that are evaluated at a time, each of them once."""
+_IMPOSSIBLE = 1e-30  # in place of a probability of 0
 _CHUNK = 2048  # questions encoded at a time: bounds memory, large enough to hide the overhead
 
 
@@ -249,6 +250,7 @@ class ClozeEvaluator:
         kinds: Iterable[str] = (),
         *,
         batch_size: int = EVALUATION_BATCH,
+        with_loss: bool = False,
     ) -> None:
         """Takes what to score.
 
@@ -257,8 +259,10 @@ class ClozeEvaluator:
             examples: Questions, encoded with `training=False`.
             kinds: Of each question, if there are several kinds to tell apart.
             batch_size: Examples per batch.
+            with_loss: Whether `answer_loss` is among the metrics.
         """
         self.examples = examples
+        self._with_loss = with_loss
         self._kinds = np.array([*kinds])
         self._batches = examples.batches(batch_size, candidates=True)
         self._model = model
@@ -267,23 +271,27 @@ class ClozeEvaluator:
         self._probabilities = tf.function(self._ask, input_signature=[signature], autograph=False)
 
     def __call__(self) -> dict[str, float]:
-        """Returns `accuracy` in percent, and `accuracy_` with a kind if there are several."""
-        right = self.predict() == self.examples.answer_index
+        """Returns the metrics.
+
+        `accuracy` in percent, `accuracy_` with a kind if there are several, and `answer_loss`, the
+        mean of -log P(answer) among the candidates, if it was asked for.
+        """
+        probabilities = self.probabilities()
+        right = _best(probabilities) == self.examples.answer_index
         kinds = sorted({*self._kinds.tolist()})
         parts = {f"_{kind}": right[self._kinds == kind] for kind in kinds if len(kinds) > 1}
-        return {
+        metrics = {
             f"accuracy{kind}": 100.0 * float(np.mean(part))
             for kind, part in {"": right, **parts}.items()
         }
+        return metrics | ({"answer_loss": self._loss(probabilities)} if self._with_loss else {})
 
     def predict(self) -> np.ndarray:
         """Returns the number of the best candidate of each question, (rows,).
 
         The first of equals; -1 where no candidate is in the document: that is no answer.
         """
-        probabilities = self.probabilities()
-        best = np.argmax(probabilities, axis=1)
-        return np.where(probabilities.max(axis=1) > 0, best, -1)
+        return _best(self.probabilities())
 
     def probabilities(self) -> np.ndarray:
         """Returns P of every candidate of each question, float32 (rows, most candidates)."""
@@ -294,5 +302,16 @@ class ClozeEvaluator:
             found[rows.numpy(), : values.shape[1]] = values
         return found
 
+    def _loss(self, probabilities: np.ndarray) -> float:
+        """Mean of -log P(answer); an answer that is not in the document has a constant one."""
+        chances = probabilities[np.arange(len(probabilities)), self.examples.answer_index]
+        return float(np.mean(-np.log(np.maximum(chances.astype(np.float64), _IMPOSSIBLE))))
+
     def _ask(self, inputs: dict[str, tf.Tensor]) -> tf.Tensor:
         return self._model(inputs, training=False)["probabilities"]
+
+
+def _best(probabilities: np.ndarray) -> np.ndarray:
+    """Number of the best candidate of each question, see `ClozeEvaluator.predict`."""
+    best = np.argmax(probabilities, axis=1)
+    return np.where(probabilities.max(axis=1) > 0, best, -1)

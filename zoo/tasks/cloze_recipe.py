@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from zoo.training.bounds import Count, Probability, Whole
 from zoo.training.settings import TrainingSettings, build_and_compile, open_run, resolve, train
 
 if TYPE_CHECKING:
@@ -60,23 +61,23 @@ class ClozeSettings(TrainingSettings):
     vectors: Path | None = None
     """Word vectors in GloVe's or word2vec's text format that the training begins with, of words
     between spaces whose case is kept. Their size is embedding_dim. Without any they are learned."""
-    maximum_vocabulary: int = 100_000
+    maximum_vocabulary: Count = 100_000
     """Words kept, the most frequent ones."""
-    minimum_count: int | None = None
+    minimum_count: Count | None = None
     """Words that occur less often in the training part are unknown."""
-    unknown_slots: int | None = None
+    unknown_slots: Whole | None = None
     """How many unknown words of a question are told apart, half of them capitalised ones."""
     more_questions: bool = False
     """Whether to train on questions about every sentence of the training windows of both kinds, and
     not only on those of the file."""
-    hide_candidates: float | None = None
+    hide_candidates: Probability | None = None
     """How probable it is in training that a question's word that can be an answer is read as an
     unknown one, as most names of a new book are; None: 0.5 for named entities of books, else 0.
     With both kinds, those of the named entities."""
-    readings: int = 1
+    readings: Count = 1
     """How often the trained reader reads each question; with more than once, other words that can
     be names are hidden each time, as in training, and the attention is averaged."""
-    maximum_document_tokens: int = 1000
+    maximum_document_tokens: Count = 1000
     """Training documents are cut here; questions whose answer is beyond are dropped and counted."""
 
 
@@ -135,8 +136,6 @@ def _resolve(settings: Any, recipe: str, defaults: Mapping[str, Mapping[str, Any
         settings = replace(settings, hide_candidates=0.5 if hidden else 0.0)
     if settings.hide_candidates and not settings.unknown_slots:
         raise ValueError(f"hide_candidates is {settings.hide_candidates}, expected 0 without slots")
-    if settings.readings < 1:
-        raise ValueError(f"readings is {settings.readings}, expected at least 1")
     if settings.readings > 1 and not settings.hide_candidates:
         raise ValueError(f"readings is {settings.readings}, expected 1 where hide_candidates is 0")
     return settings
@@ -162,6 +161,8 @@ def _train(
 ) -> tuple["ClozeEndpoint", dict[str, Any]]:
     """Trains; the best checkpoint has the highest accuracy on the validation part, read once.
 
+    Of equal ones it is the one with the lowest loss.
+
     Returns:
         The reader as it is to be asked, and the loop's report.
     """
@@ -184,9 +185,10 @@ def _train(
     readings = readings_for(model, vocabulary, data.training, settings.readings)
     endpoint = ClozeEndpoint(model, vocabulary, slots, readings=readings)
     validation = encode_examples(data.validation, vocabulary, slots, training=False)
-    evaluate = ClozeEvaluator(model, validation, data.validation["kind"])
+    evaluate = ClozeEvaluator(model, validation, data.validation["kind"], with_loss=True)
     ask = asking(endpoint.serve, *_texts(settings, data))
-    report = train(settings, model, batches, run, evaluate, monitor="accuracy", ask=ask)
+    choice = {"monitor": "accuracy", "ties": "answer_loss"}
+    report = train(settings, model, batches, run, evaluate, ask=ask, **choice)
     return endpoint, report
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from zoo.tasks.translation_benchmark import limit_threads, now
+from zoo.training.bounds import Count, Positive
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -46,25 +47,25 @@ Figures = dict[str, dict[str, dict[int, float]]]
 class LayerComplexity:
     """Time and memory of four kinds of layers by the length of what they read, and a picture."""
 
-    lengths: tuple[int, ...] = (32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
+    lengths: tuple[Count, ...] = (32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
     """Positions n, ascending."""
     layers: tuple[LayerName, ...] = LAYERS
     """What to measure."""
-    width: int = 512
+    width: Count = 512
     """Size d of inputs, outputs and hidden states."""
-    num_heads: int = 8
+    num_heads: Count = 8
     """Heads of both kinds of attention."""
-    window: int = 31
+    window: Count = 31
     """Positions r that restricted self-attention sees, odd."""
-    kernel_size: int = 3
+    kernel_size: Count = 3
     """Positions that the convolution sees."""
-    batch_size: int = 1
+    batch_size: Count = 1
     """Sequences."""
-    calls: int = 5
+    calls: Count = 5
     """Least number of calls measured, of which the fastest counts, after one to warm up."""
-    memory_limit: float = 8.0
+    memory_limit: Positive = 8.0
     """GB. A layer is not measured at a length that would take more, as the last one foretells."""
-    threads: int | None = None
+    threads: Count | None = None
     """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
     clock: Literal["wall", "cpu"] = "wall"
     """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""

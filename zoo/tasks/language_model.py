@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from zoo.metrics.translation import perplexity
 from zoo.models.lstmn_language_model import LSTMNLanguageModel
 from zoo.text.batching import without_tuning
 from zoo.text.vocabulary import END, SPECIAL_WORDS, UNKNOWN
@@ -261,7 +262,8 @@ class PerplexityEvaluator:
         for inputs, targets in self.segments:
             loss, words = self._losses(inputs, targets)
             total, count = total + float(loss), count + float(words)
-        return {"perplexity": math.exp(total / count), "tokens": count, "unknown": self._unknown}
+        found = math.nan if math.isnan(total) else perplexity(total, int(count))
+        return {"perplexity": found, "tokens": count, "unknown": self._unknown}
 
     def _segment(
         self, inputs: dict[str, tf.Tensor], targets: tf.Tensor

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from zoo.training.bounds import Count, Factor, Positive, Rate
 from zoo.training.settings import TrainingSettings, build_and_compile, open_run, resolve, train
 
 if TYPE_CHECKING:
@@ -52,22 +53,22 @@ class LanguageModelSettings(TrainingSettings):
 
     data: Literal["auto", "sample", "wikitext-2", "wikitext-103", "ptb"] = "auto"
     """auto: WikiText-2 or the Penn Treebank where it lies, else the generated sample."""
-    vocabulary_size: int | None = None
+    vocabulary_size: Count | None = None
     """Words kept, the most frequent ones; None: all words of the training part."""
-    segment_length: int | None = None
+    segment_length: Count | None = None
     """Words that a gradient flows back over."""
-    carried_slots: int | None = None
+    carried_slots: Count | None = None
     """Slots of each layer's tape that one segment hands to the next, the most recent ones."""
     optimizer: Literal["sgd", "adam"] | None = None
     """adam: on a schedule; sgd: the paper's gradient descent, its rate falling when there is no
     gain."""
-    learning_rate: float | None = None
+    learning_rate: Positive | None = None
     """The highest of the training; None: 1e-2 of adam, 0.65 of sgd, whose loss is the sum over a
     segment's words."""
-    decay: float = 0.6
+    decay: Factor = 0.6
     """What the rate of sgd is multiplied by after an evaluation without a significant gain; the
     paper's is 0.85."""
-    least_gain: float = 0.02
+    least_gain: Rate = 0.02
     """The part by which the perplexity has to fall for a gain to be significant."""
 
 

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Self
 
 import orjson
 
+from zoo.training.bounds import Count, Positive
+
 if TYPE_CHECKING:
     from zoo.serving.servable import Servable
 
@@ -38,9 +40,9 @@ class ServerLoad:
 
     models: tuple[str, ...] = ("squad_dcn", "multi30k_transformer_en_de")
     """Translators and readers, one after the other."""
-    clients: int = 64
+    clients: Count = 64
     """Connections, each of which asks one question at a time."""
-    seconds: float = 60.0
+    seconds: Positive = 60.0
     """Of asking the server, after a warm-up of three; of direct calls a third as many."""
 
     def measure(self) -> dict[str, dict[str, float]]:

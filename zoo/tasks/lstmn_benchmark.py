@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from zoo.tasks.translation_benchmark import WARM_UP_STEPS, fastest, limit_threads
+from zoo.training.bounds import Count
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -27,27 +28,27 @@ FIRST_WORD = 4  # after the special ones
 class TapeSpeed:
     """Time a word by the length of a text and by window, and whole steps beside an LSTM's."""
 
-    lengths: tuple[int, ...] = (50, 100, 200, 400)
+    lengths: tuple[Count, ...] = (50, 100, 200, 400)
     """Words T of a text, of the first table."""
-    windows: tuple[int, ...] = (10, 50)
+    windows: tuple[Count, ...] = (10, 50)
     """Windows of the first table, before "all"."""
-    batch_size: int = 40
+    batch_size: Count = 40
     """Rows that are read side by side."""
-    embedding_dim: int = 150
+    embedding_dim: Count = 150
     """Size of a word vector."""
-    hidden_dim: int = 300
+    hidden_dim: Count = 300
     """Hidden size."""
-    vocabulary_size: int = 10_000
+    vocabulary_size: Count = 10_000
     """Words of the softmax."""
-    segment_length: int = 35
+    segment_length: Count = 35
     """Words of a row in a step of the second table."""
-    carried_slots: int = 10
+    carried_slots: Count = 10
     """Slots that a step of the second table goes on with, in its row "carried"."""
-    steps: int = 40
+    steps: Count = 40
     """Steps of the second table, of which the fastest counts, after ten to warm up."""
-    calls: int = 8
+    calls: Count = 8
     """Calls of the first table, of which the fastest counts, after two to warm up."""
-    threads: int | None = None
+    threads: Count | None = None
     """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
     clock: Literal["wall", "cpu"] = "wall"
     """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""

@@ -1,5 +1,6 @@
 """Reading comprehension: questions and contexts to ids, answers to token spans."""
 
+import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -230,6 +231,7 @@ class ReadingEvaluator:
         *,
         batch_size: int = 64,
         maximum_answer_tokens: int | None = 30,
+        with_loss: bool = False,
     ) -> None:
         """Takes what to score.
 
@@ -239,7 +241,9 @@ class ReadingEvaluator:
             frame: The data set with its gold answers.
             batch_size: Examples per batch.
             maximum_answer_tokens: Longest answer considered; None for any length.
+            with_loss: Whether `answer_loss` is among the metrics.
         """
+        self._with_loss = with_loss
         self.examples = examples
         self.frame = frame
         self.maximum_answer_tokens = maximum_answer_tokens
@@ -248,16 +252,39 @@ class ReadingEvaluator:
         self._spans = tf.function(self._best_spans, reduce_retracing=True, autograph=False)
 
     def __call__(self) -> dict[str, float]:
-        """Returns `exact_match` and `f1`, in percent."""
-        return evaluate_squad(self.predict(), self.frame)
+        """Returns `exact_match` and `f1`, in percent, and `answer_loss` if it was asked for.
+
+        `answer_loss` is the model's mean loss of the first gold answers, of those rows where this
+        is a span of tokens; NaN where there is none.
+        """
+        answers, loss = self._answers()
+        return evaluate_squad(answers, self.frame) | ({} if loss is None else {"answer_loss": loss})
 
     def predict(self) -> dict[str, str]:
         """Returns the predicted answer of every question by its id."""
+        return self._answers()[0]
+
+    def _answers(self) -> tuple[dict[str, str], float | None]:
+        """Predicts all answers; also their mean loss, if it is wanted."""
         first = np.zeros(len(self.examples.rows), np.int64)
         last = np.zeros_like(first)
+        losses = np.zeros(len(first))
+        gold = np.stack([self.examples.start, self.examples.end], axis=1)
         for inputs, rows in self._batches.evaluation():
-            spans = self._spans(inputs)
-            first[rows.numpy()], last[rows.numpy()] = spans.starts.numpy(), spans.ends.numpy()
+            places = rows.numpy()
+            spans, losses[places] = self._spans(inputs, gold[places])
+            first[places], last[places] = spans.starts.numpy(), spans.ends.numpy()
+        return self._texts(first, last), self._mean(losses)
+
+    def _mean(self, losses: np.ndarray) -> float | None:
+        """Mean over the rows that have a span."""
+        if not self._with_loss:
+            return None
+        known = losses[self.examples.start >= 0]
+        return float(known.mean()) if len(known) else math.nan
+
+    def _texts(self, first: np.ndarray, last: np.ndarray) -> dict[str, str]:
+        """Texts between tokens (rows,), by the questions' ids."""
         starts, ends = self.examples.context_starts, self.examples.context_ends
         start_bytes = _pick(starts, first)
         end_bytes = _pick(ends, last)
@@ -269,9 +296,14 @@ class ReadingEvaluator:
             )
         }
 
-    def _best_spans(self, inputs: dict[str, tf.Tensor]) -> Spans:
+    def _best_spans(self, inputs: dict[str, tf.Tensor], gold: tf.Tensor) -> tuple[Spans, tf.Tensor]:
+        """Spans of a batch, and losses (B,) of the gold ones, (B, 2) int32; 0 if not wanted."""
         outputs = self._model(inputs, training=False)
-        return best_spans(outputs["start"], outputs["end"], self.maximum_answer_tokens)
+        spans = best_spans(outputs["start"], outputs["end"], self.maximum_answer_tokens)
+        if not self._with_loss:
+            return spans, tf.zeros(tf.shape(gold)[:1])
+        start, end = tf.unstack(tf.maximum(gold, 0), axis=1)
+        return spans, self._model.example_losses({"start": start, "end": end}, outputs)[0]
 
 
 def _pick(offsets: tf.RaggedTensor, tokens: np.ndarray) -> np.ndarray:

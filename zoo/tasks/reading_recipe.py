@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from zoo.training.bounds import Count, NotNegative
 from zoo.training.settings import TrainingSettings, build_and_compile, open_run, resolve, train
 
 if TYPE_CHECKING:
@@ -50,15 +51,15 @@ class ReadingSettings(TrainingSettings):
     """auto: SQuAD where it lies, else the generated sample; squad: downloads it if it is absent."""
     vectors: Path | None = None
     """Word vectors in GloVe's or word2vec's text format. Without any they are learned."""
-    maximum_vocabulary: int = 100_000
+    maximum_vocabulary: Count = 100_000
     """Words kept of the vectors, the first of the file: the most frequent ones."""
-    vector_norm: float | None = None
+    vector_norm: NotNegative | None = None
     """Norm that each vector of the file is scaled to; 0: as in the file."""
     train_vectors: bool = False
     """Whether pretrained vectors are tuned; the paper keeps them fixed."""
-    maximum_context_tokens: int = 400
+    maximum_context_tokens: Count = 400
     """Training contexts are cut here; answers beyond are dropped and counted."""
-    maximum_answer_tokens: int = 20
+    maximum_answer_tokens: Count = 20
     """Longest answer considered when predicting."""
 
 
@@ -136,7 +137,10 @@ def _train(
     vocabulary: "Vocabulary",
     run: "RunFolder",
 ) -> tuple[dict[str, Any], dict[str, float]]:
-    """Trains; returns the loop's report and the metrics of the best weights."""
+    """Trains; returns the loop's report and the metrics of the best weights.
+
+    The best ones have the highest F1, of equal ones the lowest loss.
+    """
     from zoo.tasks.endpoints import asking
     from zoo.tasks.reading import ReadingEvaluator, encode_examples
     from zoo.tasks.reading_endpoint import ReadingEndpoint
@@ -149,13 +153,19 @@ def _train(
     run.logger.info("training rows: %s", examples.counts)
     evaluation = encode_examples(data.evaluation, tokenizer, vocabulary, training=False)
 
-    def evaluator() -> ReadingEvaluator:
-        limit = settings.maximum_answer_tokens
-        return ReadingEvaluator(model, evaluation, data.evaluation, maximum_answer_tokens=limit)
+    def evaluator(with_loss: bool = False) -> ReadingEvaluator:
+        return ReadingEvaluator(
+            model,
+            evaluation,
+            data.evaluation,
+            maximum_answer_tokens=settings.maximum_answer_tokens,
+            with_loss=with_loss,
+        )
 
     batches = examples.batches(settings.batch_size, settings.seed)
     ask = asking(ReadingEndpoint(model, tokenizer, vocabulary).serve, *_texts(settings, data))
-    report = train(settings, model, batches, run, evaluator(), monitor="f1", ask=ask)
+    choice = {"monitor": "f1", "ties": "answer_loss"}
+    report = train(settings, model, batches, run, evaluator(with_loss=True), ask=ask, **choice)
     return report, evaluator()()  # another graph: the trained model may compute otherwise
 
 

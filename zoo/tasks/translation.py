@@ -5,6 +5,7 @@ Sources end in ``</s>``; the decoder reads ``<s> y_1 .. y_n`` and predicts ``y_1
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,7 @@ class TranslationEvaluator:
         batch_size: int = 64,
         beam_width: int = 1,
         length_penalty: float = 1.0,
+        bleu_tokenizer: str = "13a",
     ) -> None:
         """Takes what to score.
 
@@ -145,6 +147,7 @@ class TranslationEvaluator:
             batch_size: pairs a batch.
             beam_width: of the search; 1: greedy.
             length_penalty: the exponent of the length normalisation of a beam.
+            bleu_tokenizer: of sacreBLEU, see ``zoo.metrics.translation.choose_bleu_tokenizer``.
 
         Raises:
             ValueError: if examples and references differ in number.
@@ -159,20 +162,26 @@ class TranslationEvaluator:
         self._batches = examples.batches(batch_size)
         self._beam_width = beam_width
         self._length_penalty = length_penalty
+        self._bleu = partial(bleu, tokenize=bleu_tokenizer)
         ids = tf.TensorSpec([None, None], tf.int32)
         pair = {"source": ids, "target": ids}
         self._translate = tf.function(self._search, input_signature=[ids], autograph=False)
         self._score = tf.function(self._losses, input_signature=[pair, ids], autograph=False)
 
     def __call__(self) -> dict[str, float]:
-        """Returns ``bleu`` (13a), ``bleu_lowercase``, ``exact_match`` (%), ``perplexity``."""
+        """Returns ``bleu``, ``bleu_lowercase``, ``exact_match`` (%) and ``perplexity``."""
         predictions = self.predict()
         return {
-            "bleu": bleu(predictions, self.references).score,
-            "bleu_lowercase": bleu(predictions, self.references, lowercase=True).score,
+            "bleu": self._bleu(predictions, self.references).score,
+            "bleu_lowercase": self._bleu(predictions, self.references, lowercase=True).score,
             "exact_match": exact_match(predictions, self.references),
             "perplexity": self.perplexity(),
         }
+
+    @property
+    def signature(self) -> str:
+        """sacreBLEU's, of ``bleu``."""
+        return self._bleu(self.references, self.references).signature
 
     def predict(self) -> list[str]:
         """The translation of every source, in order."""

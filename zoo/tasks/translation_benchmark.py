@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from zoo.training.bounds import Count, Rate
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -38,21 +40,21 @@ class TranslationSpeed:
     """Rows to measure, e.g. RNNsearch "LuongTranslator, global"; none named: all."""
     preset: str = "small"
     """Sizes of the models."""
-    vocabulary_size: int = 10_000
+    vocabulary_size: Count = 10_000
     """Ids of each side."""
-    batch_size: int = 64
+    batch_size: Count = 64
     """Pairs of a training step."""
-    dropout: float = 0.2
+    dropout: Rate = 0.2
     """Rate of dropout in training."""
-    steps: int = 60
+    steps: Count = 60
     """Training steps measured, after ten to warm up."""
-    maximum_length: int = 40
+    maximum_length: Count = 40
     """Tokens of every translation."""
-    beam_width: int = 5
+    beam_width: Count = 5
     """Of the beam search."""
-    calls: int = 8
+    calls: Count = 8
     """Batches decoded, after two to warm up."""
-    threads: int | None = None
+    threads: Count | None = None
     """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
     clock: Literal["wall", "cpu"] = "wall"
     """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""

@@ -93,6 +93,8 @@ def score_buckets(
     references: Sequence[str],
     translations: Mapping[str, Sequence[str]],
     minimum: int = 1,
+    *,
+    bleu_tokenizer: str = "13a",
 ) -> list[dict[str, Any]]:
     """Scores each bucket of sources.
 
@@ -101,6 +103,7 @@ def score_buckets(
         references: of each source.
         translations: model -> its translation of each source.
         minimum: buckets with fewer sources are left out.
+        bleu_tokenizer: of sacreBLEU, see ``zoo.metrics.translation.choose_bleu_tokenizer``.
 
     Returns:
         For each bucket, in order, ``bucket`` (its name), ``sources`` (how many), and of each model
@@ -115,7 +118,10 @@ def score_buckets(
         if len(rows) < minimum:
             continue
         right = [references[row] for row in rows]
-        scores = {name: bleu([t[row] for row in rows], right) for name, t in translations.items()}
+        scores = {
+            name: bleu([t[row] for row in rows], right, tokenize=bleu_tokenizer)
+            for name, t in translations.items()
+        }
         found.append(
             {
                 "bucket": "-".join(map(str, bucket)) if isinstance(bucket, tuple) else str(bucket),

@@ -4,9 +4,10 @@ A recipe adds the settings of its architecture and the function that builds the 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from zoo.training.bounds import Count, NotNegative, Positive, Rate
 from zoo.training.settings import TrainingSettings, build_and_compile, open_run, resolve, train
 
 if TYPE_CHECKING:
@@ -66,31 +67,36 @@ class TranslationSettings(TrainingSettings):
     """Language to translate to."""
     vocabulary: Literal["joint", "separate", "words"] | None = None
     """joint: subwords of both languages together; separate: of each; words: those of each."""
-    vocabulary_size: int | None = None
+    vocabulary_size: Count | None = None
     """Subwords of a vocabulary; at most so many words."""
-    dropout: float | None = None
+    dropout: Rate | None = None
     """Rate of dropout."""
-    label_smoothing: float | None = None
+    label_smoothing: Rate | None = None
     """Probability that the right word gives away to all others in the loss."""
-    batch_tokens: int | None = None
+    batch_tokens: Count | None = None
     """Tokens of a step, padding counted, on the longer side; None: batch_size pairs."""
-    maximum_tokens: int = 80
+    maximum_tokens: Count = 80
     """Training pairs with more tokens on a side are dropped and counted."""
-    clip_norm: float | None = 1.0
+    clip_norm: Positive | None = 1.0
     """Largest norm of the whole gradient; None: any."""
-    beam_width: int | None = None
+    beam_width: Count | None = None
     """Of the search on the test part and of the shipped model."""
-    length_penalty: float = 1.0
+    length_penalty: NotNegative = 1.0
     """GNMT's exponent, of the same."""
+    bleu_tokenize: Literal["auto", "13a", "intl", "zh", "char", "ja-mecab", "ko-mecab", "none"] = (
+        "auto"
+    )
+    """Tokeniser of sacreBLEU. auto: zh for Chinese, char for Japanese, Korean and languages without
+    spaces, 13a for others. The two of MeCab need the extra: pip install .[mecab]"""
 
 
 @dataclass(frozen=True)
 class RecurrentSettings(TranslationSettings):
     """Settings of the recipes whose models read and write word by word."""
 
-    embedding_dim: int | None = None
+    embedding_dim: Count | None = None
     """Size of a word vector."""
-    hidden_dim: int | None = None
+    hidden_dim: Count | None = None
     """Hidden size of every recurrent layer."""
 
 
@@ -116,12 +122,15 @@ def run_translation(
     Returns:
         What ``result.json`` holds.
     """
+    from zoo.metrics.translation import choose_bleu_tokenizer
     from zoo.tasks.translation_data import load_translation_data, make_codecs, resolve_data
 
     languages = (settings.source, settings.target)
     data_name = resolve_data(settings.data, *languages, settings.data_dir)
     settings = resolve(settings, recipe, data_name, SHARED_DEFAULTS, defaults)
-    run = open_run(settings)
+    tokenizer = choose_bleu_tokenizer(settings.target, settings.bleu_tokenize)
+    settings = replace(settings, bleu_tokenize=tokenizer)
+    run = open_run(settings, added={"bleu_tokenize": "13a"})
     data = load_translation_data(data_name, *languages, settings.data_dir, run.logger)
     run.check_data(data.record.sha256)
     codecs = make_codecs(data, run.vocabulary, settings.vocabulary, settings.vocabulary_size)
@@ -139,7 +148,10 @@ def _train(
     codecs: Codecs,
     run: "RunFolder",
 ) -> tuple["SequenceToSequenceModel", dict[str, Any]]:
-    """Trains; the best checkpoint is the one with the highest BLEU on the validation part."""
+    """Trains; the best checkpoint is the one with the highest BLEU on the validation part.
+
+    Of equal ones it is the one with the lowest perplexity.
+    """
     from zoo.tasks.endpoints import asking
     from zoo.tasks.translation import TranslationEvaluator, encode_pairs
     from zoo.tasks.translation_endpoint import TranslationEndpoint
@@ -152,11 +164,20 @@ def _train(
         settings, lambda: make_model(settings, *sizes), batches.steps_per_epoch
     )
     validation = encode_pairs(data.validation, *codecs)
-    evaluate = TranslationEvaluator(model, validation, data.validation["target"], codecs[1])
+    evaluate = TranslationEvaluator(
+        model,
+        validation,
+        data.validation["target"],
+        codecs[1],
+        bleu_tokenizer=settings.bleu_tokenize,
+    )
     ask = None
     if "alignment" in model.ATTENTION:
         ask = asking(TranslationEndpoint(model, *codecs, beam_width=1).serve, _text(settings, data))
-    return model, train(settings, model, batches, run, evaluate, monitor="bleu", ask=ask)
+    report = train(
+        settings, model, batches, run, evaluate, monitor="bleu", ties="perplexity", ask=ask
+    )
+    return model, report
 
 
 def _text(settings: Any, data: "TranslationData") -> str:
@@ -179,7 +200,6 @@ def _test(
     codecs: Codecs,
 ) -> tuple[dict[str, float], str]:
     """Metrics on the test part with the shipped search, and sacreBLEU's signature."""
-    from zoo.metrics.translation import bleu
     from zoo.tasks.translation import TranslationEvaluator, encode_pairs
 
     evaluate = TranslationEvaluator(
@@ -189,8 +209,9 @@ def _test(
         codecs[1],
         beam_width=settings.beam_width,
         length_penalty=settings.length_penalty,
+        bleu_tokenizer=settings.bleu_tokenize,
     )
-    return evaluate(), bleu(["a"], ["a"]).signature
+    return evaluate(), evaluate.signature
 
 
 def _export(

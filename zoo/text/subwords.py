@@ -10,6 +10,7 @@ same ids.
 """
 
 import copy
+import hashlib
 import io
 import os
 from collections.abc import Iterable
@@ -143,7 +144,10 @@ class SubwordCodec(tf.Module):
         self._path = None if isinstance(model, bytes) else os.fspath(model)
         model = model if isinstance(model, bytes) else Path(model).read_bytes()
         self._vocabulary_size = _check_model(model, self._path or "model")
-        self._ids = tf_text.SentencepieceTokenizer(model=model, out_type=tf.int32)
+        # TensorFlow finds the model by the name of the node that holds it: of two models with one
+        # name in a SavedModel only one would be left once it is loaded. So each has its own.
+        name = f"sentencepiece_{hashlib.sha256(model).hexdigest()[:16]}"
+        self._ids = tf_text.SentencepieceTokenizer(model=model, out_type=tf.int32, name=name)
         # Another view of the same resource: two of them would store the model twice.
         self._surface = copy.copy(self._ids)
         self._surface.out_type = tf.string

@@ -56,6 +56,7 @@ class EvaluateAndKeepBest(keras.callbacks.Callback):
         *,
         monitor: str,
         mode: str = "max",
+        ties: str | None = None,
         every: int | None = None,
         patience: int | None = None,
         checkpointer: Checkpointer | None = None,
@@ -69,8 +70,10 @@ class EvaluateAndKeepBest(keras.callbacks.Callback):
             progress: where the scores are remembered.
             monitor: the metric that decides which weights are the best.
             mode: `max` if a higher value is better, `min` if a lower one is.
+            ties: the metric, a loss, that decides between equal values of the monitored one: the
+                weights with the lower value are the better ones. None keeps the first.
             every: steps between evaluations; None evaluates at the end of each epoch.
-            patience: stop after this many evaluations in a row without a better value.
+            patience: stop after this many evaluations in a row without better weights.
             checkpointer: writes the best weights; None only remembers the scores.
             average: its averages are in the model while it is evaluated and written.
             logger: gets a line for each evaluation.
@@ -88,6 +91,7 @@ class EvaluateAndKeepBest(keras.callbacks.Callback):
         self.progress = progress
         self.monitor = monitor
         self.mode = mode
+        self.ties = ties
         self.every = every
         self.patience = patience
         self.checkpointer = checkpointer
@@ -111,7 +115,7 @@ class EvaluateAndKeepBest(keras.callbacks.Callback):
             logs: of the training; its `loss` is written beside the metrics.
 
         Raises:
-            ValueError: the metrics lack the monitored one.
+            ValueError: the metrics lack the monitored one, or the one that decides ties.
         """
         if self.average is None:
             self._evaluate(logs or {})
@@ -121,21 +125,36 @@ class EvaluateAndKeepBest(keras.callbacks.Callback):
         if self.patience is not None and self.progress.evaluations_without_gain >= self.patience:
             self.model.stop_training = True
 
+    def warn_if_constant(self) -> None:
+        """Log a line if the monitored metric had one value at all evaluations, of several."""
+        progress, name = self.progress, self.monitor
+        values = {str(record[name]) for record in progress.history}  # str: NaN equals NaN
+        if len(progress.history) < 2 or len(values) > 1:
+            return
+        kept = "the last weights are kept"
+        if progress.best_step is not None:
+            reason = "first" if self.ties is None else f"lowest {self.ties}"
+            kept = f"the weights of step {progress.best_step} are kept, by the {reason}"
+        self.logger.warning(
+            "%s was %.4g at all %d evaluations and chose nothing: %s",
+            *(name, progress.history[0][name], len(progress.history), kept),
+        )
+
     def _evaluate(self, logs: Mapping[str, float]) -> None:
         """Evaluate the weights that are in the model, and keep them if they are the best."""
         progress = self.progress
         metrics = {name: float(value) for name, value in self.evaluate().items()}
         progress.count_time()
-        if self.monitor not in metrics:
-            raise ValueError(f"monitor is {self.monitor!r}; the metrics are {', '.join(metrics)}")
+        for role, name in {"monitor": self.monitor, "ties": self.ties}.items():
+            if name is not None and name not in metrics:
+                raise ValueError(f"{role} is {name!r}; the metrics are {', '.join(metrics)}")
+        gain = self._is_better(metrics)
         record = {"step": progress.step, "seconds": round(progress.seconds, 1)}
         if "loss" in logs:
             record["loss"] = float(logs["loss"])
         progress.history.append(record | metrics)
-        score = metrics[self.monitor]
-        gain = self._is_better(score)
         if gain:
-            progress.best_score = score
+            progress.best_score = metrics[self.monitor]
             progress.best_step = progress.step
             progress.evaluations_without_gain = 0
             if self.checkpointer is not None:
@@ -145,12 +164,26 @@ class EvaluateAndKeepBest(keras.callbacks.Callback):
         listed = ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
         self.logger.info("step %d: %s%s", progress.step, listed, " (best so far)" if gain else "")
 
-    def _is_better(self, score: float) -> bool:
-        """Return whether a score beats the best one; NaN never does."""
+    def _is_better(self, metrics: Mapping[str, float]) -> bool:
+        """Return whether metrics beat the best ones; a monitored NaN never does."""
+        score, best = metrics[self.monitor], self.progress.best_score
         if math.isnan(score):
             return False
-        best = self.progress.best_score
-        return best is None or (score > best if self.mode == "max" else score < best)
+        if best is None:
+            return True
+        if score == best:
+            return self.ties is not None and metrics[self.ties] < self._loss_of_best(self.ties)
+        return score > best if self.mode == "max" else score < best
+
+    def _loss_of_best(self, name: str) -> float:
+        """Return a metric of the best evaluation; it is not stored twice, so history tells it.
+
+        NaN counts as infinity. Histories of older runs may lack the metric: nothing beats that.
+        """
+        progress = self.progress
+        best = next(one for one in progress.history if one["step"] == progress.best_step)
+        loss = best.get(name, -math.inf)
+        return math.inf if math.isnan(loss) else loss
 
 
 class SaveCheckpoints(keras.callbacks.Callback):

@@ -11,6 +11,7 @@ from typing import Any
 
 import tyro
 
+from zoo.training.bounds import check_numbers
 from zoo.training.interruption import StoppedBySignalError
 
 _BOX = str.maketrans(dict.fromkeys("╭╮╰╯│─", " "))
@@ -21,10 +22,11 @@ def start(
 ) -> None:
     """Runs `main` with the settings of the command line.
 
-    What a user can mend is one line on standard error: a wrong argument, with exit status 2, or a
-    bad setting, a missing or broken file, a diverging loss, with exit status 1. Anything else is a
-    bug and keeps its traceback. A training that a signal stopped says in one line how to go on, and
-    exits with 128 and the number of the signal.
+    Numbers out of the bounds of their annotations (`zoo.training.bounds`) are refused before `main`
+    begins. What a user can mend is one line on standard error: a wrong argument, with exit status
+    2, or a bad setting, a missing or broken file, a diverging loss, with exit status 1. Anything
+    else is a bug and keeps its traceback. A training that a signal stopped says in one line how to
+    go on, and exits with 128 and the number of the signal.
 
     Args:
         main: takes the settings.
@@ -33,7 +35,9 @@ def start(
         program: the command's name in `--help`; by default the script's.
     """
     try:
-        main(_parsed(settings, description, program))
+        chosen = _parsed(settings, description, program)
+        check_numbers(chosen)
+        main(chosen)
     except BrokenPipeError:  # whoever reads the output has seen enough
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # else Python complains at its end
         sys.exit(1)

@@ -49,6 +49,7 @@ def train(
     evaluate: Callable[[], Mapping[str, float]] | None = None,
     monitor: str = "f1",
     mode: str = "max",
+    ties: str | None = None,
     patience: int | None = None,
     checkpoint_every: int = 500,
     evaluate_every: int | None = None,
@@ -74,7 +75,9 @@ def train(
         evaluate: scores the model as it is, without training it; returns metrics by name.
         monitor: the metric that chooses the best weights.
         mode: `max` if a higher value of it is better, `min` if a lower one is.
-        patience: stop after this many evaluations in a row without a better value.
+        ties: the metric, a loss, whose lower value chooses among equal values of the monitored one;
+            None keeps the first of them.
+        patience: stop after this many evaluations in a row without better weights.
         checkpoint_every: steps between checkpoints; each evaluation is followed by one as well.
         evaluate_every: steps between evaluations; None evaluates at the end of each epoch. The
             end of the training is evaluated in any case.
@@ -101,17 +104,16 @@ def train(
     """
     _check(model, epochs, strategy)
     _build(model, batches)
-    progress = Progress()
     every = batches.steps_per_epoch if evaluate_every is None else evaluate_every
     average = _average(model, ema_decay, average_last, every)
-    checkpointer = _checkpointer(model, progress, run, average, carried)
+    checkpointer = _checkpointer(model, run, average, carried)
+    progress = checkpointer.progress
     limits = Limits(checkpointer, epochs * batches.steps_per_epoch, patience, maximum_minutes)
     _resume(checkpointer, limits)
-    evaluator = _evaluator(evaluate, checkpointer, average, monitor, mode, every, patience)
+    evaluator = _evaluator(evaluate, checkpointer, average, monitor, mode, ties, every, patience)
     saving = SaveCheckpoints(checkpointer, checkpoint_every)
-    scalars = TensorBoardScalars(
-        run.tensorboard, progress, batch_size=batches.batch_size, every=log_every, logger=run.logger
-    )
+    pace = {"batch_size": batches.batch_size, "every": log_every}
+    scalars = TensorBoardScalars(run.tensorboard, progress, logger=run.logger, **pace)
     ours = [CountSteps(progress), average, evaluator, saving, scalars, limits]
     with limits.watch, limits.workers.noticed():
         _fit(model, batches, epochs, limits, [one for one in [*ours, *callbacks] if one])
@@ -167,6 +169,7 @@ def _evaluator(
     average: WeightAverage | None,
     monitor: str,
     mode: str,
+    ties: str | None,
     every: int,
     patience: int | None,
 ) -> EvaluateAndKeepBest | None:
@@ -178,6 +181,7 @@ def _evaluator(
         checkpointer.progress,
         monitor=monitor,
         mode=mode,
+        ties=ties,
         every=every,
         patience=patience,
         checkpointer=checkpointer,
@@ -214,7 +218,6 @@ def _average(
 
 def _checkpointer(
     model: keras.Model,
-    progress: Progress,
     run: RunFolder,
     average: WeightAverage | None,
     carried: Sequence[tf.Variable],
@@ -224,7 +227,7 @@ def _checkpointer(
     extra = {name: variables for name, variables in extra.items() if variables}
     return Checkpointer(
         model,
-        progress,
+        Progress(),
         run.checkpoints,
         shared=run.shared_checkpoints,
         extra=extra,
@@ -239,8 +242,10 @@ def _finish(
     average: WeightAverage | None,
 ) -> None:
     """Evaluate and save the end; then give the model the best weights, or the averages."""
-    if evaluator is not None and not evaluator.progress.evaluated:
-        evaluator.run(evaluator.model.get_metrics_result())
+    if evaluator is not None:
+        if not evaluator.progress.evaluated:
+            evaluator.run(evaluator.model.get_metrics_result())
+        evaluator.warn_if_constant()
     scalars.write_evaluations()
     saving.save()
     if not saving.checkpointer.restore_best() and average is not None:

@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from zoo.training.bounds import Count, Positive, Rate, Seed, Whole, check_numbers
+
 if TYPE_CHECKING:
     import keras
     import tensorflow as tf
@@ -13,6 +15,14 @@ if TYPE_CHECKING:
     from zoo.training.loop import Batches
     from zoo.training.runs import RunFolder
 
+_OF_THE_LOOP = (
+    "epochs",
+    "patience",
+    "checkpoint_every",
+    "evaluate_every",
+    "average_last",
+    "maximum_minutes",
+)
 _REPORTED = ("precision", "accumulate", "deterministic")
 ADDED: dict[str, Any] = {
     "schedule": "cosine",
@@ -36,34 +46,34 @@ class TrainingSettings:
     """Folder of the data sets; by default $ZOO_DATA, then the Keras cache."""
     run_dir: Path | None = None
     """Folder of the run; by default runs/<recipe>_<data>."""
-    epochs: int | None = None
+    epochs: Count | None = None
     """Passes over the training part."""
-    batch_size: int | None = None
+    batch_size: Count | None = None
     """Examples of a step, over all devices."""
-    learning_rate: float | None = None
+    learning_rate: Positive | None = None
     """Adam's, the highest of the training."""
-    warmup_steps: int | None = None
+    warmup_steps: Whole | None = None
     """Steps in which the learning rate rises from zero; 0: none."""
     schedule: Literal["cosine", "inverse_square_root"] = "cosine"
     """How the learning rate falls after that: along a cosine to a twentieth in the last step, or
     with the inverse square root of the step (Vaswani et al. 2017)."""
-    beta_2: float = 0.999
+    beta_2: Rate = 0.999
     """Decay of Adam's mean of squared gradients."""
-    epsilon: float = 1e-7
+    epsilon: Positive = 1e-7
     """What Adam adds to their root."""
-    clip_norm: float | None = 5.0
+    clip_norm: Positive | None = 5.0
     """Largest norm of the whole gradient; None: any."""
-    ema_decay: float | None = None
+    ema_decay: Rate | None = None
     """Decay of the moving average of the weights that is evaluated and shipped; 0: none."""
-    average_last: int | None = None
+    average_last: Whole | None = None
     """Instead of it, average the weights at the last so many evaluations; 0: do not."""
-    patience: int | None = None
+    patience: Count | None = None
     """Evaluations without gain before the training stops; None: all epochs are trained."""
-    evaluate_every: int | None = None
+    evaluate_every: Count | None = None
     """Steps between evaluations; None: each epoch."""
-    checkpoint_every: int = 500
+    checkpoint_every: Count = 500
     """Steps between checkpoints."""
-    maximum_minutes: float | None = None
+    maximum_minutes: Positive | None = None
     """Training time after which the run stops, cleanly, with what it has."""
     strategy: Literal["auto", "none", "mirrored", "multiworker"] = "auto"
     """auto: MultiWorkerMirroredStrategy when TF_CONFIG is set, MirroredStrategy when there are two
@@ -73,12 +83,12 @@ class TrainingSettings:
     such as cpu:2; None: all GPUs, or the CPU."""
     precision: Literal["float32", "mixed_bfloat16", "mixed_float16"] = "float32"
     """What is computed in while training; weights, and what is shipped, are float32."""
-    accumulate: int = 1
+    accumulate: Count = 1
     """Parts that a device takes its share of a batch in, one after the other, to need less memory;
     the step is the same."""
     deterministic: bool = False
     """Whether TensorFlow's operations give the same bits every time on a GPU too, more slowly."""
-    seed: int = 0
+    seed: Seed = 0
     """Seed of weights, dropout and the order of the data."""
     fresh: bool = False
     """Start again, whatever the run folder holds."""
@@ -110,13 +120,17 @@ def resolve(
     return replace(settings, **changed)
 
 
-def open_run(settings: Any) -> "RunFolder":
+def open_run(settings: Any, added: Mapping[str, Any] | None = None) -> "RunFolder":
     """Chooses the devices, opens the run folder of resolved settings and seeds everything.
 
     Nothing may have been computed before: see `zoo.training.devices`.
 
+    Args:
+        settings: resolved.
+        added: settings of the task that older folders lack, as `ADDED` holds those of all tasks.
+
     Raises:
-        ValueError: if there is nothing to train, devices or strategy cannot be had, the folder
+        ValueError: if a number is out of its bounds, devices or strategy cannot be had, the folder
             holds another run, or the processes that train together were started with different
             settings.
     """
@@ -128,17 +142,16 @@ def open_run(settings: Any) -> "RunFolder":
     from zoo.training.distribution import make_strategy
     from zoo.training.runs import WITHOUT_EFFECT, RunFolder
 
-    for name in ("batch_size", "epochs"):
-        value = getattr(settings, name, None)
-        if value is not None and value < 1:
-            raise ValueError(f"{name} must be positive, got {value}")
+    check_numbers(settings)
     devices = choose_devices(settings.devices)
     workers = Workers(make_strategy(settings.strategy, devices))
     if settings.deterministic:
         tf.config.experimental.enable_op_determinism()
     values = asdict(settings)
     if workers.is_chief:
-        run = RunFolder(settings.run_dir, values, added=ADDED, fresh=settings.fresh)
+        run = RunFolder(
+            settings.run_dir, values, added={**ADDED, **(added or {})}, fresh=settings.fresh
+        )
     same = {name: values[name] for name in values.keys() - WITHOUT_EFFECT - {"devices"}}
     workers.check_same("settings", repr(sorted(same.items())).encode())  # and the chief is ready
     if not workers.is_chief:
@@ -228,6 +241,7 @@ def train(
     evaluate: Callable[[], Mapping[str, float]],
     monitor: str,
     mode: str = "max",
+    ties: str | None = None,
     carried: Sequence["tf.Variable"] = (),
     ask: Callable[[], Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
@@ -254,19 +268,15 @@ def train(
     report = loop.train(
         model,
         batches,
-        epochs=settings.epochs,
         run=run,
         evaluate=evaluate,
         monitor=monitor,
         mode=mode,
+        ties=ties,
         carried=carried,
-        patience=settings.patience,
-        checkpoint_every=settings.checkpoint_every,
-        evaluate_every=settings.evaluate_every,
         ema_decay=settings.ema_decay or None,
-        average_last=settings.average_last,
         strategy=model.distribute_strategy,
-        maximum_minutes=settings.maximum_minutes,
+        **{name: getattr(settings, name) for name in _OF_THE_LOOP},
         callbacks=[AttentionPictures(run.tensorboard, ask, logger=run.logger)] if ask else (),
     )
     workers.end_unless_chief(run.logger)

@@ -1,0 +1,57 @@
+"""Every task chooses its weights by a metric, and by a loss where that stands still."""
+
+import importlib
+from typing import Any
+
+import pytest
+
+from zoo.tasks import reading_data
+
+SMALL = {"hidden_dim": 4, "embedding_dim": 4, "batch_size": 8, "strategy": "none"}
+TASKS = {
+    "reading": ("squad_dcn", "f1", "answer_loss"),
+    "cloze": ("cloze_aoa", "accuracy", "answer_loss"),
+    "classification": ("sst_lstmn", "accuracy", "loss"),
+    "language_model": ("wikitext_lstmn", "perplexity", None),
+    "translation": ("multi30k_seq2seq", "bleu", "perplexity"),
+}
+
+
+class Asked(BaseException):
+    """Ends a recipe where its training would begin."""
+
+
+@pytest.fixture
+def few_questions(monkeypatch):
+    """Reads a part of the sample: the whole takes half a minute to read."""
+    load = reading_data.load_reading_data
+
+    def load_some(*arguments):
+        data = load(*arguments)
+        return data._replace(evaluation=data.evaluation.head(64))
+
+    monkeypatch.setattr(reading_data, "load_reading_data", load_some)
+
+
+@pytest.mark.usefixtures("few_questions")
+@pytest.mark.parametrize("task", TASKS)
+def test_the_metrics_that_choose_the_weights(task: str, tmp_path, monkeypatch) -> None:
+    name, monitor, ties = TASKS[task]
+    asked: dict[str, Any] = {}
+
+    def train(settings, model, batches, run, evaluate, **choice):
+        asked.update(choice, evaluate=evaluate)
+        raise Asked
+
+    monkeypatch.setattr(f"zoo.tasks.{task}_recipe.train", train)
+    recipe = importlib.import_module(f"recipes.{name}")
+    fields = recipe.Settings.__dataclass_fields__
+    sizes = {field: size for field, size in SMALL.items() if field in fields}
+    with pytest.raises(Asked):
+        recipe.main(recipe.Settings(data="sample", run_dir=tmp_path, **sizes))
+    assert (asked["monitor"], asked.get("ties")) == (monitor, ties)
+    assert asked.get("mode", "max") == ("min" if task == "language_model" else "max")
+    metrics = asked["evaluate"]()
+    assert monitor in metrics
+    if ties is not None:
+        assert 0 < metrics[ties] < 1e4
