@@ -1,5 +1,7 @@
 """What is shipped: whole, as its card says, and able to answer."""
 
+import time
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -20,6 +22,26 @@ def test_a_shipped_model_is_what_its_card_says(name):
     assert card.model_class.endswith(type(model).__name__)
     trainable = sum(int(np.prod(weight.shape)) for weight in model.trainable_weights)
     assert trainable == card.trainable_parameters
+
+
+@pytest.mark.parametrize("name", list_models())
+def test_the_time_of_a_long_text_is_at_most_linear_in_its_length(name):
+    """Of bytes that tokenizers may stumble over: quadratic in their number is 16 times the time."""
+    serve = load_servable(name).signatures["serving_default"]
+    units = ["漢", "〇", "\u0301\u0316", b"\xff"]
+    units = [unit if isinstance(unit, bytes) else unit.encode() for unit in units]
+
+    def seconds(size: int) -> float:
+        texts = tf.constant([unit * (size // len(unit)) for unit in units])
+        asked = tf.constant([b"What is XXXXX ?"] * len(units))
+        names = serve.structured_input_signature[1]
+        inputs = {name: asked if name in ("question", "query") else texts for name in names}
+        start = time.perf_counter()
+        serve(**inputs)
+        return time.perf_counter() - start
+
+    seconds(1000)  # TensorFlow prepares what it runs for the first time
+    assert min(seconds(2**18), seconds(2**18)) < 9 * (seconds(2**16) + 0.01)
 
 
 def test_the_shipped_reader_answers_a_question():

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from zoo.serving.cards import read_card
+from zoo.serving.cards import read_card, verify
 from zoo.serving.load import list_models, resolve
 
 
@@ -91,13 +91,38 @@ def test_no_models_and_broken_cards_are_errors(zoo_command, tmp_path, monkeypatc
 
 def test_a_broken_card_does_not_hide_the_other_models(zoo_command, tmp_path, monkeypatch):
     monkeypatch.setenv("ZOO_MODELS", str(tmp_path))
-    (tmp_path / "bare").mkdir()
-    (tmp_path / "bare" / "saved_model.pb").write_bytes(b"")
+    cards = {"bare": None, "deep": "[" * 10**5, "folder": None, "red": '{"\\u001b[31m": 1}'}
+    for name, card in {**cards, "esc\x1b[2J": "{}"}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "saved_model.pb").write_bytes(b"")
+        if card is not None:
+            (tmp_path / name / "model_card.json").write_text(card)
+    (tmp_path / "folder" / "model_card.json").mkdir()
+    dangling = shutil.copytree(resolve("sst_lstmn"), tmp_path / "dangling")
+    (dangling / "assets" / "more.txt").symlink_to(tmp_path / "nowhere")
     code, said = zoo_command("list")
     assert not code
-    assert "bare: has no model card" in said.err.replace(f"{tmp_path}/", "")
-    assert "squad_dcn" in said.out
-    assert "bare" not in said.out
+    errors = said.err.replace(f"{tmp_path}/", "")
+    assert "bare: has no model card" in errors
+    assert "deep/model_card.json: holds lists and objects that are more than 30 deep" in errors
+    assert "folder/model_card.json: cannot be read: Is a directory" in errors
+    assert "red/model_card.json: expected text without control characters" in errors
+    assert r"esc\x1b[2J" in errors
+    assert "\x1b" not in said.err + said.out
+    assert errors.count("\n") == 5
+    listed = [line.split()[0] for line in said.out.splitlines()[1:]]
+    assert "squad_dcn" in listed
+    assert "dangling" in listed
+    assert not {*cards} & {*listed}
+
+
+def test_the_name_of_a_folder_moves_no_cursor(zoo_command, tmp_path, monkeypatch):
+    monkeypatch.setenv("ZOO_MODELS", str(tmp_path))
+    folder = shutil.copytree(resolve("sst_lstmn"), tmp_path / "esc\x1b[2J")
+    for command in (["list"], ["info", folder]):
+        _, said = zoo_command(*command)
+        assert r"esc\x1b[2J" in said.out
+        assert "\x1b" not in said.out
 
 
 def test_export_copies_a_finished_run_whole(zoo_command, tmp_path):
@@ -115,6 +140,16 @@ def test_export_copies_a_finished_run_whole(zoo_command, tmp_path):
     code, said = zoo_command("export", "squad_dcn", tmp_path / "shipped")
     assert read_card(tmp_path / "shipped") == card
     assert [path.name for path in target.parent.iterdir()] == ["1"]
+
+
+def test_export_builds_a_model_anew_in_its_own_place(zoo_command, tmp_path):
+    folder = shutil.copytree(resolve("sst_lstmn"), tmp_path / "models" / "mine")
+    before = {file.name for file in folder.rglob("*")}
+    code, said = zoo_command("export", folder, folder, "--again")
+    assert (code, said.out.strip()) == (None, str(folder))
+    assert verify(folder).date > read_card(resolve("sst_lstmn")).date
+    assert {file.name for file in folder.rglob("*")} == before
+    assert [path.name for path in folder.parent.iterdir()] == ["mine"]
 
 
 def test_export_refuses_what_is_not_whole(zoo_command, tmp_path):

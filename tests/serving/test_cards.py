@@ -87,6 +87,14 @@ def test_a_whole_number_is_a_number(tmp_path, written):
         (["metrics", "f1"], "high", "key 'metrics.f1' must be a number, got 'high'"),
         (["versions", "keras"], 3, "key 'versions.keras' must be a string, got 3"),
         (["metrics", "f1"], float("nan"), "not a JSON file: NaN is not a JSON number"),
+        (["metrics", "f1"], 10**400, "key 'metrics.f1' must be a number, got 1000"),
+        (["task"], "constructor", "key 'task' must be a name such as 'language_model', got 'const"),
+        (["task"], "__proto__", "key 'task' must be a name"),
+        (["task"], "", "key 'task' must be a name"),
+        (["data", "name"], "\x1b[2Jsquad", r"expected text without control .*got '\\x1b\[2Jsquad'"),
+        (["config", "\x9b2J"], 1, r"expected text without control .*got '\\x9b2J'"),
+        (["tokenizer", "words"], ["a", "\u202eb"], r"expected text without .*got '\\u202eb'"),
+        (["remarks\n"], 1, r"expected text without control characters, got 'remarks\\n'"),
     ],
 )
 def test_a_wrong_key_is_named_with_its_file(tmp_path, written, path, value, problem):
@@ -109,10 +117,20 @@ def test_a_wrong_key_is_named_with_its_file(tmp_path, written, path, value, prob
         ("", "not a JSON file"),
         ("{", "not a JSON file"),
         ("[]", r"the card must be an object, got \[\]"),
+        ("null", "the card must be an object, got None"),
+        ("[" * 40 + "]" * 40, "lists and objects that are more than 30 deep inside each other"),
+        ("[" * 10**5, "lists and objects that are more than 30 deep inside each other"),
+        ('{"config": {"hidden_dim": 1e999}}', "expected finite numbers, got inf"),
+        ('{"seed": ' + "9" * 5000 + "}", "not a JSON file: Exceeds the limit"),
+        (b'{"task": "\xff"}', "not a JSON file: .*utf-8"),
+        (None, "cannot be read: Is a directory"),
     ],
 )
 def test_a_broken_card_is_refused(tmp_path, text, problem):
-    (tmp_path / CARD_FILE).write_text(text)
+    if text is None:
+        (tmp_path / CARD_FILE).mkdir()
+    else:
+        (tmp_path / CARD_FILE).write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(ValueError, match=problem):
         read_card(tmp_path)
 
@@ -129,6 +147,12 @@ def test_what_json_cannot_hold_is_refused_and_the_old_card_stays(tmp_path, writt
         write_card(tmp_path, card)
     assert read_card(tmp_path) == CARD
     assert [path.name for path in tmp_path.iterdir()] == [CARD_FILE]
+
+
+def test_what_could_not_be_read_again_is_not_written(tmp_path, written):
+    with pytest.raises(ValueError, match=r"expected text without control characters, got 'two\\n'"):
+        write_card(tmp_path, dataclasses.replace(CARD, hardware="two\n"))
+    assert read_card(tmp_path) == CARD
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """What a SavedModel cuts its texts into, read back from the SavedModel."""
 
+import dataclasses
 import shutil
 
 import pytest
@@ -8,8 +9,9 @@ import tensorflow as tf
 from tests.tasks.test_translation_endpoint import make_model
 from tests.tasks.test_translation_export import export
 from tests.tasks.translators import make_codecs
+from zoo.serving.cards import read_card, write_card
 from zoo.serving.codecs import load_codecs
-from zoo.serving.load import load_servable
+from zoo.serving.load import load_servable, resolve
 from zoo.text.subwords import SubwordCodec, train_subwords
 
 ENGLISH = ["two dogs run .", "a dog runs .", "one dog sleeps ."]
@@ -58,3 +60,17 @@ def test_a_reader_of_one_text_gives_back_its_codec(name):
 def test_a_model_without_codecs_says_what_it_has():
     with pytest.raises(ValueError, match="squad_dcn: has no codecs; load_vocabulary gives"):
         load_codecs("squad_dcn")
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "problem"),
+    [
+        ({"source": "words", "target": "words"}, "describes a codec by 'words', not an object"),
+        ({"class": "WordCodec", "colour": 3}, "{'colour': 3} make no codec: .*colour"),
+    ],
+)
+def test_a_card_that_describes_no_codec_is_refused(tokenizer, problem, tmp_path):
+    folder = shutil.copytree(resolve("sst_lstmn"), tmp_path / "model")
+    write_card(folder, dataclasses.replace(read_card(folder), tokenizer=tokenizer))
+    with pytest.raises(ValueError, match=problem):
+        load_codecs(folder)

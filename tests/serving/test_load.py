@@ -1,9 +1,11 @@
 """Shipped models are found by name, and come back as servables and as models to train."""
 
 import json
+import random
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import keras
@@ -14,7 +16,7 @@ import tensorflow as tf
 import zoo
 from tests.serving.conftest import export
 from tests.serving.reading import CONTEXTS, QUESTIONS, make_model
-from zoo.serving.cards import CARD_FILE
+from zoo.serving.cards import CARD_FILE, file_checksums
 from zoo.serving.load import (
     list_models,
     load,
@@ -144,7 +146,7 @@ def edit_card(folder, **values):
 
 def test_an_exchanged_file_is_refused(copy):
     (copy / "assets" / "vocabulary.txt").write_text("other words")
-    for loader in (load, load_servable):
+    for loader in (load, load_servable, load_vocabulary):
         with pytest.raises(ValueError, match=r"copy: .*assets/vocabulary.txt differs"):
             loader(copy)
 
@@ -166,6 +168,45 @@ def test_an_unknown_class_is_named(copy):
 def test_a_configuration_that_does_not_fit_the_weights_is_refused(copy, exported):
     edit_card(copy, config=exported.card.config | {"hidden_dim": 6})
     with pytest.raises(ValueError, match=r"weights/encoder/kernel is float32 \(6, 20\), expected"):
+        load(copy)
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"vocabulary_size": 10**12}, r"embedding.* is float\d\d .*, expected .*1000000000000"),
+        ({"hidden_dim": 10**6}, "the weights do not fit the model"),
+        ({"depth": 10**6}, "key 'config.depth' is 1000000, expected at most "),
+        ({"colour": "blue"}, "key 'config' makes no DynamicCoattentionNetwork: .*colour"),
+        ({"hidden_dim": "many"}, "key 'config' makes no DynamicCoattentionNetwork: .*many"),
+        ({"dtype": {"class_name": 3}}, "key 'config' makes no DynamicCoattentionNetwork: "),
+    ],
+)
+def test_a_configuration_is_compared_with_the_file_before_it_takes_time_or_memory(
+    copy, exported, changes, problem
+):
+    edit_card(copy, config=exported.card.config | changes)
+    start = time.perf_counter()
+    with pytest.raises(ValueError, match=f"(?s){problem}"):
+        load(copy)
+    assert time.perf_counter() - start < 5
+
+
+def test_loading_draws_the_seeds_of_one_model(exported):
+    """Keras draws them from Python's generator, so what follows depends on how many there were."""
+    keras.utils.set_random_seed(3)
+    model = make_model(len(exported.endpoint.vocabulary))
+    expected = [v.numpy() for v in model.variables if "seed" in v.path], random.random()
+    keras.utils.set_random_seed(3)
+    model = load(exported.folder)
+    found = [v.numpy() for v in model.variables if "seed" in v.path], random.random()
+    np.testing.assert_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", ["zoo>Vocabulary", "Dense", "zoo>MaskedEmbedding", "builtins>int"])
+def test_a_class_that_is_no_model_is_refused(copy, name):
+    edit_card(copy, model_class=name)
+    with pytest.raises(ValueError, match=f"no class is registered as '{name}'"):
         load(copy)
 
 
@@ -197,6 +238,7 @@ def test_weights_of_another_program_are_refused(tmp_path):
 
 def test_a_vocabulary_is_chosen_by_name_where_there_are_several(copy):
     shutil.copy(copy / "assets" / "vocabulary.txt", copy / "assets" / "target.txt")
+    edit_card(copy, sha256=file_checksums(copy))
     names = r"\['target.txt', 'vocabulary.txt'\]"
     with pytest.raises(ValueError, match=f"file_name must be one of .*{names}, got None"):
         load_vocabulary(copy)

@@ -3,7 +3,8 @@ import pytest
 import tensorflow as tf
 
 from tests.text import codecs
-from zoo.text.subwords import SubwordCodec, train_subwords
+from tests.text.timing import growth
+from zoo.text.subwords import LONGEST_WORD, SubwordCodec, train_subwords
 from zoo.text.vocabulary import SPECIAL_WORDS
 
 TEXTS = [
@@ -54,6 +55,24 @@ def test_round_trip_is_exact_on_known_characters(codec):
 def test_round_trip_normalises(codec):
     text = codec.decode(codec.encode(["  Ｔwo   dogs \n are "])).numpy()[0]
     assert text == b"Two dogs are"
+
+
+def test_of_a_long_word_the_beginning_is_read_and_what_follows_the_word(codec):
+    word = "dogs" * (LONGEST_WORD // 4)
+    texts = [f"Two {word} are ", f"Two {word}{word} are ", f"Two  {word}x\n  are"]
+    whole, cut, spaces = codec.decode(codec.encode(texts)).numpy()
+    assert whole.decode() == f"Two {word} are"
+    assert cut == whole
+    assert spaces == whole.removesuffix(b" are") + b" are"
+    tokens = codec.join(codec.tokens(texts)).numpy()
+    assert tokens.tolist() == [whole, cut, spaces]
+
+
+@pytest.mark.parametrize("unit", ["漢", b"\xff", "\0", "漢" * 1000 + " ", "a", "a "])
+def test_the_time_is_linear_in_the_length_of_a_text(trained, unit):
+    codec = SubwordCodec(trained / "bpe")
+    for tokenize in (codec.encode, codec.tokens):
+        assert growth(lambda text, t=tokenize: t(text).flat_values, unit, 60_000) < 9
 
 
 def test_decoding_and_pieces(codec):

@@ -4,7 +4,8 @@ import unicodedata
 import pytest
 import tensorflow as tf
 
-from zoo.text.tokenizer import SpaceTokenizer, WordTokenizer
+from tests.text.timing import growth
+from zoo.text.tokenizer import LONGEST_FOLDED, SpaceTokenizer, WordTokenizer
 
 TOKENIZE = WordTokenizer()
 
@@ -46,6 +47,8 @@ def test_latin_text(text: str, expected: list[str]):
         ("", []),
         (" \t\u00a0 ", []),
         ("日本語のテスト。", [*"日本語のテスト", "。"]),
+        ("二〇〇八年 5〇, 〇.〇", [*"二〇〇八年5〇,〇.〇"]),
+        ("Ⅳ.Ⅴ ½,² ٣٫١.٢", ["Ⅳ.Ⅴ", "½,²", "٣", "٫", "١.٢"]),
         ("か\u3099き", ["か\u3099", "き"]),
         ("שלום, עולם", ["שלום", ",", "עולם"]),
         ("کتاب\u200cها", ["کتاب\u200cها"]),
@@ -126,6 +129,19 @@ def test_folding_normalises_tokens_and_not_the_string():
 def test_folding_never_empties_a_token():
     """Case folding removes invisible characters, here the soft hyphen."""
     assert folded_of("\u00ad a\u00adb") == ["\u00ad", "ab"]
+
+
+def test_a_long_token_is_not_folded():
+    short, long = "É" * (LONGEST_FOLDED // 2), "É" * (LONGEST_FOLDED // 2 + 1)
+    assert folded_of(f"{short} {long} É") == [short.lower(), long, "é"]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["〇", "5〇", "\u0301\u0316", "\u0301\u0316" * 200 + " ", ".", "1,", b"\xff", "\0", "x'"],
+)
+def test_the_time_is_linear_in_the_length_of_a_text(unit):
+    assert growth(lambda text: TOKENIZE(text).folded.flat_values, unit, 30_000) < 9
 
 
 def test_case_can_be_kept():

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from zoo.serving.cards import CARD_FILE, SAVED_MODEL_FILE, ModelCard, read_card
+from zoo.serving.cards import CARD_FILE, SAVED_MODEL_FILE, ModelCard, printable, read_card
 from zoo.serving.load import list_models, model_directories, resolve
 
 # The metric that a task is known by; of other tasks, the first of the card.
@@ -41,11 +41,12 @@ class List:
             try:
                 cards[name] = read_card(resolve(name))
             except ValueError as error:  # the others are listed all the same
-                sys.stderr.write(f"{name}: {error}\n")
+                sys.stderr.write(printable(f"{name}: {error}") + "\n")
         if self.json:
             _write_json([_summary(name, card) for name, card in cards.items()])
             return
         rows = [_COLUMNS, *(_row(name, card) for name, card in cards.items())]
+        rows = [tuple(map(printable, row)) for row in rows]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row in rows:
             left = [text.ljust(width) for text, width in zip(row[:4], widths[:4], strict=True)]
@@ -70,12 +71,13 @@ class Info:
             _write_json(dataclasses.asdict(card) | {"folder": str(folder)})
             return
         for label, text in _description(folder, card):
-            print(f"{label + ':':<13}{text}")
+            print(f"{label + ':':<13}{printable(text)}")
 
 
 def _description(folder: Path, card: ModelCard) -> list[tuple[str, str]]:
     """Label and text of each line."""
     data, frozen = card.data, card.total_parameters - card.trainable_parameters
+    versions = ", ".join(f"{name} {value}" for name, value in card.versions.items())
     minutes = f"{card.wall_time_seconds / 60:.0f} min"
     parameters = f"{card.trainable_parameters:,}" + (f" + {frozen:,} fixed" if frozen else "")
     lines = [
@@ -87,10 +89,10 @@ def _description(folder: Path, card: ModelCard) -> list[tuple[str, str]]:
         ("remarks", data.remarks),
         ("metrics", ", ".join(f"{name} {value:.2f}" for name, value in card.metrics.items())),
         ("parameters", parameters),
-        ("trained", f"{minutes} on {card.hardware}, seed {card.seed}, {card.date[:10]}"),
+        ("trained", f"{minutes} on {card.hardware}, seed {card.seed}"),
         ("limits", ", ".join(f"{name} {value}" for name, value in card.limits.items())),
         ("config", ", ".join(f"{name}={value}" for name, value in _sizes(card.config).items())),
-        ("written by", ", ".join(f"{name} {value}" for name, value in card.versions.items())),
+        ("exported", f"{card.date[:10]} by {versions}"),
     ]
     return [(label, text) for label, text in lines if text]
 
@@ -132,7 +134,8 @@ def _headline(card: ModelCard) -> str:
 def _bytes(folder: Path) -> int:
     """Size of the SavedModel and its card; pictures do not count."""
     parts = (SAVED_MODEL_FILE, CARD_FILE, "fingerprint.pb", "variables/*", "assets/*")
-    return sum(file.stat().st_size for part in parts for file in folder.glob(part))
+    files = (file for part in parts for file in folder.glob(part))
+    return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def _megabytes(folder: Path) -> str:

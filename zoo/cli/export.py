@@ -2,7 +2,8 @@
 
 A recipe ends by exporting its best checkpoint to `saved_model/` in its run folder. The command
 checks those files against their card and copies them, with the card and the attention picture and
-without checkpoints and logs. Nothing is computed again.
+without checkpoints and logs. Nothing is computed again, but with `--again`: then the SavedModel is
+built anew from the weights and vocabularies in it, with the code of this version.
 """
 
 import dataclasses
@@ -24,8 +25,17 @@ class Export:
     folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FOLDER")]
     """Where to; a SavedModel that is there already is replaced."""
 
+    again: bool = False
+    """Build it anew with the code of this version, from its own weights and vocabularies."""
+
     def __call__(self) -> None:
-        """Copies, and writes where to."""
+        """Copies or builds anew, and writes where to."""
+        if self.again:
+            from zoo.tasks.export_again import export_again
+
+            export_again(self.source, self.folder)
+            print(self.folder)
+            return
         source = resolve(self.source) if self.source in list_models() else Path(self.source)
         copy_servable(source.expanduser(), self.folder)
         print(self.folder)

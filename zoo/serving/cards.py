@@ -7,7 +7,10 @@ reported numbers, and the checksums by which a damaged or exchanged file is foun
 
 import dataclasses
 import json
+import math
 import os
+import re
+import sys
 import types
 import typing
 import uuid
@@ -18,6 +21,13 @@ from zoo.data.download import file_sha256
 
 CARD_FILE = "model_card.json"
 SAVED_MODEL_FILE = "saved_model.pb"
+_DEEPEST = 30  # lists and objects inside each other; configurations of Keras have three or four
+_TOO_DEEP = f"holds lists and objects that are more than {_DEEPEST} deep inside each other"
+# They end a line, move the cursor, turn the direction of writing round, or are no text at all.
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+# What is told apart by task looks it up, the page of the explorer in an object of JavaScript, which
+# has a constructor whatever else it holds.
+_TASK = re.compile(r"(?!constructor$)[a-z]+(_[a-z]+)*")
 _SAVED_MODEL_PARTS = (SAVED_MODEL_FILE, "fingerprint.pb", "variables", "assets", "assets.extra")
 
 
@@ -80,13 +90,16 @@ def write_card(folder: str | Path, card: ModelCard) -> Path:
         Path of the file.
 
     Raises:
-        ValueError: The card holds something that JSON cannot, such as a tensor or a NaN.
+        ValueError: The card holds something that JSON cannot, such as a tensor or a NaN, or that
+            `read_card` refuses.
     """
     path = Path(folder) / CARD_FILE
+    values = dataclasses.asdict(card)
     try:
-        text = json.dumps(dataclasses.asdict(card), indent=2, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ValueError(f"card for {path}: a value cannot be written as JSON ({error})") from error
+    _check_content(values, path)
     partial = path.with_name(f".{CARD_FILE}.{uuid.uuid4().hex}")
     try:
         partial.write_text(text + "\n", encoding="utf-8")
@@ -106,17 +119,28 @@ def read_card(folder: str | Path) -> ModelCard:
         The card.
 
     Raises:
-        ValueError: No card, no JSON, or a key that is missing, unknown or of another type; names
-            the file and the key.
+        ValueError: No card, none that can be read, no JSON, a key that is missing, unknown or of
+            another type, control characters, or a task that is no name; names the file and the key.
     """
     path = Path(folder) / CARD_FILE
     try:
         values = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
     except FileNotFoundError:
         raise ValueError(f"{folder}: has no model card ({CARD_FILE})") from None
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror}") from error
+    except RecursionError:
+        raise ValueError(f"{path}: {_TOO_DEEP}") from None
     except ValueError as error:
         raise ValueError(f"{path}: not a JSON file: {error}") from error
-    return _from_json(ModelCard, values, path, "")
+    _check_content(values, path)
+    card: ModelCard = _from_json(ModelCard, values, path, "")
+    return card
+
+
+def printable(text: str) -> str:
+    """Text for a terminal: control characters, in a folder's name for instance, are written out."""
+    return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def file_checksums(folder: str | Path) -> dict[str, str]:
@@ -160,6 +184,21 @@ def verify(folder: str | Path) -> ModelCard:
     return card
 
 
+def _check_content(value: Any, path: Path, depth: int = 0) -> None:
+    """Raises ValueError for what no terminal and no reader of JSON should be given."""
+    if depth > _DEEPEST:
+        raise ValueError(f"{path}: {_TOO_DEEP}")
+    if isinstance(value, str) and _UNPRINTABLE.search(value):
+        raise ValueError(f"{path}: expected text without control characters, got {value!r}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{path}: expected finite numbers, got {value}")
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    if isinstance(value, list | tuple):
+        for item in value:
+            _check_content(item, path, depth + 1)
+
+
 def _from_json(cls: type, values: Any, path: Path, place: str) -> Any:
     """Makes a dataclass of a JSON object, key by key; `place` is the dotted key of the object."""
     if not isinstance(values, dict):
@@ -174,6 +213,10 @@ def _from_json(cls: type, values: Any, path: Path, place: str) -> Any:
     arguments = {
         key: _checked(hints[key], value, path, f"{place}{key}") for key, value in values.items()
     }
+    if cls is ModelCard and not _TASK.fullmatch(arguments["task"]):
+        raise ValueError(
+            f"{path}: key 'task' must be a name such as 'language_model', got {arguments['task']!r}"
+        )
     return cls(**arguments)
 
 
@@ -183,7 +226,7 @@ def _checked(hint: Any, value: Any, path: Path, key: str) -> Any:
         return _from_json(typing.cast(type, hint), value, path, f"{key}.")
     union = isinstance(hint, types.UnionType)
     expected = hint if union else typing.get_origin(hint) or hint
-    if expected is float and type(value) is int:
+    if expected is float and type(value) is int and abs(value) < sys.float_info.max:
         value = float(value)
     # `True` is an int to isinstance, but not a seed.
     if not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool):

@@ -43,6 +43,8 @@ def load_codecs(name_or_path: str | Path) -> tuple["TextCodec", ...]:
     codecs: dict[bytes | Path, TextCodec] = {}
     found = []
     for config in configs:
+        if not isinstance(config, dict):
+            raise ValueError(f"{folder}: the card describes a codec by {config!r}, not an object")
         content = next(contents, None)
         if content is None:
             raise ValueError(f"{folder}: the card names {len(configs)} codecs, more than it holds")
@@ -54,6 +56,39 @@ def load_codecs(name_or_path: str | Path) -> tuple["TextCodec", ...]:
     return tuple(found)
 
 
+def load_labels(name_or_path: str | Path) -> tuple[str, ...]:
+    """The names of the classes of a shipped classifier, in the order of its probabilities.
+
+    Args:
+        name_or_path: As in `zoo.serving.load.resolve`.
+
+    Returns:
+        The one vector of strings in the graph that answers.
+
+    Raises:
+        ValueError: No such model; a card or files that are broken; a model of another task; a graph
+            with no such vector, or with several.
+    """
+    from tensorflow import make_ndarray, string
+
+    folder = resolve(name_or_path)
+    task = verify(folder).task
+    if task not in ("classification", "inference"):
+        raise ValueError(f"{folder}: expected a classifier, got a model whose task is {task!r}")
+    functions = _graph(folder).graph_def.library.function
+    found = [
+        make_ndarray(node.attr["value"].tensor)
+        for function in functions
+        if "_traced_" not in function.signature.name  # those that save and restore
+        for node in function.node_def
+        if node.op == "Const" and node.attr["dtype"].type == string.as_datatype_enum
+    ]
+    vectors = {tuple(label.decode() for label in labels) for labels in found if labels.ndim == 1}
+    if len(vectors) != 1:
+        raise ValueError(f"{folder}: expected the names of classes once, got {sorted(vectors)}")
+    return vectors.pop()
+
+
 def _make(config: Mapping[str, Any], content: bytes | Path) -> "TextCodec":
     """A codec as its card describes it."""
     from zoo.text.subwords import SubwordCodec
@@ -61,16 +96,16 @@ def _make(config: Mapping[str, Any], content: bytes | Path) -> "TextCodec":
 
     if isinstance(content, bytes):
         return SubwordCodec(content)
-    return WordCodec(content, **{key: value for key, value in config.items() if key != "class"})
+    options = {key: value for key, value in config.items() if key != "class"}
+    try:
+        return WordCodec(content, **options)
+    except TypeError as error:
+        raise ValueError(f"{content}: the card's {options} make no codec: {error}") from error
 
 
 def _contents(folder: Path) -> Iterator[bytes | Path]:
     """What the tracked resources hold, in their order: a model of subwords, or a file of words."""
-    from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
-
-    saved = SavedModel()
-    saved.ParseFromString((folder / SAVED_MODEL_FILE).read_bytes())
-    (graph,) = saved.meta_graphs
+    graph = _graph(folder)
     nodes = graph.object_graph_def.nodes
     tracked = {child.local_name: child.node_id for child in nodes[0].children}["_misc_assets"]
     for resource in nodes[tracked].children:
@@ -83,6 +118,15 @@ def _contents(folder: Path) -> Iterator[bytes | Path]:
             if part.local_name == "_filename":
                 asset = nodes[part.node_id].asset.asset_file_def_index
                 yield folder / "assets" / graph.asset_file_def[asset].filename
+
+
+def _graph(folder: Path) -> "MetaGraphDef":
+    from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
+
+    saved = SavedModel()
+    saved.ParseFromString((folder / SAVED_MODEL_FILE).read_bytes())
+    (graph,) = saved.meta_graphs
+    return graph
 
 
 def _subwords(graph: "MetaGraphDef", function: str) -> bytes:

@@ -71,11 +71,16 @@ def describe(
         hardware=hardware or _this_hardware(),
         trainable_parameters=_count(model.trainable_weights),
         total_parameters=_count(model.weights),
-        date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        date=_now(),
         versions=_versions(),
         limits=dict(limits or {}),
         tokenizer=dict(tokenizer or {}),
     )
+
+
+def renewed(card: ModelCard) -> ModelCard:
+    """The card of a model that is exported again: of today, by today's versions."""
+    return dataclasses.replace(card, date=_now(), versions=_versions())
 
 
 def export_servable(
@@ -84,6 +89,7 @@ def export_servable(
     endpoints: Mapping[str, Endpoint],
     *,
     assets: Sequence[tf.Module] = (),
+    order: Sequence[str] | None = None,
     card: ModelCard,
 ) -> ModelCard:
     """Writes a SavedModel and its card; the folder appears, or is replaced, once it is complete.
@@ -96,6 +102,9 @@ def export_servable(
         endpoints: Signature name -> function and input signature; "serving_default" among them.
         assets: Owners of lookup tables that the endpoints use, such as a vocabulary; the files
             behind the tables travel with the SavedModel.
+        order: Names of weights, as in `zoo.serving.weights.collections`, in the order in which to
+            list those that the endpoints use; None: that of the model. The same weights in the same
+            order make the same file, byte for byte.
         card: What is told about the model, as `describe` makes it.
 
     Returns:
@@ -112,7 +121,7 @@ def export_servable(
             f"endpoints must have a signature 'serving_default', got {sorted(endpoints)}"
         )
     check_free(folder)
-    archive = _archive(model, endpoints, assets)
+    archive = _archive(model, endpoints, assets, order)
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = partial_folder(folder)
     try:
@@ -127,7 +136,10 @@ def export_servable(
 
 
 def _archive(
-    model: keras.Model, endpoints: Mapping[str, Endpoint], assets: Sequence[tf.Module]
+    model: keras.Model,
+    endpoints: Mapping[str, Endpoint],
+    assets: Sequence[tf.Module],
+    order: Sequence[str] | None,
 ) -> keras.export.ExportArchive:
     """Collects functions, tables and weights.
 
@@ -136,7 +148,9 @@ def _archive(
     """
     if not model.built:
         raise ValueError(f"model {model.name} is not built: call it on a batch, or build it")
+    named = collections(model)
     archive = keras.export.ExportArchive()
+    _list_in_order(archive, [_variable(named[name]) for name in order or named])
     for asset in assets:
         archive.track(asset)
     for name, (function, signature) in endpoints.items():
@@ -146,9 +160,27 @@ def _archive(
     archive.non_trainable_variables.extend(
         _variable(weight) for weight in model.non_trainable_weights
     )
-    for name, weight in collections(model).items():
+    for name, weight in named.items():
         archive.add_variable_collection(name, [_variable(weight)])
     return archive
+
+
+def _list_in_order(archive: keras.export.ExportArchive, order: Sequence[tf.Variable]) -> None:
+    """Lets an archive list the variables that its endpoints use in this order, others last.
+
+    Keras takes them in the order of a set of addresses: no two exports would be alike.
+    """
+    ranks = {id(variable): rank for rank, variable in enumerate(order)}
+    track = archive._filter_and_track_resources
+
+    def track_in_order() -> None:
+        track()
+        tracked = archive._tf_trackable
+        tracked._all_variables = sorted(
+            tracked._all_variables, key=lambda variable: ranks.get(id(variable), len(ranks))
+        )
+
+    archive._filter_and_track_resources = track_in_order
 
 
 def _traced(
@@ -177,6 +209,10 @@ def _variable(weight: keras.Variable) -> tf.Variable:
 
 def _count(weights: Sequence[keras.Variable]) -> int:
     return sum(math.prod(weight.shape) for weight in weights)
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def _versions() -> dict[str, str]:

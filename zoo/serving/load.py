@@ -6,6 +6,7 @@ it, so that listing the models is instant.
 """
 
 import os
+import random
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -135,23 +136,59 @@ def load(name_or_path: str | Path) -> "keras.Model":
         ValueError: No such model; a card that is missing or broken; a class that is not registered;
             files other than the card describes; weights that do not fit the class, each named.
     """
-    import keras
+    import tensorflow as tf
 
-    from zoo.models.registry import models
-    from zoo.serving.weights import assign_weights, read_weights
+    from zoo.serving.weights import assign_weights, check_weights, declared_weights, read_weights
 
     folder = resolve(name_or_path)
     card = verify(folder)
+    declared = declared_weights(folder)
+    drawn = random.getstate()  # of which Keras makes the seeds of dropout
+    with tf.Graph().as_default():  # where weights have shapes, and no memory
+        check_weights(_made(card, folder, len(declared)), declared, folder)
+    random.setstate(drawn)
+    model = _made(card, folder, len(declared))
+    assign_weights(model, read_weights(folder), folder)
+    return model
+
+
+def _made(card: ModelCard, folder: Path, weights: int) -> "keras.Model":
+    """The model that a card describes, built.
+
+    Args:
+        card: Its class and configuration.
+        folder: Where the card lies, for the error.
+        weights: How many the file holds. A model has no more layers.
+
+    Raises:
+        ValueError: No such class, or a configuration that it does not take.
+    """
+    import keras
+
+    from zoo.models.registry import models
+
     known = models()  # which registers every class of the zoo with Keras
-    model_class = keras.saving.get_registered_object(card.model_class)
-    if model_class is None:
+    registered = keras.saving.get_registered_object(card.model_class)
+    if not (isinstance(registered, type) and issubclass(registered, keras.Model)):
         raise ValueError(
             f"{folder / CARD_FILE}: no class is registered as {card.model_class!r}; this version"
             f" has {', '.join(sorted(known))}, a class of your own must be imported first"
         )
-    model = model_class.from_config(card.config)
-    model.build()
-    assign_weights(model, read_weights(folder), folder)
+    depth = card.config.get("depth")
+    if isinstance(depth, int) and depth > weights:
+        raise ValueError(
+            f"{folder / CARD_FILE}: key 'config.depth' is {depth}, expected at most {weights}, the"
+            " number of weights in the SavedModel"
+        )
+    model_class: Any = registered
+    try:
+        model = model_class.from_config(card.config)
+        model.build()
+    except Exception as error:  # Keras says TypeError, and so does Python of an unknown argument
+        reason = " ".join(str(error).split())  # in one line
+        raise ValueError(
+            f"{folder / CARD_FILE}: key 'config' makes no {model_class.__name__}: {reason}"
+        ) from error
     return model
 
 
@@ -166,11 +203,14 @@ def load_vocabulary(name_or_path: str | Path, file_name: str | None = None) -> "
         The vocabulary, read from the SavedModel.
 
     Raises:
-        ValueError: No such model, no such file, or several and no name was given.
+        ValueError: No such model, no such file, or several and no name was given; a card that is
+            missing or broken; files other than the card describes.
     """
     from zoo.text.vocabulary import Vocabulary
 
-    assets = resolve(name_or_path) / "assets"
+    folder = resolve(name_or_path)
+    verify(folder)
+    assets = folder / "assets"
     names = sorted(path.name for path in assets.iterdir()) if assets.is_dir() else []
     if file_name is None and len(names) == 1:
         file_name = names[0]

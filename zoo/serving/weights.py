@@ -9,6 +9,7 @@ checkpoint inside the SavedModel alone, not its graph.
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import keras
 import numpy as np
@@ -51,18 +52,100 @@ def read_weights(folder: str | Path) -> dict[str, np.ndarray]:
     Raises:
         ValueError: The SavedModel files no weights under their paths, so another program wrote it.
     """
+    reader, keys = _named_keys(folder)
+    return {name: reader.get_tensor(key) for name, key in keys.items()}
+
+
+def declared_weights(folder: str | Path) -> dict[str, tf.TensorSpec]:
+    """Shapes and types of all weights of a SavedModel; none of their values is read.
+
+    Args:
+        folder: Folder of the SavedModel.
+
+    Returns:
+        Name, as in `collections` -> shape and type.
+
+    Raises:
+        ValueError: As `read_weights`.
+    """
+    reader, keys = _named_keys(folder)
+    shapes, types = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
+    return {name: tf.TensorSpec(shapes[key], types[key]) for name, key in keys.items()}
+
+
+def order_of_use(folder: str | Path) -> list[str]:
+    """In which order a SavedModel lists the weights that its signatures use.
+
+    Args:
+        folder: Folder of the SavedModel.
+
+    Returns:
+        Names, as in `collections`.
+    """
+    _, graph = _checkpoint(folder)
+    names = {node: name for name, node in _named(graph).items()}
+    (used,) = (c.node_id for c in graph.nodes[0].children if c.local_name == "_all_variables")
+    return [names[child.node_id] for child in graph.nodes[used].children if child.node_id in names]
+
+
+def _checkpoint(folder: str | Path) -> tuple[Any, trackable_object_graph_pb2.TrackableObjectGraph]:
+    """What reads the tensors inside a SavedModel, and the graph that says whose they are."""
     reader = tf.train.load_checkpoint(str(Path(folder) / "variables" / "variables"))
     graph = trackable_object_graph_pb2.TrackableObjectGraph()
     graph.ParseFromString(reader.get_tensor("_CHECKPOINTABLE_OBJECT_GRAPH"))
-    values = {}
+    return reader, graph
+
+
+def _named_keys(folder: str | Path) -> tuple[Any, dict[str, str]]:
+    """What reads the tensors, and name of a weight -> what it is filed under."""
+    reader, graph = _checkpoint(folder)
+    keys = {}
+    for name, node in _named(graph).items():
+        (attribute,) = graph.nodes[node].attributes
+        keys[name] = attribute.checkpoint_key
+    if not keys:
+        raise ValueError(f"{folder}: holds no weights under their Keras paths")
+    return reader, keys
+
+
+def _named(graph: trackable_object_graph_pb2.TrackableObjectGraph) -> dict[str, int]:
+    """Name of a weight, as in `collections` -> number of its node."""
+    named = {}
     for child in graph.nodes[0].children:
         if child.local_name.startswith(_PREFIX):
             (entry,) = graph.nodes[child.node_id].children
-            (attribute,) = graph.nodes[entry.node_id].attributes
-            values[child.local_name] = reader.get_tensor(attribute.checkpoint_key)
-    if not values:
-        raise ValueError(f"{folder}: holds no weights under their Keras paths")
-    return values
+            named[child.local_name] = entry.node_id
+    return named
+
+
+def check_weights(
+    model: keras.Model,
+    values: Mapping[str, np.ndarray] | Mapping[str, tf.TensorSpec],
+    source: str | Path,
+) -> None:
+    """Compares the weights of a model with what a file has for them.
+
+    Args:
+        model: A built model, in a `tf.Graph` too, where no weight has memory.
+        values: Name, as in `collections` -> value, or its shape and type.
+        source: Where the values come from, for the error.
+
+    Raises:
+        ValueError: A weight without a value, a value without a weight, another shape or type; names
+            each of them.
+    """
+    weights = collections(model)
+    problems = [f"{name} is missing" for name in weights if name not in values]
+    problems += [f"{name} is unknown to {type(model).__name__}" for name in values.keys() - weights]
+    for name in weights.keys() & values.keys():
+        weight, shape, dtype = weights[name], tuple(values[name].shape), values[name].dtype.name
+        if tuple(weight.shape) != shape or str(weight.dtype) != dtype:
+            expected = f"{weight.dtype} {tuple(weight.shape)}"
+            problems.append(f"{name} is {dtype} {shape}, expected {expected}")
+    if problems:
+        raise ValueError(
+            f"{source}: the weights do not fit the model: {'; '.join(sorted(problems))}"
+        )
 
 
 def assign_weights(
@@ -76,20 +159,8 @@ def assign_weights(
         source: Where the values come from, for the error.
 
     Raises:
-        ValueError: A weight without a value, a value without a weight, another shape or type; names
-            each of them.
+        ValueError: As `check_weights`.
     """
-    weights = collections(model)
-    problems = [f"{name} is missing" for name in weights if name not in values]
-    problems += [f"{name} is unknown to {type(model).__name__}" for name in values.keys() - weights]
-    for name in weights.keys() & values.keys():
-        weight, value = weights[name], values[name]
-        if tuple(weight.shape) != value.shape or str(weight.dtype) != value.dtype.name:
-            expected = f"{weight.dtype} {tuple(weight.shape)}"
-            problems.append(f"{name} is {value.dtype.name} {value.shape}, expected {expected}")
-    if problems:
-        raise ValueError(
-            f"{source}: the weights do not fit the model: {'; '.join(sorted(problems))}"
-        )
-    for name, weight in weights.items():
+    check_weights(model, values, source)
+    for name, weight in collections(model).items():
         weight.assign(values[name])

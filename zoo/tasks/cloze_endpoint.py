@@ -15,6 +15,7 @@ from zoo.data.penn import PENN_RULES
 from zoo.serving.export import Endpoint
 from zoo.tasks.cloze_readings import Readings
 from zoo.tasks.endpoints import same_batch
+from zoo.tasks.text_input import beginnings
 from zoo.text.slots import ids_with_slots
 from zoo.text.vocabulary import Vocabulary
 
@@ -163,8 +164,8 @@ class ClozeEndpoint:
         self, document: tf.Tensor, query: tf.Tensor, *candidates: tf.RaggedTensor
     ) -> list[_Text]:
         """Tokens and ids of (batch,) strings, cut to their limits, and of candidates."""
-        documents = _tokens(document)[:, : self.limits["maximum_document_tokens"]]
-        queries = _tokens(query)[:, : self.limits["maximum_query_tokens"]]
+        documents = _tokens(document, self.limits["maximum_document_tokens"])
+        queries = _tokens(query, self.limits["maximum_query_tokens"])
         blanks = tf.reduce_sum(tf.cast(queries == PLACEHOLDER, tf.int32), axis=1)
         message = f"every query must hold {PLACEHOLDER} exactly once"
         check = tf.debugging.assert_equal(blanks, 1, message=message)
@@ -195,11 +196,12 @@ class ClozeEndpoint:
         return shown
 
 
-def _tokens(strings: tf.Tensor) -> tf.RaggedTensor:
-    """Cuts (batch,) strings into tokens."""
+def _tokens(strings: tf.Tensor, maximum_tokens: int) -> tf.RaggedTensor:
+    """Cuts (batch,) strings into tokens (batch, at most `maximum_tokens`)."""
+    strings = beginnings(strings, maximum_tokens)
     for pattern, new in PENN_RULES:
         strings = tf.strings.regex_replace(strings, pattern, new)
-    return tf.strings.split(strings)
+    return tf.strings.split(strings)[:, :maximum_tokens]
 
 
 def _dense(values: tf.RaggedTensor, padding: str | float) -> tf.Tensor:

@@ -14,6 +14,7 @@ import tensorflow as tf
 from zoo.decoding.spans import best_spans
 from zoo.serving.export import Endpoint
 from zoo.tasks.endpoints import same_batch
+from zoo.tasks.text_input import beginnings
 from zoo.text.tokenizer import WordTokenizer
 from zoo.text.vocabulary import Vocabulary
 
@@ -128,7 +129,7 @@ class ReadingEndpoint:
     def _read(self, strings: tf.Tensor, maximum_tokens: int) -> _Side:
         """Tokens, ids and offsets of (batch,) strings, cut to the limit."""
         surface, folded, starts, ends = (
-            part[:, :maximum_tokens] for part in self.tokenizer(strings)
+            part[:, :maximum_tokens] for part in self.tokenizer(beginnings(strings, maximum_tokens))
         )
         lengths = tf.cast(starts.row_lengths(), tf.int32)  # (batch,)
         batch = tf.size(strings)

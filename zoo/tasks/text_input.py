@@ -6,6 +6,9 @@ import tensorflow as tf
 
 from zoo.text.codecs import TextCodec
 
+BYTES_PER_TOKEN = 100
+"""Of a text of which n tokens are read, the first n times as many bytes are."""
+
 
 class TextInput(NamedTuple):
     """The texts of a batch, cut to the limit and padded to a rectangle."""
@@ -27,6 +30,7 @@ def read_texts(text: tf.Tensor, codec: TextCodec, maximum_tokens: int) -> TextIn
         codec: as in training.
         maximum_tokens: tokens of a text beyond these are not read.
     """
+    text = beginnings(text, maximum_tokens)
     ids, tokens = codec.encode(text)[:, :maximum_tokens], codec.tokens(text)[:, :maximum_tokens]
     lengths = tf.cast(ids.row_lengths(), tf.int32)
     columns = tf.maximum(tf.reduce_max(lengths), 1)  # of no rows at all: the smallest integer
@@ -36,6 +40,18 @@ def read_texts(text: tf.Tensor, codec: TextCodec, maximum_tokens: int) -> TextIn
         tokens=tokens.to_tensor("", shape=tf.stack([batch, columns])),
         lengths=lengths,
     )
+
+
+def beginnings(strings: tf.Tensor, maximum_tokens: int) -> tf.Tensor:
+    """Cuts strings (batch,) behind the bytes in which tokens are looked for.
+
+    Text that is longer would be cut into tokens that no model reads.
+
+    Args:
+        strings: any bytes.
+        maximum_tokens: how many tokens of a string are read.
+    """
+    return tf.strings.substr(strings, 0, BYTES_PER_TOKEN * maximum_tokens, unit="BYTE")
 
 
 def check_limit(name: str, limit: int) -> None:

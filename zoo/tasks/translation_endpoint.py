@@ -14,6 +14,7 @@ from zoo.decoding.unknown import Convention, Dictionary, replace_unknown
 from zoo.models.base import AttentionMap
 from zoo.models.sequence_to_sequence import SequenceToSequenceModel
 from zoo.serving.export import Endpoint
+from zoo.tasks.text_input import beginnings
 from zoo.tasks.translation import search
 from zoo.text.codecs import TextCodec
 from zoo.text.vocabulary import END, PADDING, SPECIAL_WORDS, START
@@ -234,6 +235,7 @@ class TranslationEndpoint:
     def _read(self, text: tf.Tensor) -> _Source:
         """Tokens and ids of (batch,) strings, cut to the limit."""
         limit = self.maximum_source_tokens - 1
+        text = beginnings(text, limit)
         codec = self.source_codec
         ids, tokens = codec.encode(text)[:, :limit], codec.tokens(text)[:, :limit]
         real = ids.row_lengths() > 0

@@ -15,6 +15,8 @@ What becomes a token:
 
 Spaces of all kinds, zero-width spaces and direction marks only separate. Bytes that are not valid
 UTF-8 count as letters. Scripts without spaces other than the ones above (Thai, Khmer) are not cut.
+
+The time is linear in the length of a text, whatever the bytes are.
 """
 
 from typing import Any, NamedTuple
@@ -25,7 +27,10 @@ import tensorflow_text as tf_text
 _SPACE = (
     r"[\s\v\pZ\x{85}\x{200B}\x{200E}\x{200F}\x{202A}-\x{202E}\x{2060}\x{2066}-\x{2069}\x{FEFF}]+"
 )
-_NUMBER = r"\pN+(?:[.,]\pN+)+"
+# Digits, fractions and Roman numerals. Without those that are ideographs: where one token may also
+# be the beginning of a longer one, every token of a run would look for the end of the whole run.
+_DIGITS = r"[\p{Nd}\p{No}\x{2160}-\x{2188}]+"
+_NUMBER = rf"{_DIGITS}(?:[.,]{_DIGITS})+"
 _ABBREVIATION = r"\b(?:[A-Za-z]\.){2,}"
 _POSSESSIVE = r"['\x{2019}][sS]\b"
 _IDEOGRAPH = r"[\p{Han}\p{Hiragana}\p{Katakana}\x{30FC}]\pM*"
@@ -38,12 +43,17 @@ _KEPT = "|".join((_NUMBER, _ABBREVIATION, _POSSESSIVE, _IDEOGRAPH, _FLAG, _SYMBO
 _DELIMITER = f"{_SPACE}|{_KEPT}"
 
 
+LONGEST_FOLDED = 1000
+"""Bytes of the longest token that is normalised and case-folded."""
+
+
 class WordTokens(NamedTuple):
     """The tokens of a batch of strings: four ragged tensors of the same shape (batch, tokens).
 
     Attributes:
         surface: The bytes of the original string.
-        folded: The token as the vocabulary sees it: NFKC-normalised and case-folded.
+        folded: The token as the vocabulary sees it: NFKC-normalised and case-folded, unless it is
+            longer than `LONGEST_FOLDED`.
         starts: int32, byte offset of the token's first byte in the original string.
         ends: int32, byte offset one past the token's last byte.
     """
@@ -104,10 +114,13 @@ class WordTokenizer:
 
     def _fold(self, tokens: tf.Tensor) -> tf.Tensor:
         """Normalises tokens (n,); both operations copy bytes that are not valid UTF-8."""
-        folded = tf_text.normalize_utf8(tokens, "NFKC")
+        # Normalising sorts the marks of a letter, in time that is quadratic in their number.
+        long = tf.strings.length(tokens, unit="BYTE") > LONGEST_FOLDED
+        folded = tf_text.normalize_utf8(tf.where(long, "", tokens), "NFKC")
         if self.case_fold:
             folded = tf_text.case_fold_utf8(folded)
-        # Case folding removes invisible characters. A token of nothing else stays as it is.
+        # Case folding removes invisible characters. A token of nothing else stays as it is, and so
+        # does a long one.
         return tf.where(tf.equal(folded, ""), tokens, folded)
 
 

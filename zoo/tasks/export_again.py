@@ -1,0 +1,122 @@
+"""Exports shipped models again: weights and vocabularies as they are, graphs of today's code.
+
+A SavedModel answers as the code did that exported it. What is mended since in tokenizers, endpoints
+or searches reaches it by exporting it again, which takes a minute and no training.
+"""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import keras
+
+from zoo.serving.cards import ModelCard
+from zoo.serving.codecs import load_codecs, load_labels
+from zoo.serving.export import export_servable, renewed
+from zoo.serving.folders import PICTURE_FILE, check_free, partial_folder, replace_folder
+from zoo.serving.load import load, load_card, load_vocabulary, resolve
+from zoo.serving.weights import order_of_use
+from zoo.tasks.classification_endpoint import ClassificationEndpoint
+from zoo.tasks.cloze_endpoint import ClozeEndpoint
+from zoo.tasks.language_model_endpoint import LanguageModelEndpoint
+from zoo.tasks.reading_endpoint import ReadingEndpoint
+from zoo.tasks.translation_endpoint import TranslationEndpoint
+from zoo.text.tokenizer import WordTokenizer
+
+
+def export_again(name_or_path: str | Path, folder: str | Path) -> ModelCard:
+    """Builds the SavedModel of a shipped model anew, from what it holds itself.
+
+    The card keeps what it says of data, metrics and training, and has the date, the versions and
+    the checksums of the new export. The picture is copied, and the files of the weights are the
+    same, byte for byte, unless the signatures use other weights than before.
+
+    Args:
+        name_or_path: As in `zoo.serving.load.resolve`.
+        folder: Where to; a SavedModel that is there is replaced as a whole, the same one too.
+
+    Returns:
+        The card as written.
+
+    Raises:
+        ValueError: No such model, one that is broken, or one that does not hold all that it was
+            exported from: a task of one's own, or a cloze reader of several readings; `folder`
+            holds something other than a SavedModel.
+    """
+    source, folder = resolve(name_or_path), Path(folder).expanduser().absolute()
+    card = load_card(source)
+    if card.task not in ENDPOINTS:
+        raise ValueError(f"{source}: expected a task of {sorted(ENDPOINTS)}, got {card.task!r}")
+    check_free(folder)
+    model = load(source)
+    try:
+        endpoint, assets = ENDPOINTS[card.task](source, card, model)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{source}: the card's limits or tokenizer do not fit: {error}") from error
+    partial = partial_folder(folder)
+    try:
+        card = export_servable(
+            partial,
+            model,
+            endpoint.endpoints(),
+            assets=assets,
+            order=order_of_use(source),
+            card=renewed(card),
+        )
+        if (source / PICTURE_FILE).is_file():
+            shutil.copyfile(source / PICTURE_FILE, partial / PICTURE_FILE)
+        replace_folder(partial, folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return card
+
+
+def _limits(card: ModelCard) -> dict[str, Any]:
+    """Arguments of an endpoint, which checks them itself."""
+    return dict(card.limits)
+
+
+def _translator(source: Path, card: ModelCard, model: keras.Model) -> tuple[Any, list[Any]]:
+    endpoint = TranslationEndpoint(model, *load_codecs(source), **_limits(card))
+    return endpoint, endpoint.assets
+
+
+def _reader(source: Path, card: ModelCard, model: keras.Model) -> tuple[Any, list[Any]]:
+    vocabulary = load_vocabulary(source)
+    tokenizer = WordTokenizer(**card.tokenizer)
+    return ReadingEndpoint(model, tokenizer, vocabulary, **_limits(card)), [vocabulary]
+
+
+def _cloze_reader(source: Path, card: ModelCard, model: keras.Model) -> tuple[Any, list[Any]]:
+    if card.tokenizer["readings"] != 1:
+        raise ValueError(
+            f"{source}: reads {card.tokenizer['readings']} times, expected once: which words it"
+            " hides is not in the SavedModel"
+        )
+    vocabulary = load_vocabulary(source)
+    slots = card.tokenizer["unknown_slots"]
+    return ClozeEndpoint(model, vocabulary, slots, **_limits(card)), [vocabulary]
+
+
+def _classifier(source: Path, card: ModelCard, model: keras.Model) -> tuple[Any, list[Any]]:
+    (codec,), labels = load_codecs(source), load_labels(source)
+    sides = ("text",) if card.task == "classification" else ("premise", "hypothesis")
+    endpoint = ClassificationEndpoint(model, codec, labels, sides=sides, **_limits(card))
+    return endpoint, endpoint.assets
+
+
+def _language_model(source: Path, card: ModelCard, model: keras.Model) -> tuple[Any, list[Any]]:
+    (codec,) = load_codecs(source)
+    endpoint = LanguageModelEndpoint(model, codec, **_limits(card))
+    return endpoint, endpoint.assets
+
+
+ENDPOINTS: dict[str, Callable[[Path, ModelCard, keras.Model], tuple[Any, list[Any]]]] = {
+    "classification": _classifier,
+    "cloze": _cloze_reader,
+    "inference": _classifier,
+    "language_model": _language_model,
+    "reading": _reader,
+    "translation": _translator,
+}
