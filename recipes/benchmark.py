@@ -126,7 +126,7 @@ def complexity(command: LayerComplexity) -> dict[str, Any]:
     """Prints a table for each use and quantity, and writes all of them and the picture."""
     from zoo.plots import save_figure
     from zoo.tasks.complexity_benchmark import draw, markdown
-    from zoo.training.runs import write_json
+    from zoo.training.json_files import write_json
 
     figures = command.measure(progress=lambda line: print(line, flush=True))
     for name, lines in figures.items():

@@ -49,13 +49,13 @@ def main(settings: Settings) -> list[dict[str, Any]]:
     from zoo.tasks.cloze_data import kinds_of, load_cloze_data
     from zoo.tasks.cloze_readings import evaluator_for
     from zoo.tasks.cloze_reranking import CandidateModels, candidate_costs, gains
-    from zoo.training.runs import read_json, write_json
+    from zoo.training.json_files import read_object, write_json
 
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logger = logging.getLogger(__name__)
     if not (settings.run_dir / "result.json").is_file():
         raise ValueError(f"run_dir: {settings.run_dir} holds no finished run (result.json)")
-    run = read_json(settings.run_dir / "settings.json")
+    run = read_object(settings.run_dir / "settings.json")
     data_dir = settings.data_dir or (Path(run["data_dir"]) if run["data_dir"] else None)
     data = load_cloze_data(run["data"], run["kind"], data_dir, logger)
     reader, vocabulary = _reader(settings.run_dir / "saved_model", data.training)

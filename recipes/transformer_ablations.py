@@ -70,9 +70,9 @@ def main(settings: Settings) -> dict[str, Any]:
     Raises:
         ValueError: if there is no such row, one was trained with other flags, or its run failed.
     """
+    from zoo.files import whole_text
     from zoo.tasks.translation_data import resolve_data
-    from zoo.text.files import write_atomically
-    from zoo.training.runs import read_json, write_json
+    from zoo.training.json_files import read_object, write_json
 
     unknown = [name for name in settings.rows if name not in ROWS]
     if unknown or not settings.rows:
@@ -81,7 +81,7 @@ def main(settings: Settings) -> dict[str, Any]:
     folder = (settings.run_dir or Path("runs") / f"transformer_ablations_{data}").absolute()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "result.json"
-    rows = {row["row"]: row for row in read_json(path)["rows"]} if path.exists() else {}
+    rows = {row["row"]: row for row in read_object(path)["rows"]} if path.exists() else {}
     for name in settings.rows:
         flags = flags_of(name, data, settings)
         if name not in rows:
@@ -91,7 +91,7 @@ def main(settings: Settings) -> dict[str, Any]:
             raise ValueError(f"{name}: {folder} holds it with other flags: {held}")
         ordered = [rows[name] for name in ROWS if name in rows]
         write_json(path, {"rows": ordered})
-        with write_atomically(folder / "table.md") as file:
+        with whole_text(folder / "table.md") as file:
             file.write(f"{table(ordered)}\n")
     print(f"\n{table(ordered)}")
     return {"rows": ordered}
@@ -129,9 +129,9 @@ def run(name: str, flags: Sequence[str], folder: Path) -> Path:
 def describe(name: str, flags: Sequence[str], folder: Path) -> dict[str, Any]:
     """Returns what the table says of a row, of which the best weights are those on validation."""
     from zoo.serving.cards import read_card
-    from zoo.training.runs import read_json
+    from zoo.training.json_files import read_object
 
-    result = read_json(folder / "result.json")
+    result = read_object(folder / "result.json")
     best = next(one for one in result["history"] if one["step"] == result["best_step"])
     return {
         "row": name,

@@ -82,7 +82,7 @@ def main(settings: Settings) -> dict[str, Any]:
     from zoo.metrics.translation import bleu, choose_bleu_tokenizer
     from zoo.plots import save_figure, scores_by_length
     from zoo.tasks.translation_lengths import buckets_of_words, join_sentences, score_buckets
-    from zoo.training.runs import write_json
+    from zoo.training.json_files import write_json
 
     check(settings)
     tokenizer = choose_bleu_tokenizer(settings.target, settings.bleu_tokenize)

@@ -15,18 +15,20 @@ MAXIMUM_FILE_LINES = 330
 MAXIMUM_FUNCTION_LINES = 40
 
 # What each part of zoo/ may import beside its own files.
+_FILES = {"files"}
 _OPS = {"ops"}
 _WEIGHTS = {"attention", "layers"}
 _INPUTS = {"text", "data"}
 _OUTPUTS = {"decoding", "metrics"}
 _USES = {"training", "serving", "tasks", "plots"}
-_BELOW_USES = _OPS | _WEIGHTS | _INPUTS | _OUTPUTS | {"models"}
+_BELOW_USES = _FILES | _OPS | _WEIGHTS | _INPUTS | _OUTPUTS | {"models"}
 MAY_IMPORT: dict[str, set[str]] = {
+    "files": set(),
     "ops": set(),
     **dict.fromkeys(_WEIGHTS, _OPS | _WEIGHTS),
-    **dict.fromkeys(_INPUTS, _OPS),
+    **dict.fromkeys(_INPUTS, _FILES | _OPS),
     "models": _OPS | _WEIGHTS,
-    **dict.fromkeys(_OUTPUTS, _OPS | _WEIGHTS | _INPUTS),
+    **dict.fromkeys(_OUTPUTS, _FILES | _OPS | _WEIGHTS | _INPUTS),
     **dict.fromkeys(_USES, _BELOW_USES | _USES),
     **dict.fromkeys(("explorer", "recipes"), _BELOW_USES | _USES),
     "cli": _BELOW_USES | _USES | {"explorer"},

@@ -1,17 +1,23 @@
 """Finding and fetching files, against a web server on this machine."""
 
+import contextlib
 import gzip
 import hashlib
 import socket
+import subprocess
+import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from zoo.data import download
+from tests.odd_names import ODD_NAMES
+from zoo.data import download, pacing
 from zoo.data.download import (
     DownloadError,
     RemoteFile,
@@ -23,6 +29,7 @@ from zoo.data.download import (
     locate,
 )
 
+ROOT = Path(__file__).parents[2]
 CONTENT = b"three blind mice\n" * 100_000  # more than one chunk
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
@@ -39,6 +46,10 @@ class Handler(BaseHTTPRequestHandler):
             self.server.closing.wait(5)
             return
         packed = gzip.compress(CONTENT, mtime=0)
+        if name.startswith("drip"):
+            head = b"HTTP/1.0 200 OK\r\n" + (b"" if name == "drip_head" else b"\r\n")
+            self._drip(head, packed if name.endswith(".gz") else CONTENT)
+            return
         body = {
             "cut": CONTENT[:1000],
             "long": CONTENT * 3,
@@ -55,6 +66,14 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(CONTENT) if name == "cut" else len(sent)))
         self.end_headers()
         self.wfile.write(sent)
+
+    def _drip(self, first: bytes, rest: bytes) -> None:
+        """Sends a byte now and then, often enough for the time-out of a socket."""
+        with contextlib.suppress(OSError):  # the client hung up
+            self.wfile.write(first)
+            for byte in rest[:200]:
+                time.sleep(0.05)
+                self.wfile.write(bytes([byte]))
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
         """Keeps the test's output clean."""
@@ -152,6 +171,69 @@ def test_a_failed_download_keeps_what_was_there(server: str, tmp_path: Path) -> 
         fetch(remote(f"{server}/altered"), tmp_path)
     assert (tmp_path / "mice.txt").read_text() == "mine"
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("name", ["drip", "drip_head", "drip.gz"])
+def test_a_server_that_only_drips_is_given_up(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(pacing, "WINDOW_SECONDS", 0.5)
+    began = time.monotonic()
+    with pytest.raises(
+        DownloadError, match=r"received [\d,]+ bytes in \d+ s, expected at least 1,"
+    ):
+        fetch(remote(f"{server}/{name}"), tmp_path)
+    assert time.monotonic() - began < 5
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pause_is_waited_for_if_enough_comes_beside_it(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pacing, "WINDOW_SECONDS", 1e-9)  # each of the few receives is measured
+    assert fetch(remote(f"{server}/whole"), tmp_path).read_bytes() == CONTENT
+
+
+def test_a_server_that_says_nothing_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setattr("zoo.data.download._TIMEOUT_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/mice.txt"
+        with pytest.raises(DownloadError, match="timed out"):
+            fetch(remote(url), tmp_path)
+
+
+def test_what_a_killed_download_left_goes_with_the_next_one(server: str, tmp_path: Path) -> None:
+    code = (
+        "import sys; from zoo.data.download import *\n"
+        "print(flush=True); fetch(RemoteFile('mice.txt', sys.argv[1], '', 10**6), sys.argv[2])"
+    )
+    command = [sys.executable, "-c", code, f"{server}/drip", str(tmp_path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as child:
+        deadline = time.monotonic() + 30
+        while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        child.kill()
+    assert [path.suffix for path in tmp_path.iterdir()] == [".partial"]
+    fetch(remote(f"{server}/whole"), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["mice.txt"]
+
+
+def test_a_full_disk_names_the_file(
+    server: str, tmp_path: Path, full_disk: Callable[[], AbstractContextManager[None]]
+) -> None:
+    with full_disk(), pytest.raises(DownloadError, match=r"File too large: '.*mice\.txt'"):
+        fetch(remote(f"{server}/whole"), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_the_folder_may_have_any_name(server: str, tmp_path: Path, name: str) -> None:
+    path = find_file(name, remote(f"{server}/whole"), tmp_path / name, download=True)
+    assert path == locate(name, remote(""), tmp_path / name) == tmp_path / name / name / "mice.txt"
+    assert checksum(path, remote("")).official
 
 
 def test_refused_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ def test_a_picture_that_fails_leaves_the_old_one(tmp_path, monkeypatch):
     figure = alignment([[1.0]], ["a"], ["b"])
 
     def fail(partial, **_):
-        partial.write_bytes(b"half")
+        partial.write(b"half")
         raise OSError("no space left on device")
 
     monkeypatch.setattr(figure, "savefig", fail)

@@ -22,7 +22,7 @@ from zoo.tasks.complexity_benchmark import (
     markdown,
     measure_point,
 )
-from zoo.training.runs import read_json
+from zoo.training.json_files import read_json
 
 TINY = LayerComplexity(lengths=(8, 16), width=4, num_heads=2, window=5, calls=1, clock="cpu")
 TABLES = ["forward, ms", "forward, MB", "forward and backward, ms", "forward and backward, MB"]

@@ -1,5 +1,7 @@
+import json
 import logging
 import os
+import re
 import shutil
 
 import keras
@@ -7,6 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.odd_names import ODD_NAMES
 from tests.training.toy import (
     Batches,
     assert_equal,
@@ -16,7 +19,8 @@ from tests.training.toy import (
     first_inputs,
     weights,
 )
-from zoo.training.checkpoints import Checkpointer, Progress, seed_states
+from zoo.training.checkpoints import Checkpointer, read_weights, seed_states
+from zoo.training.progress import Progress
 
 
 def trained_state(folder, **arguments):
@@ -189,9 +193,60 @@ def tear_progress(path):
     (path / "progress.json").write_text('{"step": 4,')
 
 
-@pytest.mark.parametrize(
-    "damage", [truncate, flip, lose_data, truncate_index, lose_index, tear_progress]
-)
+def change_progress(path, change):
+    file = path / "progress.json"
+    file.write_text(json.dumps(change(json.loads(file.read_text()))))
+
+
+def flip_step(path):
+    change_progress(path, lambda values: values | {"step": 5})
+
+
+def forget_gains(path):
+    change_progress(path, lambda values: values | {"evaluations_without_gain": 7})
+
+
+def empty_progress(path):
+    change_progress(path, lambda values: [])
+
+
+def null_progress(path):
+    change_progress(path, lambda values: None)
+
+
+def lose_progress(path):
+    (path / "progress.json").unlink()
+
+
+def empty_manifest(path):
+    (path / "manifest.json").write_text("{}")
+
+
+def null_manifest(path):
+    (path / "manifest.json").write_text("null")
+
+
+def rename(path):
+    path.rename(path.with_name("000002-step-5"))
+
+
+def of_earlier_versions(damage):
+    """Damage to a checkpoint without a manifest."""
+
+    def damaged(path):
+        (path / "manifest.json").unlink()
+        damage(path)
+
+    damaged.__name__ = f"{damage.__name__}_of_earlier_versions"
+    return damaged
+
+
+BEFORE = [truncate, flip, lose_data, truncate_index, lose_index, tear_progress]
+BEFORE += [flip_step, empty_progress, null_progress, lose_progress, rename]
+DAMAGES = [*BEFORE, forget_gains, empty_manifest, null_manifest, *map(of_earlier_versions, BEFORE)]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_checkpoint_is_passed_over_with_a_warning(tmp_path, caplog, damage):
     model, progress, checkpointer = trained_state(tmp_path)
     checkpointer.save()
@@ -203,7 +258,7 @@ def test_a_damaged_checkpoint_is_passed_over_with_a_warning(tmp_path, caplog, da
     other, other_progress, other_checkpointer = other_state(tmp_path)
     with caplog.at_level(logging.WARNING):
         assert other_checkpointer.restore_latest()
-    assert "000002-step-4 is damaged and passed over: " in caplog.text
+    assert re.search("000002-step-[45] is damaged and passed over: ", caplog.text)
     assert other_progress.step == 3
     assert_equal(expected, weights(other))
     # It is not counted among those kept: the good one stays beside the new one.
@@ -232,6 +287,83 @@ def test_a_damaged_best_checkpoint_is_an_error(tmp_path):
     shutil.rmtree(path)
     with pytest.raises(ValueError, match=r"best checkpoint .*step-3 cannot be read"):
         checkpointer.restore_best()
+
+
+def test_a_checkpoint_of_earlier_versions_is_restored(tmp_path):
+    model, _, checkpointer = trained_state(tmp_path)
+    (checkpointer.save() / "manifest.json").unlink()
+    other, progress, other_checkpointer = other_state(tmp_path)
+    assert other_checkpointer.restore_latest()
+    assert progress.step == 3
+    assert_equal(weights(model), weights(other))
+
+
+def test_a_restart_is_counted_under_the_manifest(tmp_path):
+    _, _, checkpointer = trained_state(tmp_path)
+    checkpointer.save()
+    for count in (1, 2):
+        _, progress, again = other_state(tmp_path)
+        assert again.restore_latest()
+        again.count_restart()
+        assert progress.restarts == count
+
+
+def test_a_checkpoint_whose_best_weights_are_damaged_is_passed_over(tmp_path, caplog):
+    """It would be noticed at the end of the training only."""
+    _, progress, checkpointer = trained_state(tmp_path)
+    progress.best_step = 3
+    kept = checkpointer.save_best()
+    checkpointer.save()
+    progress.step = progress.best_step = 4
+    truncate(checkpointer.save_best())
+    checkpointer.save()
+    _, other_progress, other_checkpointer = other_state(tmp_path)
+    assert other_checkpointer.restore_latest()
+    assert "000002-step-4 is damaged and passed over: the best weights, of step 4" in caplog.text
+    assert other_progress.step == other_progress.best_step == 3
+    assert other_checkpointer.restore_best()
+    truncate(kept)
+    with pytest.raises(ValueError, match=r"no checkpoint in .* can be read"):
+        other_checkpointer.restore_latest()
+
+
+def test_a_checkpoint_is_of_no_use_beside_another_vocabulary(tmp_path):
+    words = tmp_path / "words.txt"
+    words.write_text("a\nb\n")
+    model = built_toy()
+    checkpointer = Checkpointer(model, Progress(), tmp_path / "run" / "of", depends_on=[words])
+    words.write_text("b\na\n")  # those that the ids stand for are known from the start
+    checkpointer.save()
+    with pytest.raises(ValueError, match=r"no checkpoint in .* can be read"):
+        checkpointer.restore_latest()
+    words.write_text("a\nb\n")
+    (tmp_path / "run").rename(tmp_path / "moved")
+    assert Checkpointer(model, Progress(), tmp_path / "moved" / "of").restore_latest()
+
+
+def test_other_names_in_the_folder_are_no_checkpoints(tmp_path):
+    _, progress, checkpointer = trained_state(tmp_path)
+    for name in ("1st-step-2", "000009-step-9.bak", "notes"):
+        (tmp_path / name).mkdir()
+    progress.step = 5
+    assert checkpointer.save().name == "000001-step-5"
+    assert checkpointer.restore_latest()
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_folders_may_have_any_name(tmp_path, name):
+    model, progress, checkpointer = trained_state(tmp_path / name)
+    progress.best_step = 3
+    checkpointer.save_best()
+    path = checkpointer.save()
+    other, other_progress, other_checkpointer = other_state(tmp_path / name)
+    assert other_checkpointer.restore_latest()
+    assert other_progress.step == 3
+    assert_equal(weights(model), weights(other))
+    assert other_checkpointer.restore_best()
+    read_weights(path, built_toy())
+    (path / "manifest.json").unlink()
+    assert other_checkpointer.restore_latest()
 
 
 def test_a_checkpoint_of_another_model_is_an_error(tmp_path):

@@ -13,7 +13,7 @@ import pytest
 
 from tests.training import worker
 from tests.training.toy import content, newest
-from zoo.training.runs import read_json
+from zoo.training.json_files import read_json
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 240  # for a start on a busy machine

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from zoo.training.runs import RunFolder, read_json, write_json
+from zoo.training.json_files import read_json, write_json
+from zoo.training.runs import RunFolder
 
 
 @dataclasses.dataclass

@@ -124,11 +124,22 @@ def test_folders_of_the_first_recipes_are_gone_on_with(tmp_path: Path):
     open_run(settings).close()
     path = tmp_path / "settings.json"
     held = json.loads(path.read_text())
+    (tmp_path / "manifest.json").unlink()  # which is younger than they are
     path.write_text(json.dumps({name: held[name] for name in held if name not in ADDED}))
     open_run(settings).close()
     assert json.loads(path.read_text()) == held
     with pytest.raises(ValueError, match=r"beta_2: 0\.999 in the folder, 0\.98 now"):
         open_run(dataclasses.replace(settings, beta_2=0.98))
+
+
+def test_files_that_the_export_would_remove_are_noticed_before_the_first_step(tmp_path: Path):
+    folder = tmp_path / "saved_model"
+    folder.mkdir()
+    (folder / "saved_model.pb").touch()
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(ValueError, match=r"do not belong to its SavedModel: notes\.txt"):
+        open_run(Settings(run_dir=tmp_path))
+    assert (folder / "notes.txt").read_text() == "mine"
 
 
 @pytest.mark.parametrize(("name", "value"), [("precision", "mixed_float16"), ("seed", 7)])

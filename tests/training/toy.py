@@ -7,7 +7,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from zoo.training.runs import RunFolder, read_json
+from zoo.training.json_files import read_json
+from zoo.training.runs import RunFolder
 
 CLASSES = 5
 ROWS = 41  # the last batch of an epoch holds one example

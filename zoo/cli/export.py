@@ -23,7 +23,7 @@ class Export:
     source: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="RUN")]
     """A run folder, such as runs/squad_dcn, a name out of `list`, or the folder of a SavedModel."""
     folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FOLDER")]
-    """Where to; a SavedModel that is there already is replaced."""
+    """Where to; a SavedModel that is there is replaced, unless other files lie beside it."""
 
     again: bool = False
     """Build it anew with the code of this version, from its own weights and vocabularies."""

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
 
 import tyro
 
@@ -38,8 +39,13 @@ class Serve:
             server = make_server(app, timeout_seconds=self.limits.timeout_seconds)
             host, port = opened.getsockname()[:2]
             for name in sorted(folders):
-                print(f"http://{host}:{port}/v1/models/{name}:predict", flush=True)
+                print(f"http://{host}:{port}{predict_path(name)}", flush=True)
             server.run(sockets=[opened])
+
+
+def predict_path(name: str) -> str:
+    """The address, below that of the server, at which a model is asked."""
+    return f"/v1/models/{quote(name, safe='')}:predict"
 
 
 def named_folders(names: Sequence[str]) -> dict[str, Path]:

@@ -14,7 +14,6 @@ Texts are tokenised already: words and punctuation marks stand between spaces.
 import gzip
 import os
 import re
-import uuid
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +21,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from zoo.data.parallel import read_lines
+from zoo.files import whole_file
 
 PLACEHOLDER = "XXXXX"
 """The word of a query that stands for the blank."""
@@ -98,12 +98,8 @@ def write_cbt(path: str | os.PathLike[str], questions: Iterable[Question]) -> No
         lines = [*sentences, "\t".join(fields)]
         blocks.append("".join(f"{n} {line}\n" for n, line in enumerate(lines, 1)))
     content = "\n".join(blocks).encode()
-    partial = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
-    try:
-        partial.write_bytes(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        file.write(gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
 
 
 def read_cnn(folder: str | os.PathLike[str]) -> pd.DataFrame:

@@ -9,13 +9,14 @@ import gzip
 import hashlib
 import http.client
 import os
-import urllib.request
-import uuid
 import zlib
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from tqdm import tqdm
+
+from zoo.data.pacing import open_url
+from zoo.files import whole_file
 
 _CHUNK_BYTES = 1 << 20
 _TIMEOUT_SECONDS = 30.0
@@ -122,8 +123,9 @@ def find_file(
 def fetch(remote: RemoteFile, folder: str | Path) -> Path:
     """Downloads a file, with a progress bar, and checks that it is the official one.
 
-    The file appears under its name only when it is complete and checked; what had come of a failed
-    download is removed.
+    The file appears under its name only when it is complete and checked. What had come of a failed
+    download is removed at once, what a killed one left by the next into the same folder. A server
+    that sends next to nothing is given up after a minute: see `zoo.data.pacing`.
 
     Args:
         remote: What to fetch.
@@ -133,8 +135,8 @@ def fetch(remote: RemoteFile, folder: str | Path) -> Path:
         Path of the file.
 
     Raises:
-        DownloadError: No connection, an answer other than success, fewer or more bytes than
-            expected, another checksum, or a folder that cannot be written.
+        DownloadError: No connection, an answer other than success, one that comes too slowly,
+            fewer or more bytes than expected, another checksum, or a folder that cannot be written.
     """
     target = Path(folder) / remote.name
     try:
@@ -167,24 +169,19 @@ def file_sha256(path: str | Path, *, decompress: bool = False) -> str:
 
 def _receive_whole(remote: RemoteFile, target: Path) -> None:
     """Puts the remote file in place if it is whole, else leaves nothing."""
-    partial = target.with_name(f"{remote.name}.{uuid.uuid4().hex}.part")
-    try:
-        with partial.open("wb") as file:
-            size, sha256 = _receive(remote, file)
+    with whole_file(target) as file:
+        size, sha256 = _receive(remote, file)
         if size != remote.size:
             raise OSError(f"received {size:,} bytes, expected {remote.size:,}")
         if sha256 != remote.sha256:
             raise OSError(f"SHA-256 is {sha256}, expected {remote.sha256}")
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _receive(remote: RemoteFile, file: BinaryIO) -> tuple[int, str]:
     """Copies the remote file into an open one; returns its size and SHA-256."""
     size, digest = 0, hashlib.sha256()
     with (
-        urllib.request.urlopen(remote.url, timeout=_TIMEOUT_SECONDS) as response,
+        open_url(remote.url, _TIMEOUT_SECONDS) as response,
         tqdm(total=remote.size, desc=remote.name, unit="B", unit_scale=True) as bar,
     ):
         body = gzip.GzipFile(fileobj=response) if remote.unpacked else response

@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from zoo.text.files import write_atomically
+from zoo.files import whole_text
 
 Link: TypeAlias = tuple[int, int]
 Links: TypeAlias = frozenset[Link]
@@ -155,7 +155,7 @@ def write_pharaoh(
     Raises:
         ValueError: A link has a negative position.
     """
-    with write_atomically(path) as file:
+    with whole_text(path) as file:
         for number, alignment in enumerate(alignments, start=1):
             file.write(_format(number, alignment) + "\n")
 

@@ -1,8 +1,6 @@
 """What all pictures share: what is drawn, titles and notes, and files that appear whole."""
 
-import os
 import textwrap
-import uuid
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ import numpy as np
 from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.figure import Figure
 
+from zoo.files import whole_file
 from zoo.plots.text import drawable_text, font_families
 
 LONGEST_TITLE = 160  # characters
@@ -34,12 +33,8 @@ def save_figure(figure: Figure, path: str | Path, *, dpi: int = 150) -> Path:
     """
     path = Path(path)
     ending = check_ending(path)
-    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        figure.savefig(partial, format=ending, dpi=dpi)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        figure.savefig(file, format=ending, dpi=dpi)
     return path
 
 

@@ -8,16 +8,15 @@ reported numbers, and the checksums by which a damaged or exchanged file is foun
 import dataclasses
 import json
 import math
-import os
 import re
 import sys
 import types
 import typing
-import uuid
 from pathlib import Path
 from typing import Any
 
 from zoo.data.download import file_sha256
+from zoo.files import whole_text
 
 CARD_FILE = "model_card.json"
 SAVED_MODEL_FILE = "saved_model.pb"
@@ -100,12 +99,8 @@ def write_card(folder: str | Path, card: ModelCard) -> Path:
     except (TypeError, ValueError) as error:
         raise ValueError(f"card for {path}: a value cannot be written as JSON ({error})") from error
     _check_content(values, path)
-    partial = path.with_name(f".{CARD_FILE}.{uuid.uuid4().hex}")
-    try:
-        partial.write_text(text + "\n", encoding="utf-8")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole_text(path) as file:
+        file.write(text + "\n")
     return path
 
 

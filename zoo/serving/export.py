@@ -21,8 +21,9 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from zoo.files import whole_folder
 from zoo.serving.cards import DataRecord, ModelCard, file_checksums, write_card
-from zoo.serving.folders import check_free, partial_folder, replace_folder
+from zoo.serving.folders import PICTURE_FILE, check_free
 from zoo.serving.weights import collections
 from zoo.serving.writing import writing
 
@@ -90,6 +91,7 @@ def export_servable(
     *,
     assets: Sequence[tf.Module] = (),
     order: Sequence[str] | None = None,
+    picture: Path | None = None,
     card: ModelCard,
 ) -> ModelCard:
     """Writes a SavedModel and its card; the folder appears, or is replaced, once it is complete.
@@ -105,6 +107,7 @@ def export_servable(
         order: Names of weights, as in `zoo.serving.weights.collections`, in the order in which to
             list those that the endpoints use; None: that of the model. The same weights in the same
             order make the same file, byte for byte.
+        picture: File of the attention picture to put beside it; None: none.
         card: What is told about the model, as `describe` makes it.
 
     Returns:
@@ -113,7 +116,7 @@ def export_servable(
     Raises:
         OSError: It cannot be written, for instance because the disk is full.
         ValueError: No "serving_default"; the model is not built, or two of its weights share a
-            path; the folder holds something other than a SavedModel.
+            path; the folder holds something other than a SavedModel, or something beside it.
     """
     folder = Path(folder).expanduser().absolute()
     if "serving_default" not in endpoints:
@@ -123,15 +126,13 @@ def export_servable(
     check_free(folder)
     archive = _archive(model, endpoints, assets, order)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    partial = partial_folder(folder)
-    try:
+    with whole_folder(folder) as partial:
         with writing("the SavedModel", folder):
             archive.write_out(str(partial), verbose=False)
         card = dataclasses.replace(card, sha256=file_checksums(partial))
         write_card(partial, card)
-        replace_folder(partial, folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+        if picture is not None:
+            shutil.copyfile(picture, partial / PICTURE_FILE)
     return card
 
 

@@ -1,40 +1,40 @@
-"""Folders that appear whole or not at all, and copies of SavedModels."""
+"""Copies of SavedModels, and which folders they may replace."""
 
-import os
 import shutil
-import uuid
 from pathlib import Path
 
-from zoo.serving.cards import CARD_FILE, SAVED_MODEL_FILE, verify
+from zoo.files import naming, whole_folder
+from zoo.serving.cards import CARD_FILE, SAVED_MODEL_FILE, file_checksums, read_card, verify
 
 PICTURE_FILE = "attention.png"
+_BESIDE = {CARD_FILE, PICTURE_FILE}
 
 
 def check_free(folder: Path) -> None:
-    """Raises ValueError if a folder holds something other than a SavedModel."""
+    """Checks that a folder may be replaced by a SavedModel: nothing of others would be lost.
+
+    Raises:
+        ValueError: It holds something other than a SavedModel, or something beside it; names that.
+    """
     empty = folder.is_dir() and next(folder.iterdir(), None) is None
     if folder.exists() and not (folder / SAVED_MODEL_FILE).is_file() and not empty:
         raise ValueError(f"folder {folder} holds something other than a SavedModel: not replaced")
+    if others := _others(folder):
+        raise ValueError(
+            f"folder {folder} holds files that do not belong to its SavedModel: "
+            f"{', '.join(others)}: not replaced"
+        )
 
 
-def partial_folder(folder: Path) -> Path:
-    """A name beside a folder, under which to write what is to get the folder's name."""
-    return folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.partial")
-
-
-def replace_folder(new: Path, folder: Path) -> None:
-    """Gives a complete folder its name; what had that name is moved aside, then removed."""
-    if not folder.exists():
-        os.rename(new, folder)
-        return
-    aside = folder.with_name(f".{folder.name}.{uuid.uuid4().hex}.old")
-    os.rename(folder, aside)
+def _others(folder: Path) -> list[str]:
+    """Files in the folder of a SavedModel that are neither its own nor written with it."""
     try:
-        os.rename(new, folder)
-    except BaseException:
-        os.rename(aside, folder)
-        raise
-    shutil.rmtree(aside)
+        own = read_card(folder).sha256.keys()
+    except ValueError:  # another program wrote it, or the card is damaged
+        own = file_checksums(folder).keys()
+    files = (file for file in folder.rglob("*") if not file.is_dir() or file.is_symlink())
+    found = {file.relative_to(folder).as_posix() for file in files}
+    return sorted(found - own - _BESIDE)
 
 
 def copy_servable(source: Path, folder: Path) -> None:
@@ -46,8 +46,9 @@ def copy_servable(source: Path, folder: Path) -> None:
         folder: Where to; a SavedModel that is there already is replaced as a whole.
 
     Raises:
+        OSError: It cannot be written, for instance because the disk is full.
         ValueError: `source` holds no SavedModel, or one whose files are not those of its card;
-            `folder` holds something other than a SavedModel.
+            `folder` holds something other than a SavedModel, or something beside it.
     """
     inside = source / "saved_model"
     model = inside if (inside / SAVED_MODEL_FILE).is_file() else source
@@ -60,14 +61,12 @@ def copy_servable(source: Path, folder: Path) -> None:
     folder = folder.expanduser().absolute()
     check_free(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    partial = partial_folder(folder)
-    try:
-        for file in (*card.sha256, CARD_FILE):
-            (partial / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(model / file, partial / file)
-        picture = source / PICTURE_FILE
-        if picture.is_file():
-            shutil.copyfile(picture, partial / PICTURE_FILE)
-        replace_folder(partial, folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
+    files = {name: model / name for name in (*card.sha256, CARD_FILE)}
+    picture = source / PICTURE_FILE
+    if picture.is_file():
+        files[PICTURE_FILE] = picture
+    with whole_folder(folder) as partial:
+        for name, file in files.items():
+            (partial / name).parent.mkdir(parents=True, exist_ok=True)
+            with naming(folder / name):
+                shutil.copyfile(file, partial / name)

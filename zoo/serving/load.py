@@ -95,11 +95,14 @@ def load_servable(name_or_path: str | Path) -> Any:
     """
     import tensorflow as tf
 
+    from zoo.serving.paths import without_patterns
+
     folder = resolve(name_or_path)
     if (folder / CARD_FILE).is_file():
         verify(folder)
     _register_text_operations()
-    return tf.saved_model.load(str(folder))
+    with without_patterns(folder) as plain:
+        return tf.saved_model.load(str(plain))
 
 
 def _register_text_operations() -> None:

@@ -7,7 +7,8 @@ depend on the model's name or on what else the process has built. Reading them b
 checkpoint inside the SavedModel alone, not its graph.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 from tensorflow.core.protobuf import trackable_object_graph_pb2
+
+from zoo.serving.paths import without_patterns
 
 _PREFIX = "weights/"
 
@@ -52,8 +55,8 @@ def read_weights(folder: str | Path) -> dict[str, np.ndarray]:
     Raises:
         ValueError: The SavedModel files no weights under their paths, so another program wrote it.
     """
-    reader, keys = _named_keys(folder)
-    return {name: reader.get_tensor(key) for name, key in keys.items()}
+    with _checkpoint(folder) as (reader, graph):
+        return {name: reader.get_tensor(key) for name, key in _keys(graph, folder).items()}
 
 
 def declared_weights(folder: str | Path) -> dict[str, tf.TensorSpec]:
@@ -68,9 +71,10 @@ def declared_weights(folder: str | Path) -> dict[str, tf.TensorSpec]:
     Raises:
         ValueError: As `read_weights`.
     """
-    reader, keys = _named_keys(folder)
-    shapes, types = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
-    return {name: tf.TensorSpec(shapes[key], types[key]) for name, key in keys.items()}
+    with _checkpoint(folder) as (reader, graph):
+        shapes, types = reader.get_variable_to_shape_map(), reader.get_variable_to_dtype_map()
+        keys = _keys(graph, folder)
+        return {name: tf.TensorSpec(shapes[key], types[key]) for name, key in keys.items()}
 
 
 def order_of_use(folder: str | Path) -> list[str]:
@@ -82,30 +86,35 @@ def order_of_use(folder: str | Path) -> list[str]:
     Returns:
         Names, as in `collections`.
     """
-    _, graph = _checkpoint(folder)
-    names = {node: name for name, node in _named(graph).items()}
+    with _checkpoint(folder) as (_, graph):
+        names = {node: name for name, node in _named(graph).items()}
     (used,) = (c.node_id for c in graph.nodes[0].children if c.local_name == "_all_variables")
     return [names[child.node_id] for child in graph.nodes[used].children if child.node_id in names]
 
 
-def _checkpoint(folder: str | Path) -> tuple[Any, trackable_object_graph_pb2.TrackableObjectGraph]:
-    """What reads the tensors inside a SavedModel, and the graph that says whose they are."""
-    reader = tf.train.load_checkpoint(str(Path(folder) / "variables" / "variables"))
-    graph = trackable_object_graph_pb2.TrackableObjectGraph()
-    graph.ParseFromString(reader.get_tensor("_CHECKPOINTABLE_OBJECT_GRAPH"))
-    return reader, graph
+@contextmanager
+def _checkpoint(
+    folder: str | Path,
+) -> Iterator[tuple[Any, trackable_object_graph_pb2.TrackableObjectGraph]]:
+    """Opens the tensors inside a SavedModel, and the graph that says whose they are."""
+    with without_patterns(folder) as plain:
+        reader = tf.train.load_checkpoint(str(plain / "variables" / "variables"))
+        graph = trackable_object_graph_pb2.TrackableObjectGraph()
+        graph.ParseFromString(reader.get_tensor("_CHECKPOINTABLE_OBJECT_GRAPH"))
+        yield reader, graph
 
 
-def _named_keys(folder: str | Path) -> tuple[Any, dict[str, str]]:
-    """What reads the tensors, and name of a weight -> what it is filed under."""
-    reader, graph = _checkpoint(folder)
+def _keys(
+    graph: trackable_object_graph_pb2.TrackableObjectGraph, folder: str | Path
+) -> dict[str, str]:
+    """Name of a weight -> the key that its tensor is filed under."""
     keys = {}
     for name, node in _named(graph).items():
         (attribute,) = graph.nodes[node].attributes
         keys[name] = attribute.checkpoint_key
     if not keys:
         raise ValueError(f"{folder}: holds no weights under their Keras paths")
-    return reader, keys
+    return keys
 
 
 def _named(graph: trackable_object_graph_pb2.TrackableObjectGraph) -> dict[str, int]:

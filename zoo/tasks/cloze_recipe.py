@@ -142,13 +142,14 @@ def _resolve(settings: Any, recipe: str, defaults: Mapping[str, Mapping[str, Any
 
 
 def _vocabulary(settings: Any, data: "ClozeData", run: "RunFolder") -> "Vocabulary":
-    """Writes and reads the words of the training part."""
+    """Writes the words of the training part, unless the run has them, and reads them."""
     from zoo.tasks.cloze import cloze_words
     from zoo.text.vocabulary import Vocabulary, write_vocabulary
 
     path = run.vocabulary / "vocabulary.txt"
-    words = cloze_words(data.texts, settings.maximum_vocabulary, settings.minimum_count)
-    write_vocabulary(path, words)
+    if not path.exists():
+        words = cloze_words(data.texts, settings.maximum_vocabulary, settings.minimum_count)
+        write_vocabulary(path, words)
     return Vocabulary(path)
 
 

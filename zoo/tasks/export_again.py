@@ -4,7 +4,6 @@ A SavedModel answers as the code did that exported it. What is mended since in t
 or searches reaches it by exporting it again, which takes a minute and no training.
 """
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import keras
 from zoo.serving.cards import ModelCard
 from zoo.serving.codecs import load_codecs, load_labels
 from zoo.serving.export import export_servable, renewed
-from zoo.serving.folders import PICTURE_FILE, check_free, partial_folder, replace_folder
+from zoo.serving.folders import PICTURE_FILE, check_free
 from zoo.serving.load import load, load_card, load_vocabulary, resolve
 from zoo.serving.weights import order_of_use
 from zoo.tasks.classification_endpoint import ClassificationEndpoint
@@ -54,22 +53,16 @@ def export_again(name_or_path: str | Path, folder: str | Path) -> ModelCard:
         endpoint, assets = ENDPOINTS[card.task](source, card, model)
     except (KeyError, TypeError) as error:
         raise ValueError(f"{source}: the card's limits or tokenizer do not fit: {error}") from error
-    partial = partial_folder(folder)
-    try:
-        card = export_servable(
-            partial,
-            model,
-            endpoint.endpoints(),
-            assets=assets,
-            order=order_of_use(source),
-            card=renewed(card),
-        )
-        if (source / PICTURE_FILE).is_file():
-            shutil.copyfile(source / PICTURE_FILE, partial / PICTURE_FILE)
-        replace_folder(partial, folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-    return card
+    picture = source / PICTURE_FILE
+    return export_servable(
+        folder,
+        model,
+        endpoint.endpoints(),
+        assets=assets,
+        order=order_of_use(source),
+        picture=picture if picture.is_file() else None,
+        card=renewed(card),
+    )
 
 
 def _limits(card: ModelCard) -> dict[str, Any]:

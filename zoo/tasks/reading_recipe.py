@@ -108,11 +108,16 @@ def run_reading(
 def _make(
     settings: Any, make_model: MakeModel, data: "ReadingData", run: "RunFolder"
 ) -> tuple["BaseModel", "Vocabulary"]:
-    """Writes the vocabulary; returns the compiled model with its word vectors, and the words."""
+    """Writes the vocabulary, unless the run has one.
+
+    Returns:
+        The compiled model with its word vectors, and the words.
+    """
     from zoo.text.vocabulary import Vocabulary, write_vocabulary
 
     path = run.vocabulary / "vocabulary.txt"
-    write_vocabulary(path, data.words)
+    if not path.exists():
+        write_vocabulary(path, data.words)
     vocabulary = Vocabulary(path)
     matrix = data.embedding_matrix(vocabulary.words)
     tuned = settings.train_vectors or matrix is None

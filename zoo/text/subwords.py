@@ -21,6 +21,7 @@ import sentencepiece
 import tensorflow as tf
 import tensorflow_text as tf_text
 
+from zoo.files import whole_file
 from zoo.text.codecs import (
     Ids,
     Strings,
@@ -29,7 +30,6 @@ from zoo.text.codecs import (
     until_end,
     valid_utf8,
 )
-from zoo.text.files import write_bytes_atomically
 from zoo.text.vocabulary import END, PADDING, SPECIAL_WORDS, START, UNKNOWN
 
 MODEL_TYPES = ("bpe", "unigram")
@@ -81,9 +81,9 @@ def train_subwords(
     sentences = [text.encode() for text in texts if text.strip()]
     if not sentences:
         raise ValueError("texts: expected at least one that is not empty, got none")
-    write_bytes_atomically(
-        path, _train(sentences, vocabulary_size, model_type, character_coverage, case_fold)
-    )
+    model = _train(sentences, vocabulary_size, model_type, character_coverage, case_fold)
+    with whole_file(path) as file:
+        file.write(model)
 
 
 def _train(

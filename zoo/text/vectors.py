@@ -22,7 +22,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from zoo.text.files import write_atomically
+from zoo.files import whole_text
 from zoo.text.vocabulary import SPECIAL_WORDS
 
 _LINES_TO_GUESS_FROM = 100
@@ -102,7 +102,7 @@ def write_vectors(path: str | os.PathLike[str], vectors: WordVectors) -> None:
         if not word or "\n" in word or "\r" in word:
             raise ValueError(f"words must be non-empty and on one line, got {word!r}")
     row_format = "%s" + " %.6g" * matrix.shape[1] + "\n"
-    with write_atomically(path) as file:
+    with whole_text(path) as file:
         file.write(f"{len(words)} {matrix.shape[1]}\n")
         for word, row in zip(words, matrix, strict=True):
             file.write(row_format % (word, *row.tolist()))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from zoo.text.files import write_atomically
+from zoo.files import whole_text
 
 PADDING, UNKNOWN, START, END = range(4)
 SPECIAL_WORDS = ("<pad>", "<unk>", "<s>", "</s>")
@@ -90,7 +90,7 @@ def write_vocabulary(path: str | os.PathLike[str], words: Iterable[str]) -> None
             raise ValueError(f"words must be distinct and not special, got {word!r} again")
         seen.add(word)
         lines.append(word)
-    with write_atomically(path) as file:
+    with whole_text(path) as file:
         file.writelines(f"{line}\n" for line in lines)
 
 

@@ -1,84 +1,40 @@
 """Checkpoints that make a resumed training equal, bit for bit, to one that never stopped.
 
 A checkpoint is a folder, `000003-step-1500` the third one, with the variables (model, optimizer,
-states of the seed generators, metrics, whatever else the caller names) and `progress.json`. It is
-written under another name, flushed to the disk, and then renamed: only the rename makes it a
-checkpoint, so a kill at any moment leaves the previous one. TensorFlow stores a checksum of every
-tensor; they are all verified before a checkpoint is restored, and a damaged one is passed over with
-a warning.
+states of the seed generators, metrics, whatever else the caller names), `progress.json`, and
+`manifest.json`: the checksums of these, and of the run's vocabulary and data. It is written under
+another name, flushed to the disk, and then renamed: only the rename makes it a checkpoint, so a
+kill at any moment leaves the previous one. Before a checkpoint is restored it is verified, and the
+best weights that it refers to as well; a damaged one, or one whose progress contradicts its name,
+is passed over with a warning.
 
 The states of the seed generators matter: without them dropout repeats or skips masks after a
 resume. Neither `.weights.h5` files nor `tf.train.Checkpoint(model=...)` hold them. A layer must
 therefore draw from a `SeedGenerator` of its own, as those of Keras do.
 """
 
-import dataclasses
+import contextlib
 import logging
 import os
+import re
 import shutil
-import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import keras
 import tensorflow as tf
 
+from zoo.files import flush
+from zoo.serving.paths import without_patterns
 from zoo.training.cluster import Workers
-from zoo.training.runs import read_json, write_json
+from zoo.training.manifest import Manifest, checksums
+from zoo.training.progress import Progress
+from zoo.training.runs import WRITING
 
-_WRITING = ".writing"
+_NAME = re.compile(r"(\d+)-step-(\d+)")
 _PROGRESS = "progress.json"
 _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"  # TensorFlow's own entry
-
-
-@dataclasses.dataclass
-class Progress:
-    """How far a training has come; all that the loop and its callbacks remember.
-
-    Attributes:
-        step: batches trained on, over all epochs.
-        best_score: the best value of the monitored metric, None before the first evaluation.
-        best_step: the step of that evaluation; its weights are the best checkpoint.
-        evaluations_without_gain: evaluations since then.
-        seconds: wall time of training, evaluation included, over all resumed runs.
-        restarts: how many times the training was resumed.
-        history: a dict for each evaluation: `step`, `seconds`, the training `loss` of
-            the epoch so far, and the metrics.
-    """
-
-    step: int = 0
-    best_score: float | None = None
-    best_step: int | None = None
-    evaluations_without_gain: int = 0
-    seconds: float = 0.0
-    restarts: int = 0
-    history: list[dict[str, Any]] = dataclasses.field(default_factory=list)
-    _clock: float | None = dataclasses.field(default=None, init=False, repr=False, compare=False)
-
-    def count_time(self) -> None:
-        """Add the time since the last call to `seconds`; the first call starts the clock."""
-        now = time.monotonic()
-        if self._clock is not None:
-            self.seconds += now - self._clock
-        self._clock = now
-
-    def write(self, path: Path) -> None:
-        """Write all but the clock to a JSON file."""
-        values = dataclasses.asdict(self)
-        del values["_clock"]
-        write_json(path, values)
-
-    def read(self, path: Path) -> None:
-        """Take over what a file holds."""
-        for name, value in read_json(path).items():
-            setattr(self, name, value)
-
-    @property
-    def evaluated(self) -> bool:
-        """Whether the weights of this very step have been evaluated."""
-        return bool(self.history) and self.history[-1]["step"] == self.step
 
 
 class Checkpointer:
@@ -93,6 +49,7 @@ class Checkpointer:
         extra: Mapping[str, Sequence[tf.Variable]] | None = None,
         keep: int = 2,
         shared: str | os.PathLike[str] | None = None,
+        depends_on: Iterable[Path] = (),
         logger: logging.Logger | None = None,
     ) -> None:
         """Look at the variables of a built and compiled model.
@@ -105,6 +62,8 @@ class Checkpointer:
             keep: the number of checkpoints kept.
             shared: the folder that checkpoints are read from, where it is not `folder`: processes
                 that train together go on from what the first of them has written.
+            depends_on: files, such as the vocabulary, without which a checkpoint means nothing: it
+                is of no use beside others.
             logger: gets a warning for each damaged checkpoint.
 
         Raises:
@@ -123,6 +82,7 @@ class Checkpointer:
         self.workers = Workers(model.distribute_strategy)
         self.keep = keep
         self.logger = logger or logging.getLogger(__name__)
+        self._depends_on = checksums(depends_on)
         self._damaged: list[Path] = []
         self._weights = {"weights": [v.value for v in model.weights]}
         # Lists, not the model itself: the graph of attributes that TensorFlow would follow leaves
@@ -149,7 +109,7 @@ class Checkpointer:
         for old in _checkpoints(self.folder):
             if old not in kept:
                 shutil.rmtree(old)
-        best_steps = {read_json(one / _PROGRESS)["best_step"] for one in kept}
+        best_steps = {_progress(one).best_step for one in kept}
         for old in _checkpoints(self.best_folder):
             if _step(old) not in best_steps:
                 shutil.rmtree(old)
@@ -174,7 +134,7 @@ class Checkpointer:
         """
         paths = _checkpoints(self.shared)
         for path in reversed(paths):
-            damage = _damage(path)
+            damage = _damage(path) or self._damage_of_best(path)
             if damage is None:
                 _read(path, self._state)
                 self.progress.read(path / _PROGRESS)
@@ -193,7 +153,7 @@ class Checkpointer:
         """Count, on the disk at once, that the training goes on from the restored checkpoint."""
         self.progress.restarts += 1
         if self.workers.is_chief:
-            self.progress.write(self._restored / _PROGRESS)
+            Manifest(self._restored).write_file(_PROGRESS, self.progress.as_json())
 
     def restore_best(self) -> bool:
         """Load the weights of the best evaluation into the model.
@@ -204,16 +164,40 @@ class Checkpointer:
         Raises:
             ValueError: the best checkpoint is missing or damaged.
         """
+        self.check_best()
         if self.progress.best_step is None:
             return False
-        name = f"step-{self.progress.best_step}"
-        found = [*self.best_folder.glob(f"*-{name}")] or (self.shared / "best").glob(f"*-{name}")
-        path = max(found, default=self.best_folder / name)
+        _read(self._best(self.progress.best_step), self._weights)
+        return True
+
+    def check_best(self) -> None:
+        """Verify the weights of the best evaluation, if there was one.
+
+        Raises:
+            ValueError: the best checkpoint is missing or damaged.
+        """
+        if self.progress.best_step is None:
+            return
+        path = self._best(self.progress.best_step)
         damage = _damage(path)
         if damage is not None:
             raise ValueError(f"the best checkpoint {path} cannot be read: {damage}")
-        _read(path, self._weights)
-        return True
+
+    def _best(self, step: int) -> Path:
+        """Return the newest checkpoint of the best weights of a step."""
+        for folder in (self.best_folder, self.shared / "best"):
+            for path in reversed(_checkpoints(folder)):
+                if _step(path) == step:
+                    return path
+        return self.best_folder / f"step-{step}"
+
+    def _damage_of_best(self, path: Path) -> str | None:
+        """Return what is wrong with the best weights that a checkpoint refers to."""
+        step = _progress(path).best_step
+        if step is None or not (self.shared / "best").exists():
+            return None
+        damage = _damage(self._best(step))
+        return None if damage is None else f"the best weights, of step {step}: {damage}"
 
     def _write(self, folder: Path, state: Mapping[str, Sequence[tf.Variable]]) -> Path:
         """Write `state` and the progress to a folder of their own, which a rename puts in place.
@@ -221,14 +205,16 @@ class Checkpointer:
         Raises:
             OSError: they could not be written, for instance because the disk is full.
         """
-        temporary = folder / _WRITING
+        temporary = folder / WRITING
         shutil.rmtree(temporary, ignore_errors=True)
         try:
             temporary.mkdir(parents=True)
             tf.train.Checkpoint(**state).write(os.fspath(temporary / "state"))
-            for file in temporary.iterdir():
-                _flush(file)
-            self.progress.write(temporary / _PROGRESS)
+            (temporary / _PROGRESS).write_bytes(self.progress.as_json())
+            files = [*temporary.iterdir()]
+            for file in files:
+                flush(file)
+            Manifest(temporary).add(checksums(files) | self._depends_on)
         except (OSError, tf.errors.OpError) as error:
             shutil.rmtree(temporary, ignore_errors=True)  # it may be what fills the disk
             reason = str(error).splitlines()[0]
@@ -236,10 +222,10 @@ class Checkpointer:
                 f"step {self.progress.step} cannot be written to {folder}: {reason}. What was "
                 "written before is still good: make room, and the same command goes on from there"
             ) from error
-        number = 1 + max((int(old.name[:6]) for old in _checkpoints(folder)), default=0)
+        number = 1 + max(map(_number, _checkpoints(folder)), default=0)
         path = folder / f"{number:06d}-step-{self.progress.step}"
         os.replace(temporary, path)
-        _flush(folder)
+        flush(folder)
         return path
 
 
@@ -251,24 +237,56 @@ def seed_states(model: keras.Model) -> list[tf.Variable]:
 
 def _checkpoints(folder: Path) -> list[Path]:
     """Return the checkpoints in a folder, oldest first."""
-    return sorted(folder.glob("[0-9]*-step-[0-9]*"))
+    return sorted((one for one in folder.glob("*") if _NAME.fullmatch(one.name)), key=_number)
+
+
+def _number(path: Path) -> int:
+    """Return the number of a checkpoint."""
+    return int(path.name.split("-")[0])
 
 
 def _step(path: Path) -> int:
     """Return the step of a checkpoint."""
-    return int(path.name.rsplit("-", maxsplit=1)[-1])
+    return int(path.name.split("-")[-1])
+
+
+def _progress(path: Path) -> Progress:
+    """Return the progress of a checkpoint; none where it is damaged."""
+    progress = Progress()
+    with contextlib.suppress(OSError, ValueError):
+        progress.read(path / _PROGRESS)
+    return progress
 
 
 def _damage(path: Path) -> str | None:
     """Return what is wrong with a checkpoint's files, None if nothing is."""
     try:
-        read_json(path / _PROGRESS)
-        reader = tf.train.load_checkpoint(os.fspath(path / "state"))
-        for name in reader.get_variable_to_shape_map():
-            reader.get_tensor(name)  # verifies the checksum
+        _verify(path)
     except (OSError, LookupError, RuntimeError, ValueError, tf.errors.OpError) as error:
         return str(error).splitlines()[0] if str(error) else type(error).__name__
     return None
+
+
+def _verify(path: Path) -> None:
+    """Raise an error if the files of a checkpoint are damaged, or contradict its name."""
+    manifest = Manifest(path)
+    if not manifest.exists():  # of an earlier version
+        _verify_tensors(path)
+    elif absent := {_PROGRESS, "state.index"} - manifest.entries().keys():
+        raise ValueError(f"{manifest.path} is damaged: it lists no {', '.join(absent)}")
+    manifest.check()
+    progress = Progress()
+    progress.read(path / _PROGRESS)
+    if progress.step != _step(path):
+        raise ValueError(f"it holds step {progress.step}, not the one of its name")
+
+
+def _verify_tensors(path: Path) -> None:
+    """Raise an error if a checksum that TensorFlow keeps of each tensor is not right."""
+    with without_patterns(path) as plain:
+        reader = tf.train.load_checkpoint(os.fspath(plain / "state"))
+        for name in reader.get_variable_to_shape_map():
+            reader.get_tensor(name)
 
 
 def read_weights(path: str | os.PathLike[str], model: keras.Model) -> None:
@@ -286,7 +304,14 @@ def read_weights(path: str | os.PathLike[str], model: keras.Model) -> None:
 
 def _read(path: Path, state: Mapping[str, Sequence[tf.Variable]], *, complete: bool = True) -> None:
     """Restore the variables of `state` from a checkpoint that is whole, `complete`: all it has."""
-    prefix = os.fspath(path / "state")
+    with without_patterns(path) as plain:
+        _read_from(os.fspath(plain / "state"), path, state, complete)
+
+
+def _read_from(
+    prefix: str, path: Path, state: Mapping[str, Sequence[tf.Variable]], complete: bool
+) -> None:
+    """Restore from the files that `prefix` names; `path` is the checkpoint's, for messages."""
     tensors = tf.train.load_checkpoint(prefix).get_variable_to_shape_map()
     held = Counter(name.split("/")[0] for name in tensors if name != _OBJECT_GRAPH)
     # Metrics are built late: a process that resumes may have fewer than the one that saved.
@@ -300,12 +325,3 @@ def _read(path: Path, state: Mapping[str, Sequence[tf.Variable]], *, complete: b
         tf.train.Checkpoint(**state).read(prefix).expect_partial()
     except ValueError as error:  # of shapes
         raise ValueError(f"checkpoint {path} does not fit this model: {error}") from error
-
-
-def _flush(path: Path) -> None:
-    """Wait until a file, or the entries of a folder, are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

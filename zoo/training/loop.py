@@ -149,9 +149,11 @@ def _resume(checkpointer: Checkpointer, limits: Limits) -> None:
     """Restore the newest checkpoint, if there is one.
 
     Raises:
-        ValueError: processes that train together would begin at different steps.
+        ValueError: no checkpoint is whole, or the best weights are damaged; processes that train
+            together would begin at different steps.
     """
     restored = checkpointer.restore_latest()
+    checkpointer.check_best()
     steps = limits.workers.all_of([limits.progress.step])[:, 0]
     if (steps != steps[0]).any():
         raise ValueError(
@@ -231,6 +233,7 @@ def _checkpointer(
         run.checkpoints,
         shared=run.shared_checkpoints,
         extra=extra,
+        depends_on=run.seal(),
         logger=run.logger,
     )
 

@@ -2,12 +2,11 @@
 
 A run folder holds `settings.json`, `train.log`, `tensorboard/`, `checkpoints/`, `result.json`,
 `vocabulary/`, `saved_model/` and `attention.png`. Reopening it with other settings is refused,
-because the checkpoints in it belong to the settings that are written there.
+because the checkpoints in it belong to the settings that are written there. `manifest.json` has the
+checksums of settings, data and vocabulary: a damaged or exchanged one is refused too.
 """
 
-import dataclasses
 import fcntl
-import json
 import logging
 import os
 import resource
@@ -17,6 +16,10 @@ import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import IO, Any
+
+from zoo.files import remove_abandoned
+from zoo.training.json_files import as_json, plain, read_object, write_json
+from zoo.training.manifest import Manifest, checksums
 
 MAY_CHANGE = frozenset(
     {
@@ -38,6 +41,8 @@ MAY_CHANGE = frozenset(
 Those that make a difference to what is trained from there on are named when it is resumed: with
 more epochs, for instance, a learning rate that falls along a cosine follows the longer one.
 """
+WRITING = ".writing"
+"""The name of a checkpoint that is not complete."""
 WITHOUT_EFFECT = frozenset({"checkpoint_every", "data_dir", "fresh", "run_dir"})
 
 
@@ -72,10 +77,11 @@ class RunFolder:
             fresh: remove what an earlier run left in the folder, whatever its settings.
 
         Raises:
-            ValueError: the folder holds a run with other settings, or checkpoints without
-                settings; or another process trains in it.
+            ValueError: the folder holds a run with other settings, checkpoints without settings,
+                or files that are damaged; or another process trains in it.
         """
-        self.path = Path(path)
+        self.path = _writable_name(path)
+        self.manifest = Manifest(self.path)
         self.settings = self.path / "settings.json"
         self.data = self.path / "data.json"
         self.log = self.path / "train.log"
@@ -93,12 +99,13 @@ class RunFolder:
         if fresh:
             self._remove_contents()
         wanted = plain(settings)
+        notes += self._check_files()
         self.resumed = self.settings.exists()
         if self.resumed:
             notes += self._changes(wanted, may_change, added or {})
         elif self.checkpoints.exists():
             raise ValueError(f"{self.path} holds checkpoints but no {self.settings.name}")
-        write_json(self.settings, wanted)
+        self.manifest.write_file(self.settings.name, as_json(wanted))
         self.vocabulary.mkdir(exist_ok=True)
         self.logger = _make_logger(self.log)
         for note in notes:
@@ -110,11 +117,28 @@ class RunFolder:
         Raises:
             ValueError: the run was begun with other files.
         """
-        held = read_json(self.data) if self.resumed and self.data.exists() else dict(sha256)
+        held = read_object(self.data) if self.resumed and self.data.exists() else dict(sha256)
         names = held.keys() | sha256.keys()
         if other := sorted(name for name in names if held.get(name) != sha256.get(name)):
             raise ValueError(f"{self.path} holds a run on other data: {', '.join(other)} differ")
-        write_json(self.data, sha256)
+        self.manifest.write_file(self.data.name, as_json(dict(sorted(sha256.items()))))
+
+    def seal(self) -> list[Path]:
+        """Record the vocabulary in the manifest, once it is complete, before the first step.
+
+        Returns:
+            The files that the ids of the training depend on.
+
+        Raises:
+            ValueError: the run has another vocabulary.
+        """
+        try:
+            self.manifest.check()
+        except ValueError as error:
+            raise ValueError(f"the vocabulary is not that of the run: {error}") from error
+        files = sorted(path for path in self.vocabulary.rglob("*") if path.is_file())
+        self.manifest.add(checksums(files))
+        return [*files, *([self.data] if self.data.exists() else [])]
 
     def finish(self, result: Mapping[str, Any]) -> dict[str, Any]:
         """Write `result.json`: the result, and what the run took of time and memory.
@@ -137,17 +161,47 @@ class RunFolder:
 
     def _remove_contents(self) -> None:
         """Remove what a run writes, and nothing else. The settings go last: see `__init__`."""
-        for folder in (self.checkpoints, self.tensorboard, self.vocabulary, self.saved_model):
+        for folder in (self.checkpoints, self.tensorboard, self.saved_model):
             shutil.rmtree(folder, ignore_errors=True)
         pictures = (self.picture, self.heads_picture)
-        for file in (self.log, self.data, self.result, *pictures, self.settings):
+        files = (self.manifest.path, self.log, self.data, self.result, *pictures, self.settings)
+        for file in files:
             file.unlink(missing_ok=True)
+        shutil.rmtree(self.vocabulary, ignore_errors=True)
+
+    def _check_files(self) -> list[str]:
+        """Compare the files with the manifest, and remove what a killed process left unfinished.
+
+        Returns:
+            What is to be said of them.
+
+        Raises:
+            ValueError: one is damaged or missing; names it.
+        """
+        for folder in (self.path, self.vocabulary):
+            remove_abandoned(folder)
+        for unfinished in self.checkpoints.glob(f"**/{WRITING}"):
+            shutil.rmtree(unfinished, ignore_errors=True)
+        try:
+            self.manifest.check()
+        except ValueError as error:
+            raise ValueError(f"{error}. Put it right, or start the run afresh (fresh)") from error
+        words = [path for path in self.vocabulary.rglob("*") if path.is_file()]
+        old = self.checkpoints.exists() and self.settings.exists() and not self.manifest.exists()
+        if old:
+            files = (self.settings, self.data, *words)
+            self.manifest.add(checksums(path for path in files if path.exists()))
+        entries = self.manifest.entries()
+        for path in words:  # a kill came before it was recorded, and before the first step
+            if path.relative_to(self.path).as_posix() not in entries:
+                path.unlink()
+        return [f"no {self.manifest.path.name}, as of old: files are taken as they are"] * old
 
     def _changes(
         self, wanted: dict[str, Any], may_change: Collection[str], added: Mapping[str, Any]
     ) -> list[str]:
         """Return what differs from the settings of the folder, and may; raise for what may not."""
-        held = {**added, **read_json(self.settings)}
+        held = {**added, **read_object(self.settings)}
         absent = "(not set)"
         differing = {
             name: f"{name}: {held.get(name, absent)!r} in the folder, "
@@ -166,6 +220,15 @@ class RunFolder:
             for name, text in differing.items()
             if name not in WITHOUT_EFFECT
         ]
+
+
+def _writable_name(path: str | os.PathLike[str]) -> Path:
+    """Return a path, or raise ValueError if its name cannot be written into a file."""
+    try:
+        os.fspath(path).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"run_dir must be valid UTF-8, got {os.fspath(path)!r}") from error
+    return Path(path)
 
 
 _CLAIMED: dict[Path, IO[str]] = {}
@@ -198,47 +261,16 @@ def _claim(folder: Path) -> list[str]:
     return []
 
 
-def plain(value: Any) -> Any:
-    """Return `value` as JSON gives it back: dataclasses and mappings as dict, paths as str."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        value = dataclasses.asdict(value)
-    return json.loads(json.dumps(value, default=_encode))
+class _LogFile(logging.FileHandler):
+    """Says in one line that the log cannot be written, once, and lets the training go on."""
 
+    _told = False
 
-def read_json(path: Path) -> Any:
-    """Return the content of a JSON file."""
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Write a JSON file such that a kill at any moment leaves the old file or the new one.
-
-    Args:
-        path: the file; its folder exists.
-        value: what `json` can write, also with NumPy scalars, paths, sets and dataclasses in it.
-    """
-    text = json.dumps(value, indent=2, ensure_ascii=False, default=_encode) + "\n"
-    temporary = path.with_name(f".{path.name}.writing")
-    with open(temporary, "w", encoding="utf-8") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(temporary, path)
-
-
-def _encode(value: Any) -> Any:
-    """Return a form that `json` can write of a value that it cannot."""
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, (set, frozenset)):
-        return sorted(value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return dataclasses.asdict(value)
-    if hasattr(value, "tolist"):  # NumPy scalars and arrays
-        return value.tolist()
-    raise TypeError(f"{value!r} of type {type(value).__name__} cannot be written as JSON")
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  # logging's name
+        """Write the line; logging would print a traceback for each record."""
+        if not self._told:
+            sys.stderr.write(f"{self.baseFilename} cannot be written: {sys.exc_info()[1]}\n")
+        self._told = True
 
 
 def _make_logger(path: Path) -> logging.Logger:
@@ -247,7 +279,7 @@ def _make_logger(path: Path) -> logging.Logger:
     console = logging.StreamHandler(sys.stdout)
     console.setLevel(logging.INFO)
     console.setFormatter(logging.Formatter("%(message)s"))
-    file = logging.FileHandler(path, mode="a", encoding="utf-8")
+    file = _LogFile(path, mode="a", encoding="utf-8")
     file.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
     logger.addHandler(console)
     logger.addHandler(file)

@@ -137,6 +137,7 @@ def open_run(settings: Any, added: Mapping[str, Any] | None = None) -> "RunFolde
     import keras
     import tensorflow as tf
 
+    from zoo.serving.folders import check_free
     from zoo.training.cluster import Workers, own_folder
     from zoo.training.devices import choose_devices
     from zoo.training.distribution import make_strategy
@@ -157,6 +158,7 @@ def open_run(settings: Any, added: Mapping[str, Any] | None = None) -> "RunFolde
     if not workers.is_chief:
         run = RunFolder(own_folder(), values)
         run.shared_checkpoints = Path(settings.run_dir) / run.checkpoints.name
+    check_free(run.saved_model)
     keras.utils.set_random_seed(settings.seed)
     return run
 

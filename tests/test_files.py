@@ -1,0 +1,158 @@
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.odd_names import ODD_NAMES
+from zoo.files import remove_abandoned, whole_file, whole_folder, whole_text
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_file_appears_whole_with_usual_rights(tmp_path):
+    path = tmp_path / "a.txt"
+    with whole_text(path) as file:
+        file.write("é\n")
+        assert not path.exists()
+    assert path.read_bytes() == "é\n".encode()
+    other = tmp_path / "b.txt"
+    other.write_text("")
+    assert path.stat().st_mode == other.stat().st_mode
+    assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.txt"]
+
+
+@pytest.mark.parametrize("before", [None, "old"])
+def test_failure_leaves_what_was_there(tmp_path, before):
+    path = tmp_path / "a.txt"
+    if before is not None:
+        path.write_text(before)
+    with pytest.raises(UnicodeEncodeError), whole_text(path) as file:
+        file.writelines(["new", "\ud800"])
+    assert [entry.read_text() for entry in tmp_path.iterdir()] == ([before] if before else [])
+
+
+def test_bytes_appear_whole(tmp_path):
+    path = tmp_path / "a.bin"
+    with whole_file(path) as file:
+        file.write(b"\x00\r\n\xff")
+    assert path.read_bytes() == b"\x00\r\n\xff"
+    with whole_file(path) as file:
+        file.write(b"other")
+    assert path.read_bytes() == b"other"
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    # A folder cannot be replaced by a file.
+    with pytest.raises(OSError, match="folder"), whole_file(folder) as file:
+        file.write(b"")
+    assert sorted(os.listdir(tmp_path)) == ["a.bin", "folder"]
+
+
+KILLED = """
+import os, signal, sys
+from zoo.files import whole_file, whole_folder
+with whole_file(sys.argv[1] + "/file") as file, whole_folder(sys.argv[1] + "/folder") as folder:
+    file.write(b"half")
+    (folder / "inside").write_bytes(b"half")
+    print("began", flush=True)
+    if len(sys.argv) > 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    input()
+"""
+
+
+def child(*arguments):
+    command = [sys.executable, "-c", KILLED, *map(str, arguments)]
+    return subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+
+
+def test_what_a_killed_writer_left_goes_with_the_next_one_and_that_of_a_living_one_stays(tmp_path):
+    with child(tmp_path, "kill") as killed:
+        killed.wait()
+    assert killed.returncode == -signal.SIGKILL
+    left = set(os.listdir(tmp_path))
+    assert len(left) == 2
+    with child(tmp_path) as living:
+        assert living.stdout.readline() == "began\n"
+        at_work = set(os.listdir(tmp_path))
+        assert len(at_work) == 2
+        assert not left & at_work
+        with whole_text(tmp_path / "other") as file:
+            file.write("whole")
+        with whole_folder(tmp_path / "folders") as folder:
+            (folder / "inside").touch()
+        assert set(os.listdir(tmp_path)) == at_work | {"other", "folders"}
+        living.communicate("\n")
+    assert living.returncode == 0
+    assert sorted(os.listdir(tmp_path)) == ["file", "folder", "folders", "other"]
+
+
+def test_only_names_of_writers_are_removed(tmp_path):
+    kept = {".hidden", "mine.partial", f"a.{'0' * 32}.partial", f".a.{'0' * 31}.partial"}
+    for name in kept:
+        (tmp_path / name).write_text("mine")
+    (tmp_path / f".a.{'0' * 32}.partial").write_text("left")
+    (tmp_path / f".a.{'1' * 32}.old").mkdir()
+    remove_abandoned(tmp_path)
+    assert set(os.listdir(tmp_path)) == kept
+    remove_abandoned(tmp_path / "nowhere")
+
+
+def test_where_there_are_no_locks_nothing_is_removed(tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", fail)
+    left = tmp_path / f".a.{'0' * 32}.partial"
+    left.touch()
+    with whole_text(tmp_path / "a") as file:
+        file.write("whole")
+    assert left.exists()
+    assert (tmp_path / "a").read_text() == "whole"
+
+
+def test_a_folder_whose_replacement_was_killed_comes_back(tmp_path):
+    """Between the two renames neither the old folder nor the new one has the name."""
+    folder = tmp_path / "model"
+    with whole_folder(folder) as new:
+        (new / "file").write_text("old")
+    folder.rename(tmp_path / f".model.{'0' * 32}.old")
+    with pytest.raises(FileNotFoundError), whole_folder(folder) as new:
+        (new / "nowhere" / "file").touch()
+    assert (folder / "file").read_text() == "old"
+    assert os.listdir(tmp_path) == ["model"]
+    with whole_folder(folder) as new:
+        (new / "file").write_text("new")
+    assert (folder / "file").read_text() == "new"
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_a_link_to_a_folder_is_replaced_and_not_what_it_points_to(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "file").touch()
+    (tmp_path / "model").symlink_to("elsewhere")
+    with whole_folder(tmp_path / "model"):
+        pass
+    assert sorted(os.listdir(tmp_path)) == ["elsewhere", "model"]
+    assert os.listdir(tmp_path / "elsewhere") == ["file"]
+
+
+@pytest.mark.parametrize("name", [*ODD_NAMES, "漢" * 85, "y" * 255])
+def test_any_name_that_the_system_takes_is_written(tmp_path, name):
+    (tmp_path / "folders").mkdir()
+    with whole_text(tmp_path / name) as file, whole_folder(tmp_path / "folders" / name):
+        file.write("whole")
+    assert (tmp_path / name).read_text() == "whole"
+    assert os.listdir(tmp_path / "folders") == [name]
+
+
+def test_a_full_disk_names_the_file(tmp_path, full_disk):
+    refused = pytest.raises(OSError, match=r"File too large: '.*a\.txt'")
+    with full_disk(), refused, whole_text(tmp_path / "a.txt") as file:
+        file.write("x" * 1000)
+    assert os.listdir(tmp_path) == []

@@ -1,0 +1,77 @@
+"""JSON files: written whole, and read with an error that names the file."""
+
+import dataclasses
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from zoo.files import whole_file
+
+
+def plain(value: Any) -> Any:
+    """Return `value` as JSON gives it back: dataclasses and mappings as dict, paths as str."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = dataclasses.asdict(value)
+    return json.loads(json.dumps(value, default=_encode))
+
+
+def read_json(path: Path) -> Any:
+    """Return the content of a JSON file.
+
+    Raises:
+        ValueError: it is no JSON; names the file.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} is damaged, it holds no JSON: {error}") from error
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Return the content of a JSON file that holds an object.
+
+    Raises:
+        ValueError: it holds something else; names the file.
+    """
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise ValueError(f"{path} is damaged: expected a JSON object, got {str(value)[:40]}")
+    return value
+
+
+def as_json(value: Any) -> bytes:
+    """Return the content of a JSON file.
+
+    Args:
+        value: what `json` can write, also with NumPy scalars, paths, sets and dataclasses in it.
+    """
+    return (json.dumps(value, indent=2, ensure_ascii=False, default=_encode) + "\n").encode()
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a JSON file such that a kill at any moment leaves the old file or the new one.
+
+    Args:
+        path: the file; its folder exists.
+        value: as in `as_json`.
+    """
+    content = as_json(value)
+    with whole_file(path) as file:
+        file.write(content)
+
+
+def _encode(value: Any) -> Any:
+    """Return a form that `json` can write of a value that it cannot."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    if hasattr(value, "tolist"):  # NumPy scalars and arrays
+        return value.tolist()
+    raise TypeError(f"{value!r} of type {type(value).__name__} cannot be written as JSON")

@@ -1,0 +1,106 @@
+"""How far a training has come, as its checkpoints remember it."""
+
+import dataclasses
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from zoo.files import whole_file
+from zoo.training.json_files import as_json, read_object
+
+
+@dataclasses.dataclass
+class Progress:
+    """How far a training has come; all that the loop and its callbacks remember.
+
+    Attributes:
+        step: batches trained on, over all epochs.
+        best_score: the best value of the monitored metric, None before the first evaluation.
+        best_step: the step of that evaluation; its weights are the best checkpoint.
+        evaluations_without_gain: evaluations since then.
+        seconds: wall time of training, evaluation included, over all resumed runs.
+        restarts: how many times the training was resumed.
+        history: a dict for each evaluation: `step`, `seconds`, the training `loss` of
+            the epoch so far, and the metrics.
+    """
+
+    step: int = 0
+    best_score: float | None = None
+    best_step: int | None = None
+    evaluations_without_gain: int = 0
+    seconds: float = 0.0
+    restarts: int = 0
+    history: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    _clock: float | None = dataclasses.field(default=None, init=False, repr=False, compare=False)
+
+    def count_time(self) -> None:
+        """Add the time since the last call to `seconds`; the first call starts the clock."""
+        now = time.monotonic()
+        if self._clock is not None:
+            self.seconds += now - self._clock
+        self._clock = now
+
+    def as_json(self) -> bytes:
+        """Return the content of a JSON file with all but the clock."""
+        values = dataclasses.asdict(self)
+        del values["_clock"]
+        return as_json(values)
+
+    def write(self, path: Path) -> None:
+        """Write all but the clock to a JSON file."""
+        with whole_file(path) as file:
+            file.write(self.as_json())
+
+    def read(self, path: Path) -> None:
+        """Take over what a file holds.
+
+        Raises:
+            ValueError: it is damaged, or contradicts itself; nothing is taken over.
+        """
+        values = read_object(path)
+        if "step" not in values:
+            raise ValueError(f"{path} is damaged: it has no step")
+        for name, value in values.items():
+            if name not in _FORMS or not _FORMS[name](value):
+                raise ValueError(f"{path} is damaged: {name} is {str(value)[:40]}")
+        steps = [record["step"] for record in values.get("history", [])]
+        best = values.get("best_step")
+        if max([*steps, best or 0]) > values["step"] or (steps and best not in (None, *steps)):
+            raise ValueError(
+                f"{path} contradicts itself: step {values['step']}, best step {best}, evaluations "
+                f"at {', '.join(map(str, steps)) or 'none'}"
+            )
+        for name, value in values.items():
+            setattr(self, name, value)
+
+    @property
+    def evaluated(self) -> bool:
+        """Whether the weights of this very step have been evaluated."""
+        return bool(self.history) and self.history[-1]["step"] == self.step
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float)
+
+
+def _is_history(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(record, dict) and _is_count(record.get("step")) for record in value
+    )
+
+
+_FORMS: dict[str, Callable[[Any], bool]] = {
+    "step": _is_count,
+    "best_score": lambda value: value is None or _is_number(value),
+    "best_step": lambda value: value is None or _is_count(value),
+    "evaluations_without_gain": _is_count,
+    "seconds": _is_number,
+    "restarts": _is_count,
+    "history": _is_history,
+}
+"""The form that each value of a file must have."""
