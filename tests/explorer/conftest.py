@@ -20,11 +20,16 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 TIMEOUT = 120_000  # milliseconds; the machine may have other things to do
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def address(tmp_path_factory) -> Iterator[str]:
-    """Serves in a thread. The shipped reader is loaded as ever, what is "broken" not at all."""
+    """Serves in a thread. The shipped reader is loaded as ever, what is "broken" not at all.
+
+    Of two models the task is not known to the page; one of them is the first.
+    """
     folder = tmp_path_factory.mktemp("offered")
-    folders = {name: write_offered(folder, name, task) for name, (task, _) in MAKERS.items()}
+    folders = {"odd_task": write_offered(folder, "odd_task", "constructor")}
+    folders |= {name: write_offered(folder, name, task) for name, (task, _) in MAKERS.items()}
+    folders |= {"new_task": write_offered(folder, "new_task", "summary\x00 " * 99)}
     folders |= {"squad_dcn": resolve("squad_dcn"), "broken": write_offered(folder, "broken")}
 
     def load_any(place):
@@ -42,7 +47,7 @@ def address(tmp_path_factory) -> Iterator[str]:
     assert not thread.is_alive()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
     """Chromium without a window.
 

@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from tests.explorer.looking import color, texts
 from zoo.explorer.examples import EXAMPLES
 
 TEXT = {"text": "two dogs run ."}
@@ -21,14 +22,6 @@ ASKED = {
     "question": "Who repaired the lamp of the lighthouse?",
     "context": "The lamp of the lighthouse was repaired by a clockmaker, Ida Moreau.",
 }
-
-
-def texts(page, selector):
-    return page.locator(selector).all_text_contents()
-
-
-def color(page, selector, name="background-color"):
-    return page.locator(selector).first.evaluate(f"e => getComputedStyle(e)['{name}']")
 
 
 def brightness(css):

@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from zoo.plots.figures import LONGEST_TITLE, add_title, pick_row, window_around
-from zoo.plots.text import drawable_text, font_families, reads_right_to_left
+from zoo.plots.text import as_written, drawable_text, reads_right_to_left
 
 SENTINEL = "(none)"
 """Label of the column of a trained vector that stands for "nothing here"."""
@@ -203,12 +203,10 @@ def _inches(tokens: int, most: float) -> float:
 def _label_tokens(axes: Axes, side: str, tokens: Sequence[str | bytes], inches: float) -> None:
     """Writes as many of the tokens beside an axis as have room."""
     step = max(1, int(np.ceil(len(tokens) * _TOKEN_INCHES / inches - 1e-6)))
-    families = font_families(tokens[::step])
     labels = [drawable_text(token, _LONGEST_TOKEN) for token in tokens[::step]]
     set_ticks = axes.set_xticks if side == "x" else axes.set_yticks
-    set_ticks(
-        range(0, len(tokens), step), labels, fontsize=_FONT_SIZE, family=families, parse_math=False
-    )
+    style = as_written(tokens[::step])
+    set_ticks(range(0, len(tokens), step), labels, fontsize=_FONT_SIZE, **style)
     axes.tick_params(axis="x", rotation=90, length=2)
     axes.tick_params(axis="y", length=2)
     if side == "x" and reads_right_to_left(tokens):

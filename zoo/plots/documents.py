@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from zoo.plots.figures import LONGEST_TITLE, add_title, pick_row, window_around
-from zoo.plots.text import as_text, drawable_text, font_families, reads_right_to_left
+from zoo.plots.text import as_text, as_written, drawable_text, reads_right_to_left
 
 _COLUMNS = 14  # tokens a line
 _LONGEST_TOKEN = 12  # characters
@@ -111,7 +111,7 @@ def _draw_text(axes: Axes, name: str, text: Shaded, color: str, marked: str) -> 
     largest = float(np.max(weights, initial=0.0)) or 1.0
     shown = grid.reshape(lines, _COLUMNS)
     axes.imshow(shown, cmap=color, vmin=0, vmax=largest, aspect="auto")
-    families = font_families(tokens)
+    style = as_written(tokens)
     for position, token in enumerate(tokens):
         dark = weights[position] > 0.6 * largest
         found = bool(marked) and as_text(token) == marked
@@ -122,10 +122,9 @@ def _draw_text(axes: Axes, name: str, text: Shaded, color: str, marked: str) -> 
             color="white" if dark else "black",
             weight="bold" if found else "normal",
             fontsize=_FONT_SIZE,
-            family=families,
             horizontalalignment="center",
             verticalalignment="center",
-            parse_math=False,
+            **style,
         )
         if found:
             corner = (position % _COLUMNS - 0.48, position // _COLUMNS - 0.46)
@@ -138,7 +137,7 @@ def _draw_text(axes: Axes, name: str, text: Shaded, color: str, marked: str) -> 
         f"{drawable_text(name, 60)}: {largest:.2f} where darkest",
         loc="left",
         fontsize=_FONT_SIZE,
-        parse_math=False,
+        **as_written([name]),
     )
     if reads_right_to_left(tokens):
         axes.invert_xaxis()

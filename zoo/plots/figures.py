@@ -10,7 +10,7 @@ from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.figure import Figure
 
 from zoo.files import whole_file
-from zoo.plots.text import drawable_text, font_families
+from zoo.plots.text import as_written, drawable_text
 
 LONGEST_TITLE = 160  # characters
 _TITLE_CHARACTERS_PER_INCH = 11
@@ -77,7 +77,7 @@ def add_title(figure: Figure, title: str) -> None:
     """Writes a title above everything, in lines no wider than the figure."""
     if title:
         text = _wrapped(figure, title, _TITLE_CHARACTERS_PER_INCH)
-        figure.suptitle(text, fontsize=11, family=font_families([text]), parse_math=False)
+        figure.suptitle(text, fontsize=11, **as_written([text]))
 
 
 def add_note(figure: Figure, note: str) -> None:
@@ -85,7 +85,7 @@ def add_note(figure: Figure, note: str) -> None:
     if note:
         text = _wrapped(figure, note, _NOTE_CHARACTERS_PER_INCH)
         place = {"x": 0.01, "horizontalalignment": "left"}
-        figure.supxlabel(text, fontsize=8, family=font_families([text]), parse_math=False, **place)
+        figure.supxlabel(text, fontsize=8, **place, **as_written([text]))
 
 
 def _wrapped(figure: Figure, text: str, characters_per_inch: int) -> str:

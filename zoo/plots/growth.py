@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from zoo.plots.figures import add_note, add_title
-from zoo.plots.text import drawable_text, font_families
+from zoo.plots.text import as_written, drawable_text, font_families
 
 _MARKERS = "os^Dv*"
 _LONGEST_LABEL = 60
@@ -69,9 +69,8 @@ def _dress(axes: Axes, name: str, size_name: str, sizes: set[int]) -> None:
     axes.set_yscale("log")
     axes.set_xticks(sorted(sizes), [f"{size:,}" for size in sorted(sizes)], fontsize=8)
     axes.minorticks_off()
-    axes.set_xlabel(drawable_text(size_name, _LONGEST_LABEL), parse_math=False)
-    title = drawable_text(name, _LONGEST_LABEL)
-    axes.set_title(title, fontsize=10, family=font_families([title]), parse_math=False)
+    axes.set_xlabel(drawable_text(size_name, _LONGEST_LABEL), **as_written([size_name]))
+    axes.set_title(drawable_text(name, _LONGEST_LABEL), fontsize=10, **as_written([name]))
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     families = font_families(map(str, axes.get_legend_handles_labels()[1]))

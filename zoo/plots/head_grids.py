@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from zoo.plots.figures import add_title
-from zoo.plots.text import drawable_text, font_families, reads_right_to_left
+from zoo.plots.text import as_written, drawable_text, reads_right_to_left
 
 _TOKEN_INCHES = 0.085
 _SMALLEST_CELL, _LARGEST_CELL = 0.6, 2.4  # inches, of one head's map
@@ -89,9 +89,7 @@ def _draw_panel(panel: Any, name: str, kind: Heads) -> None:
     _label(grid[0, 0], "x", kind.key_tokens)
     for axes in grid[-1]:
         axes.tick_params(axis="x", rotation=90)
-    panel.suptitle(
-        drawable_text(name, 60), fontsize=9, family=font_families([name]), parse_math=False
-    )
+    panel.suptitle(drawable_text(name, 60), fontsize=9, **as_written([name]))
 
 
 def _label(axes: Axes, side: str, tokens: Sequence[str | bytes]) -> None:
@@ -99,7 +97,7 @@ def _label(axes: Axes, side: str, tokens: Sequence[str | bytes]) -> None:
     step = max(1, int(np.ceil(len(tokens) * _TOKEN_INCHES / _inches(tokens) - 1e-6)))
     labels = [drawable_text(token, _LONGEST_TOKEN) for token in tokens[::step]]
     set_ticks = axes.set_xticks if side == "x" else axes.set_yticks
-    set_ticks(range(0, len(tokens), step), labels, family=font_families(tokens), parse_math=False)
+    set_ticks(range(0, len(tokens), step), labels, **as_written(tokens))
     if side == "x" and reads_right_to_left(tokens):
         axes.invert_xaxis()
 

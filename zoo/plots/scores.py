@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from zoo.plots.figures import add_note, add_title
-from zoo.plots.text import drawable_text, font_families
+from zoo.plots.text import as_written, drawable_text, font_families
 
 _MARKERS = "os^Dv*"
 _LONGEST_LABEL = 60
@@ -54,10 +54,10 @@ def scores_by_length(
     texts = [drawable_text(bucket, _LONGEST_LABEL) for bucket in buckets]
     if len(counts):
         texts = [f"{text}\n({count:,})" for text, count in zip(texts, counts, strict=True)]
-    axes.set_xticks(positions, texts, parse_math=False)
+    axes.set_xticks(positions, texts, **as_written(buckets))
     axes.set_ylim(bottom=0)
-    axes.set_xlabel(length_name)
-    axes.set_ylabel(score_name)
+    axes.set_xlabel(drawable_text(length_name, _LONGEST_LABEL), **as_written([length_name]))
+    axes.set_ylabel(drawable_text(score_name, _LONGEST_LABEL), **as_written([score_name]))
     axes.grid(axis="y", alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     legend = axes.legend(frameon=False, prop={"family": font_families(scores)})

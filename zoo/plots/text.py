@@ -50,6 +50,18 @@ def font_families(texts: Iterable[str | bytes] = ()) -> list[str]:
     return list(dict.fromkeys([*families, *filter(None, others)]))
 
 
+def as_written(texts: Iterable[str | bytes] = ()) -> dict[str, Any]:
+    """Keywords of Matplotlib for texts that are drawn as they are: "$" begins no formula.
+
+    Args:
+        texts: What is to be drawn.
+
+    Returns:
+        `family`, the fonts that the texts need, and `parse_math`.
+    """
+    return {"family": font_families(texts), "parse_math": False}
+
+
 def reads_right_to_left(tokens: Iterable[str | bytes]) -> bool:
     """Whether most letters are of a script that is written from right to left."""
     letters = [

@@ -5,7 +5,7 @@ const CHOICES = ["model", "beside", "map", "step", "pieces", "kept"];
 /** Reads an address. Inputs of the model are what begins with "in.". */
 export function read(hash) {
   const given = new URLSearchParams(hash.replace(/^#/, ""));
-  const state = { inputs: {} };
+  const state = { inputs: Object.create(null) }; // which inherits no names
   for (const name of CHOICES) state[name] = given.get(name) ?? "";
   for (const [name, value] of given) {
     if (name.startsWith("in.")) state.inputs[name.slice(3)] = value;

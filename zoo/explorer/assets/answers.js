@@ -8,23 +8,25 @@ import { tapeView } from "./tape.js";
 import { asText } from "./words.js";
 
 /** The texts that a task takes: name, label, and whether it is long. */
-export const FIELDS = {
-  translation: [{ name: "text", label: "Text to translate", lines: 2 }],
-  reading: [
-    { name: "question", label: "Question", lines: 1 },
-    { name: "context", label: "Text that holds the answer", lines: 5 },
-  ],
-  cloze: [
-    { name: "query", label: "Query, with XXXXX for the blank", lines: 1 },
-    { name: "document", label: "Document", lines: 5 },
-  ],
-  language_model: [{ name: "text", label: "Text", lines: 2 }],
-  classification: [{ name: "text", label: "Text", lines: 2 }],
-  inference: [
-    { name: "premise", label: "Premise", lines: 2 },
-    { name: "hypothesis", label: "Hypothesis", lines: 2 },
-  ],
-};
+export const FIELDS = new Map(
+  Object.entries({
+    translation: [{ name: "text", label: "Text to translate", lines: 2 }],
+    reading: [
+      { name: "question", label: "Question", lines: 1 },
+      { name: "context", label: "Text that holds the answer", lines: 5 },
+    ],
+    cloze: [
+      { name: "query", label: "Query, with XXXXX for the blank", lines: 1 },
+      { name: "document", label: "Document", lines: 5 },
+    ],
+    language_model: [{ name: "text", label: "Text", lines: 2 }],
+    classification: [{ name: "text", label: "Text", lines: 2 }],
+    inference: [
+      { name: "premise", label: "Premise", lines: 2 },
+      { name: "hypothesis", label: "Hypothesis", lines: 2 },
+    ],
+  }),
+);
 
 const tokensOf = (outputs, side) => outputs[`${side}_tokens`].slice(0, outputs[`${side}_length`]);
 

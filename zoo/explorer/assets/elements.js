@@ -62,14 +62,19 @@ export function choice({ label, options, chosen, choose, kind = "choice", column
     ),
   );
   if (!options.some(({ value }) => value === chosen) && buttons.length) buttons[0].tabIndex = 0;
-  const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns };
+  const steps = new Map([
+    ["ArrowRight", 1],
+    ["ArrowLeft", -1],
+    ["ArrowDown", columns],
+    ["ArrowUp", -columns],
+  ]);
   const group = make("div", {
     class: kind,
     role: "radiogroup",
     "aria-label": label,
     keydown: (event) => {
       const at = buttons.indexOf(document.activeElement);
-      const next = buttons[at + (steps[event.key] ?? NaN)];
+      const next = buttons[at + (steps.get(event.key) ?? NaN)];
       if (!next) return;
       event.preventDefault();
       choose(next.dataset.value);

@@ -5,11 +5,12 @@ import { FIELDS, fillPane } from "./answers.js";
 import { make } from "./elements.js";
 import { savePicture } from "./picture.js";
 import { ask, catalogue, ready } from "./server.js";
+import { visible } from "./words.js";
 
 const at = (id) => document.getElementById(id);
 const said = at("said");
 let models = [];
-let examples = {};
+let examples = new Map(); // of each task
 let state = read(location.hash);
 let panes = []; // of each model asked: {element, model, outputs, inputs, view}
 let asking = new AbortController();
@@ -20,7 +21,9 @@ function say(text, kind = "") {
 }
 
 const find = (name) => models.find((model) => model.name === name);
-const texts = (task) => FIELDS[task] ?? FIELDS.translation;
+const texts = (task) => FIELDS.get(task) ?? []; // a card may name any task
+const known = ({ task }) => FIELDS.has(task);
+const beginning = (task) => ({ ...examples.get(task)?.[0] });
 
 /** Makes the address say what is shown; `step` adds an entry to the history of the browser. */
 function remember(step = false) {
@@ -36,9 +39,10 @@ function fillPickers() {
   at("model").replaceChildren(...models.map(option));
   at("model").value = model.name;
   const others = models.filter(({ name, task }) => task === model.task && name !== model.name);
-  at("beside").replaceChildren(make("option", { value: "", text: "none" }), ...others.map(option));
+  const pairs = known(model) ? others : [];
+  at("beside").replaceChildren(make("option", { value: "", text: "none" }), ...pairs.map(option));
   at("beside").value = state.beside;
-  at("beside-field").hidden = !others.length;
+  at("beside-field").hidden = !pairs.length;
 }
 
 function fillFields() {
@@ -53,7 +57,7 @@ function fillFields() {
     return make("label", { class: "field" }, `${label} `, box);
   });
   at("fields").replaceChildren(...fields);
-  const buttons = (examples[task] ?? []).map((example, number) =>
+  const buttons = (examples.get(task) ?? []).map((example, number) =>
     make("button", {
       type: "button",
       class: "example",
@@ -107,15 +111,35 @@ function show(pane) {
   pane.view = fillPane({ ...pane, pane: pane.element, given, tools: tools(pane) });
 }
 
+/** Says what went wrong, and takes away what is no answer to what stands in the form. */
+function fail(message) {
+  clear();
+  say(message, "error");
+}
+
+function clear() {
+  panes = [];
+  at("panes").replaceChildren();
+}
+
+function unknownTask({ name, task }) {
+  const tasks = [...FIELDS.keys()].join(", ");
+  return `${name}: this page cannot show the task "${visible(task.slice(0, 40))}" of its card, only ${tasks}.`;
+}
+
 /** Asks the models that are chosen, and shows their answers. */
 async function answer() {
   asking.abort();
   asking = new AbortController();
   const { signal } = asking;
   const inputs = { ...state.inputs };
+  if (!known(find(state.model))) {
+    fail(unknownTask(find(state.model)));
+    return;
+  }
   const named = texts(find(state.model).task).find(({ name }) => !inputs[name]?.trim());
   if (named) {
-    say(`${named.label}: type something first.`, "error");
+    fail(`${named.label}: type something first.`);
     return;
   }
   const names = [state.model, state.beside].filter(Boolean);
@@ -135,7 +159,7 @@ async function answer() {
   } catch (error) {
     if (signal.aborted) return;
     for (const name of names) find(name).state = "waiting"; // the server may be another one by now
-    say(error.message, "error");
+    fail(error.message);
   }
 }
 
@@ -158,7 +182,7 @@ function start(changed) {
   const taken = find(next.model).task;
   if (taken !== task) {
     next.beside = "";
-    next.inputs = { ...(examples[taken]?.[0] ?? {}) };
+    next.inputs = beginning(taken);
   }
   if (next.beside === next.model) next.beside = "";
   state = next;
@@ -171,13 +195,13 @@ function start(changed) {
 /** Takes over an address, mending what cannot be. */
 function restore() {
   state = read(location.hash);
-  if (!find(state.model)) state.model = models[0].name;
+  if (!find(state.model)) state.model = (models.find(known) ?? models[0]).name;
   const { task } = find(state.model);
   if (find(state.beside)?.task !== task || state.beside === state.model) state.beside = "";
-  const known = texts(task).map(({ name }) => name);
-  const given = Object.entries(state.inputs).filter(([name]) => known.includes(name));
+  const wanted = texts(task).map(({ name }) => name);
+  const given = Object.entries(state.inputs).filter(([name]) => wanted.includes(name));
   state.inputs = Object.fromEntries(given);
-  if (!given.length) state.inputs = { ...(examples[task]?.[0] ?? {}) };
+  if (!given.length) state.inputs = beginning(task);
   remember();
   fillPickers();
   fillFields();
@@ -208,7 +232,10 @@ function listen() {
 }
 
 try {
-  ({ models, examples } = await catalogue());
+  const told = await catalogue();
+  models = told.models;
+  examples = new Map(Object.entries(told.examples));
+  if (!models.length) throw new Error("The server has no model to look at.");
   listen();
   restore();
 } catch (error) {

@@ -39,6 +39,11 @@ const box = (rectangle, origin) => ({
   height: rectangle.height.toFixed(1),
 });
 
+/** Text with the replacement mark for what XML forbids: controls, lone surrogates, U+FFFE. */
+export function allowedInXml(text) {
+  return text.replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd");
+}
+
 function filled(place, color) {
   const found = paint(color);
   return found ? [draw("rect", { ...place, fill: found.color, "fill-opacity": found.alpha })] : [];
@@ -179,7 +184,7 @@ export function asSvg(element, title) {
   );
   picture.append(draw("rect", { width, height, fill: paper }));
   walk(element, origin, picture, defs, document.createElement("canvas").getContext("2d"));
-  return { text: new XMLSerializer().serializeToString(picture), width, height };
+  return { text: allowedInXml(new XMLSerializer().serializeToString(picture)), width, height };
 }
 
 async function asPng({ text, width, height }) {

@@ -16,7 +16,7 @@ async function json(address, options) {
     throw new Error(`The server answered with what is no JSON (status ${answer.status}).`);
   }
   if (!answer.ok)
-    throw new Error(value.error ?? `The server answered with status ${answer.status}.`);
+    throw new Error(value?.error ?? `The server answered with status ${answer.status}.`);
   return value;
 }
 

@@ -6,6 +6,15 @@ import { make } from "./elements.js";
 // dark paper sooner than on light.
 const STRONG = { "strong-dark": 0.5, "strong-light": 0.72 };
 
+const SIDEWAYS = new Map([
+  ["ArrowRight", 1],
+  ["ArrowLeft", -1],
+]);
+const ALONG = new Map([
+  ["ArrowDown", 1],
+  ["ArrowUp", -1],
+]);
+
 /**
  * Words of which one at a time can be looked at.
  *
@@ -115,10 +124,10 @@ export class TokenList {
     const at = this.items.indexOf(document.activeElement);
     if (at < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
     const mirrored = !this.vertical && getComputedStyle(this.element).direction === "rtl" ? -1 : 1;
-    const sideways = { ArrowRight: mirrored, ArrowLeft: -mirrored }[event.key];
-    const along = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const sideways = (SIDEWAYS.get(event.key) ?? 0) * mirrored;
+    const along = ALONG.get(event.key) ?? 0;
     if (this.vertical && sideways) this.calls.cross?.(at, sideways);
-    else if (sideways || along) this.focus(at + (sideways ?? along));
+    else if (sideways || along) this.focus(at + (sideways || along));
     else if (event.key === "Home") this.focus(0);
     else if (event.key === "End") this.focus(this.items.length - 1);
     else if (event.key === "Enter" || event.key === " ") this.#toggle(at);

@@ -1,7 +1,13 @@
 // Tokens as they are shown, subwords put together to words, and tokens found in their text.
 
 const MARK = "\u2581"; // how SentencePiece writes the space before a word
-const SPECIAL = { "<s>": "start", "</s>": "end", "<unk>": "unknown word", "<pad>": "padding" };
+// A map, not an object: of an object, words such as "constructor" would be found too.
+const SPECIAL = new Map([
+  ["<s>", "start"],
+  ["</s>", "end"],
+  ["<unk>", "unknown word"],
+  ["<pad>", "padding"],
+]);
 const PUNCTUATION = /^[\p{P}\p{S}]+$/u;
 
 /** A token as text; bytes that are no text come as an object. */
@@ -9,21 +15,25 @@ export function asText(token) {
   return typeof token === "string" ? token : "\ufffd";
 }
 
-/** Text in which what cannot be seen has a sign: controls, lone spaces, zero widths. */
+/** Text in which what cannot be seen has a sign: controls, noncharacters, lone blanks. */
 export function visible(text) {
   const shown = text
     .replace(/[\0-\x1f]/g, (sign) => String.fromCharCode(0x2400 + sign.charCodeAt(0)))
     .replace(/\x7f/g, "\u2421")
-    .replace(/[\x80-\x9f\u2028\u2029]/g, "\ufffd");
-  return /^[\s\u200b-\u200f\u2060\ufeff]*$/.test(shown) ? "\u2423" : shown;
+    .replace(
+      /[\x80-\x9f\u2028\u2029\p{Noncharacter_Code_Point}\p{Surrogate}]/gu,
+      "\ufffd",
+    );
+  return /^[\s\p{Default_Ignorable_Code_Point}]*$/u.test(shown) ? "\u2423" : shown;
 }
 
 /** A word to show: its text, what is said of it, and the positions of its tokens. */
 function word(text, members) {
-  const special = SPECIAL[text];
+  const special = SPECIAL.get(text);
+  const shown = special ? text : visible(text);
   return {
-    text: special ? text : visible(text),
-    said: special ?? text,
+    text: shown,
+    said: special ?? shown,
     special: !!special,
     members,
   };
@@ -45,7 +55,7 @@ export function words(tokens) {
   let alone = true; // whether the next piece begins a word in any case
   texts.forEach((text, position) => {
     const bare = text.replaceAll(MARK, "");
-    const apart = text in SPECIAL || PUNCTUATION.test(bare);
+    const apart = SPECIAL.has(text) || PUNCTUATION.test(bare);
     if (alone || apart || text.startsWith(MARK)) groups.push({ text: bare, members: [position] });
     else {
       groups.at(-1).text += bare;
