@@ -28,16 +28,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from zoo.tasks.attention_benchmark import AttentionSpeed
-from zoo.tasks.complexity_benchmark import LayerComplexity
-from zoo.tasks.load_benchmark import ServerLoad
-from zoo.tasks.lstmn_benchmark import TapeSpeed
-from zoo.tasks.translation_benchmark import TranslationSpeed
+from zoo.benchmarks.attention import AttentionSpeed
+from zoo.benchmarks.complexity import LayerComplexity
+from zoo.benchmarks.load import ServerLoad
+from zoo.benchmarks.lstmn import TapeSpeed
+from zoo.benchmarks.translation import TranslationSpeed
 from zoo.training.bounds import Count, Rate
 from zoo.training.command import start
 
 if TYPE_CHECKING:
-    from zoo.models.base import BaseModel
+    from zoo.models.core.base import BaseModel
     from zoo.text.batching import BucketedBatches
 
 
@@ -124,8 +124,8 @@ def print_table(table: dict[str, dict[str, float]]) -> None:
 
 def complexity(command: LayerComplexity) -> dict[str, Any]:
     """Prints a table for each use and quantity, and writes all of them and the picture."""
+    from zoo.benchmarks.complexity import draw, markdown
     from zoo.plots import save_figure
-    from zoo.tasks.complexity_benchmark import draw, markdown
     from zoo.training.json_files import write_json
 
     figures = command.measure(progress=lambda line: print(line, flush=True))
@@ -183,8 +183,8 @@ def generated_batches(command: Training) -> "BucketedBatches":
 
 def make_model(command: Training) -> "BaseModel":
     """The compiled model, its frozen word vectors in half precision."""
-    from zoo.models.dcn import DynamicCoattentionNetwork
-    from zoo.models.dcn_plus import DynamicCoattentionNetworkPlus
+    from zoo.models.dcn.dcn import DynamicCoattentionNetwork
+    from zoo.models.dcn.dcn_plus import DynamicCoattentionNetworkPlus
     from zoo.training.optimizers import OnePassAdam
 
     plus = command.model == "dcn_plus"

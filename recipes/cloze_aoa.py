@@ -14,7 +14,7 @@ events, checkpoints, ``result.json``, the SavedModel and ``attention.png``. The 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.cloze_recipe import ClozeSettings, run_cloze
+from zoo.tasks.cloze.recipe import ClozeSettings, run_cloze
 from zoo.training.bounds import Count, NotNegative, Rate
 from zoo.training.command import start
 
@@ -49,7 +49,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 
 def make_model(settings: Settings, vocabulary_size: int) -> Any:
     """Builds the architecture."""
-    from zoo.models.aoa_reader import AttentionOverAttentionReader
+    from zoo.models.aoa.aoa_reader import AttentionOverAttentionReader
 
     return AttentionOverAttentionReader(
         vocabulary_size,

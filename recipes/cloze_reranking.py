@@ -45,10 +45,10 @@ def main(settings: Settings) -> list[dict[str, Any]]:
     """
     import logging
 
-    from zoo.tasks.cloze import encode_examples
-    from zoo.tasks.cloze_data import kinds_of, load_cloze_data
-    from zoo.tasks.cloze_readings import evaluator_for
-    from zoo.tasks.cloze_reranking import CandidateModels, candidate_costs, gains
+    from zoo.tasks.cloze.data import kinds_of, load_cloze_data
+    from zoo.tasks.cloze.examples import encode_examples
+    from zoo.tasks.cloze.readings import evaluator_for
+    from zoo.tasks.cloze.reranking import CandidateModels, candidate_costs, gains
     from zoo.training.json_files import read_object, write_json
 
     logging.basicConfig(level=logging.INFO, format="%(message)s")
@@ -86,7 +86,7 @@ def main(settings: Settings) -> list[dict[str, Any]]:
 def _reader(folder: Path, training: "pd.DataFrame") -> tuple[Any, Any]:
     """The exported reader, which reads as often as it was exported to, and its vocabulary."""
     from zoo.serving.load import load, load_card, load_vocabulary
-    from zoo.tasks.cloze_readings import readings_for
+    from zoo.tasks.cloze.readings import readings_for
 
     model, vocabulary = load(folder), load_vocabulary(folder)
     count = load_card(folder).tokenizer.get("readings", 1)  # older ones read once

@@ -12,7 +12,7 @@ settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.translation_recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
+from zoo.tasks.translation.recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
 from zoo.training.bounds import Count
 from zoo.training.command import start
 
@@ -35,7 +35,7 @@ DEFAULTS: dict[str, dict[str, Any]] = RECURRENT_SIZES
 
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
     """Builds the architecture."""
-    from zoo.models.lstmn_translator import LSTMNTranslator
+    from zoo.models.lstmn.lstmn_translator import LSTMNTranslator
 
     return LSTMNTranslator(
         source_vocabulary_size=source_size,

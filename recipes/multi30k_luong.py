@@ -12,7 +12,7 @@ settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.translation_recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
+from zoo.tasks.translation.recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
 from zoo.training.bounds import Count, Positive
 from zoo.training.command import start
 
@@ -50,7 +50,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
     """Builds the architecture."""
-    from zoo.models.luong import LuongTranslator
+    from zoo.models.luong.luong import LuongTranslator
 
     return LuongTranslator(
         source_vocabulary_size=source_size,

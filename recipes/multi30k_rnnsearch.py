@@ -12,7 +12,7 @@ settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.translation_recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
+from zoo.tasks.translation.recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
 from zoo.training.bounds import Count
 from zoo.training.command import start
 
@@ -38,7 +38,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
     """Builds the architecture."""
-    from zoo.models.rnnsearch import RNNsearch
+    from zoo.models.rnnsearch.rnnsearch import RNNsearch
 
     return RNNsearch(
         source_vocabulary_size=source_size,

@@ -13,7 +13,7 @@ and in what time: ``docs/translation.md``.
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.translation_recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
+from zoo.tasks.translation.recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
 from zoo.training.bounds import Count, Positive
 from zoo.training.command import start
 
@@ -43,8 +43,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
     """Builds the architecture."""
-    from zoo.models.rnnencdec import ChoTranslator, RNNencdec
-    from zoo.models.seq2seq import SutskeverTranslator
+    from zoo.models.luong.seq2seq import SutskeverTranslator
+    from zoo.models.rnnsearch.rnnencdec import ChoTranslator, RNNencdec
 
     common = {
         "source_vocabulary_size": source_size,

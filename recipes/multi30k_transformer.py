@@ -15,7 +15,7 @@ weights are the paper's; sizes, dropout and learning rate are for a small data s
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.translation_recipe import TranslationSettings, run_translation
+from zoo.tasks.translation.recipe import TranslationSettings, run_translation
 from zoo.training.bounds import Count, Positive, Rate
 from zoo.training.command import start
 
@@ -90,7 +90,7 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
     Raises:
         ValueError: if languages with different vocabularies are to share a table.
     """
-    from zoo.models.transformer import Transformer
+    from zoo.models.transformer.transformer import Transformer
 
     shared = settings.shared_embeddings
     if shared is None:

@@ -13,7 +13,7 @@ settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.classification_recipe import ClassificationSettings, run_classification
+from zoo.tasks.classification.recipe import ClassificationSettings, run_classification
 from zoo.training.command import start
 
 
@@ -56,14 +56,14 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 
 def load(settings: Settings, logger: Any) -> Any:
     """Reads the data."""
-    from zoo.tasks.classification_data import load_snli
+    from zoo.tasks.classification.data import load_snli
 
     return load_snli(settings.data, settings.data_dir, logger)
 
 
 def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
     """Builds the architecture."""
-    from zoo.models.lstmn_inference import LSTMNInference
+    from zoo.models.lstmn.lstmn_inference import LSTMNInference
 
     return LSTMNInference(
         hidden_dim=settings.hidden_dim,

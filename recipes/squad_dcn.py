@@ -14,7 +14,7 @@ goes on where it was. The run folder holds settings, log, TensorBoard events, ch
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.reading_recipe import ReadingSettings, run_reading
+from zoo.tasks.reading.recipe import ReadingSettings, run_reading
 from zoo.training.bounds import Count, Rate
 from zoo.training.command import start
 
@@ -50,8 +50,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 
 def make_model(settings: Settings, embeddings: dict[str, Any]) -> Any:
     """Builds the architecture on word embeddings of the given sizes."""
-    from zoo.models.dcn import DynamicCoattentionNetwork
-    from zoo.models.dcn_plus import DynamicCoattentionNetworkPlus
+    from zoo.models.dcn.dcn import DynamicCoattentionNetwork
+    from zoo.models.dcn.dcn_plus import DynamicCoattentionNetworkPlus
 
     plus = settings.model == "dcn_plus"
     return (DynamicCoattentionNetworkPlus if plus else DynamicCoattentionNetwork)(

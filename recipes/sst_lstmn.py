@@ -13,7 +13,7 @@ settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.classification_recipe import ClassificationSettings, run_classification
+from zoo.tasks.classification.recipe import ClassificationSettings, run_classification
 from zoo.training.bounds import Count, NotNegative
 from zoo.training.command import start
 
@@ -66,14 +66,14 @@ but for the dropout on words, which stands for its vectors where none are given.
 
 def load(settings: Settings, logger: Any) -> Any:
     """Reads the data."""
-    from zoo.tasks.classification_data import load_sst
+    from zoo.tasks.classification.data import load_sst
 
     return load_sst(settings.data, settings.classes, settings.phrases, settings.data_dir, logger)
 
 
 def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
     """Builds the architecture."""
-    from zoo.models.lstmn_classifier import LSTMNClassifier
+    from zoo.models.lstmn.lstmn_classifier import LSTMNClassifier
 
     return LSTMNClassifier(
         hidden_dim=settings.hidden_dim,

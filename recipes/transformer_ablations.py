@@ -71,7 +71,7 @@ def main(settings: Settings) -> dict[str, Any]:
         ValueError: if there is no such row, one was trained with other flags, or its run failed.
     """
     from zoo.files import whole_text
-    from zoo.tasks.translation_data import resolve_data
+    from zoo.tasks.translation.data import resolve_data
     from zoo.training.json_files import read_object, write_json
 
     unknown = [name for name in settings.rows if name not in ROWS]

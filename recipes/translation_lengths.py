@@ -81,7 +81,7 @@ def main(settings: Settings) -> dict[str, Any]:
     """
     from zoo.metrics.translation import bleu, choose_bleu_tokenizer
     from zoo.plots import save_figure, scores_by_length
-    from zoo.tasks.translation_lengths import buckets_of_words, join_sentences, score_buckets
+    from zoo.tasks.translation.lengths import buckets_of_words, join_sentences, score_buckets
     from zoo.training.json_files import write_json
 
     check(settings)
@@ -160,7 +160,7 @@ def read_test_part(settings: Settings) -> tuple[str, "pd.DataFrame"]:
     """Returns what the data are called, and their pairs."""
     from zoo.data.multi30k import load_multi30k
     from zoo.data.translation_sample import translation_sample
-    from zoo.tasks.translation_data import SPLITS, resolve_data
+    from zoo.tasks.translation.data import SPLITS, resolve_data
 
     languages = (settings.source, settings.target)
     if resolve_data(settings.data, *languages, settings.data_dir) == "sample":
@@ -180,7 +180,7 @@ def translate_all(
     from tqdm import tqdm
 
     from zoo.serving.load import load_card, load_servable
-    from zoo.tasks.translation_lengths import translate
+    from zoo.tasks.translation.lengths import translate
 
     servable = load_servable(folder)  # keeps the variables of the signature alive
     search = servable.signatures["beam"]

@@ -14,7 +14,7 @@ checkpoints, ``result.json``, the SavedModel and ``attention.png``.
 from dataclasses import dataclass
 from typing import Any
 
-from zoo.tasks.language_model_recipe import LanguageModelSettings, run_language_model
+from zoo.tasks.language_model.recipe import LanguageModelSettings, run_language_model
 from zoo.training.bounds import Count, Positive, Rate, Whole
 from zoo.training.command import start
 
@@ -56,7 +56,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 
 def make_model(settings: Settings, vocabulary_size: int) -> Any:
     """Builds the architecture."""
-    from zoo.models.lstmn_language_model import LSTMNLanguageModel
+    from zoo.models.lstmn.lstmn_language_model import LSTMNLanguageModel
 
     return LSTMNLanguageModel(
         vocabulary_size=vocabulary_size,

@@ -20,46 +20,41 @@ _OPS = {"ops"}
 _WEIGHTS = {"attention", "layers"}
 _INPUTS = {"text", "data"}
 _OUTPUTS = {"decoding", "metrics"}
-_USES = {"training", "serving", "tasks", "plots"}
+_USES = {"training", "serving", "plots"}
 _BELOW_USES = _FILES | _OPS | _WEIGHTS | _INPUTS | _OUTPUTS | {"models"}
 MAY_IMPORT: dict[str, set[str]] = {
     "files": set(),
     "ops": set(),
-    **dict.fromkeys(_WEIGHTS, _OPS | _WEIGHTS),
+    "attention": _OPS,
+    "layers": _OPS | {"attention"},
     **dict.fromkeys(_INPUTS, _FILES | _OPS),
     "models": _OPS | _WEIGHTS,
     **dict.fromkeys(_OUTPUTS, _FILES | _OPS | _WEIGHTS | _INPUTS),
     **dict.fromkeys(_USES, _BELOW_USES | _USES),
-    **dict.fromkeys(("explorer", "recipes"), _BELOW_USES | _USES),
-    "cli": _BELOW_USES | _USES | {"explorer"},
+    "tasks": _BELOW_USES | _USES,
+    "explorer": _BELOW_USES | _USES,
+    "benchmarks": _BELOW_USES | _USES | {"tasks"},
+    "recipes": _BELOW_USES | _USES | {"tasks", "benchmarks"},
+    "cli": _BELOW_USES | _USES | {"tasks", "explorer"},
     "__main__": {"cli"},  # python -m zoo
 }
-# A model file may import these files of models/, and no other.
-_SHARED_BY_MODELS = {
-    "zoo.models.base",
-    "zoo.models.accumulation",
-    "zoo.models.arguments",
-    "zoo.models.repeatable",
-    "zoo.models.registry",
-    "zoo.models.gated_translator",
-    "zoo.models.sequence_to_sequence",
-    "zoo.models.stacked_translator",
-    "zoo.models.targets",
-    "zoo.models.weighting",
-}
+# A folder of these parts imports no other folder of the part but the one that all of them share.
+_SHARED_FOLDER = {"models": "core", "tasks": "shared"}
+# It stands above the folders of its part: it exports models of every task.
+_ABOVE_FOLDERS = {"zoo.tasks.export_again"}
 
 _PARTS_AND_OPS = {f"zoo.{part}" for part in MAY_IMPORT} | {"keras.ops"}
 _KERAS_OPS_PARTS = _OPS | _WEIGHTS | {"models"}
-_TENSORFLOW_PARTS = {"text", "data", "decoding", "serving", "training", "tasks"}
-# They drive the gradient tape, loops and replicas, say in what order gradients are added up, check
-# sizes that only a run knows, and add a bias in one operation with its matrix product, for which
-# Keras has no operation.
+_TENSORFLOW_PARTS = {"text", "data", "decoding", "serving", "training", "tasks", "benchmarks"}
+# They drive the gradient tape, loops and replicas, check sizes that only a run knows, and add a
+# bias in one operation with its matrix product, for which Keras has no operation.
 _BOTH = (
     "zoo.layers.recurrence",
-    "zoo.models.accumulation",
-    "zoo.models.base",
-    "zoo.models.repeatable",
-    "zoo.models.targets",
+    "zoo.models.core.accumulation",
+    "zoo.models.core.base",
+    "zoo.models.core.targets",
+    "zoo.models.lstmn.slots",
+    "zoo.models.lstmn.tape",
     "zoo.ops.linear",
 )
 
@@ -134,12 +129,23 @@ def _refusal(importer: str, module: str) -> str:
         return "nothing imports recipes"
     if target == "":
         return "" if part == "recipes" else "that hides what it needs: name the module"
-    if target == part == "models":
-        free = importer == "zoo.models" or module in _SHARED_BY_MODELS
-        return "" if free else "models never import models"
+    if target == part in _SHARED_FOLDER and importer not in _ABOVE_FOLDERS:
+        return _refusal_of_folder(_folder(importer), _folder(module), _SHARED_FOLDER[part])
     if target != part and target not in MAY_IMPORT[part]:
         return f"{part} may not import {target}"
     return ""
+
+
+def _folder(module: str) -> str:
+    """Gives the folder below its part that a module belongs to; empty for the part itself."""
+    return module.split(".")[2] if module.count(".") > 1 else ""
+
+
+def _refusal_of_folder(importer: str, target: str, shared: str) -> str:
+    """Says why a folder may not import another one of its part; empty if it may."""
+    if target in {importer, shared}:
+        return ""
+    return f"a folder imports only itself and {shared}, not {target or 'the package'}"
 
 
 def _framework_breaches(path: str, tree: ast.Module, imports: set[str]) -> Iterator[str]:

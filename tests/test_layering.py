@@ -18,25 +18,33 @@ ROOT = Path(__file__).resolve().parent.parent
 SOUND = {
     "zoo/ops/masking.py": "from keras import ops\n",
     "zoo/layers/recurrence/scan.py": "import tensorflow as tf\nfrom keras import ops\n",
-    "zoo/layers/pointing.py": (
+    "zoo/layers/lstm.py": (
         "from zoo.layers.recurrence.scan import scan\nfrom ..ops import masking\n"
     ),
     "zoo/attention/additive.py": "import keras\nfrom zoo.ops.masking import softmax\n",
-    "zoo/models/base.py": "import keras\nimport tensorflow as tf\nfrom keras import ops\n",
-    "zoo/models/registry.py": "import keras\n",
-    "zoo/models/__init__.py": "from zoo.models import dcn\n",
-    "zoo/models/dcn.py": "from zoo.models.base import BaseModel\nfrom zoo.layers import pointing\n",
+    "zoo/models/core/base.py": "import keras\nimport tensorflow as tf\nfrom keras import ops\n",
+    "zoo/models/core/registry.py": "import keras\n",
+    "zoo/models/__init__.py": "",
+    "zoo/models/dcn/__init__.py": "from zoo.models.dcn.dcn import Model\n",
+    "zoo/models/dcn/dcn.py": (
+        "from zoo.models.core.base import BaseModel\nfrom zoo.models.dcn import pointing\n"
+    ),
+    "zoo/models/dcn/pointing.py": "from zoo.layers import lstm\n",
+    "zoo/models/aoa/aoa_reader.py": "from zoo.models.core.base import BaseModel\n",
     "zoo/text/tokenizer.py": "import tensorflow_text\nfrom zoo.text.vocabulary import ids\n",
     "zoo/text/vocabulary.py": "import tensorflow as tf\n",
     "zoo/data/squad.py": "import pandas as pd\n",
     "zoo/decoding/spans.py": "import tensorflow as tf\n",
     "zoo/metrics/squad.py": "import re\n",
-    "zoo/training/loop.py": "from zoo import plots\nfrom zoo.models import registry\n",
-    "zoo/tasks/reading.py": "from zoo.training import loop\nfrom zoo.text import tokenizer\n",
+    "zoo/training/loop.py": "from zoo import plots\nfrom zoo.models.core import registry\n",
+    "zoo/tasks/shared/given.py": "from zoo.training import loop\nfrom zoo.text import tokenizer\n",
+    "zoo/tasks/reading/data.py": "from zoo.tasks.shared import given\n",
+    "zoo/tasks/cloze/data.py": "from zoo.tasks.shared import given\n",
+    "zoo/benchmarks/speed.py": "import tensorflow as tf\nfrom zoo.tasks.reading import data\n",
     "zoo/plots.py": "import matplotlib\n",
-    "zoo/cli/main.py": "import tyro\nfrom zoo.tasks import reading\nfrom zoo.models import dcn\n",
+    "zoo/cli/main.py": "import tyro\nfrom zoo.tasks.reading import data\n",
     "zoo/__main__.py": "from zoo.cli.main import main\n",
-    "recipes/squad_dcn.py": "import zoo\nfrom zoo.tasks import reading\nimport tensorflow as tf\n",
+    "recipes/squad_dcn.py": "import zoo\nfrom zoo.tasks.reading import data\nimport keras\n",
 }
 
 
@@ -59,10 +67,10 @@ def test_sound_sources_pass():
     ("path", "source", "expected"),
     [
         # From a lower layer to a higher one, however the import is written.
-        ("zoo/ops/new.py", "from zoo.layers.pointing import X", "ops may not import layers"),
-        ("zoo/ops/new.py", "import zoo.layers.pointing", "ops may not import layers"),
+        ("zoo/ops/new.py", "from zoo.layers.lstm import X", "ops may not import layers"),
+        ("zoo/ops/new.py", "import zoo.layers.lstm", "ops may not import layers"),
         ("zoo/ops/new.py", "from zoo import layers", "ops may not import layers"),
-        ("zoo/ops/new.py", "from ..layers import pointing", "ops may not import layers"),
+        ("zoo/ops/new.py", "from ..layers import lstm", "ops may not import layers"),
         ("zoo/ops/new.py", "def f():\n    import zoo.text", "ops may not import text"),
         (
             "zoo/ops/new.py",
@@ -70,23 +78,37 @@ def test_sound_sources_pass():
             "ops may not import data",
         ),
         ("zoo/layers/new.py", "from zoo.models import dcn", "layers may not import models"),
+        ("zoo/attention/new.py", "from zoo.layers import lstm", "attention may not import layers"),
         ("zoo/text/new.py", "from zoo.data import squad", "text may not import data"),
         ("zoo/data/new.py", "from zoo.text import tokenizer", "data may not import text"),
         ("zoo/metrics/new.py", "import zoo.decoding", "metrics may not import decoding"),
         ("zoo/decoding/new.py", "from zoo.models import dcn", "decoding may not import models"),
-        ("zoo/tasks/new.py", "import zoo.cli.main", "tasks may not import cli"),
+        ("zoo/tasks/reading/new.py", "import zoo.cli.main", "tasks may not import cli"),
+        # Tasks know nothing of each other, and what they stand on knows nothing of tasks.
+        ("zoo/tasks/reading/new.py", "from zoo.tasks.cloze import data", "not cloze"),
+        ("zoo/tasks/shared/new.py", "from zoo.tasks.reading.data import X", "not reading"),
+        ("zoo/training/new.py", "from zoo.tasks.reading import data", "may not import tasks"),
+        ("zoo/serving/new.py", "from zoo.tasks.shared import given", "may not import tasks"),
+        ("zoo/tasks/reading/new.py", "from zoo.benchmarks import speed", "may not import bench"),
         # The command line stands on all of it, and leaves the work to it.
         ("zoo/serving/new.py", "from zoo.cli import main", "serving may not import cli"),
         ("zoo/cli/new.py", "import recipes.squad_dcn", "nothing imports recipes"),
         ("zoo/cli/new.py", "import tensorflow as tf", "imports tensorflow"),
         ("zoo/cli/new.py", "from zoo import load", "name the module"),
         ("zoo/__main__.py", "from zoo.serving import load", "__main__ may not import serving"),
-        # Models stand alone.
-        ("zoo/models/new.py", "from zoo.models.dcn import X", "models never import models"),
-        ("zoo/models/new.py", "from .dcn import X", "models never import models"),
-        ("zoo/models/registry.py", "from zoo.models import dcn_plus", "models never import"),
-        ("zoo/models/new.py", "from zoo.text import tokenizer", "models may not import text"),
-        ("zoo/models/new.py", "from zoo.decoding import spans", "may not import decoding"),
+        # A paper's folder stands alone, and what all share knows none of them.
+        (
+            "zoo/models/new/new.py",
+            "from zoo.models.dcn.dcn import X",
+            "only itself and core, not dcn",
+        ),
+        ("zoo/models/new/new.py", "from ..dcn import pointing", "only itself and core, not dcn"),
+        ("zoo/models/new/new.py", "from zoo.models.aoa import aoa_reader", "not aoa"),
+        ("zoo/models/core/new.py", "from zoo.models.dcn import pointing", "not dcn"),
+        ("zoo/models/new/new.py", "import zoo.models", "not the package"),
+        ("zoo/models/new/new.py", "from zoo.text import tokenizer", "models may not import text"),
+        ("zoo/models/new/new.py", "from zoo.decoding import spans", "may not import decoding"),
+        ("zoo/models/core/new.py", "from zoo.training import loop", "may not import training"),
         # Recipes are the end of every chain.
         ("zoo/tasks/new.py", "import recipes.squad_dcn", "nothing imports recipes"),
         ("recipes/new.py", "from recipes.squad_dcn import X", "nothing imports recipes"),
@@ -98,14 +120,14 @@ def test_sound_sources_pass():
         # The framework of each part.
         ("zoo/layers/new.py", "import tensorflow as tf", "imports tensorflow"),
         ("zoo/ops/new.py", "from tensorflow import raw_ops", "imports tensorflow"),
-        ("zoo/models/new.py", "import tensorflow_text", "imports tensorflow"),
+        ("zoo/models/new/new.py", "import tensorflow_text", "imports tensorflow"),
         ("zoo/metrics/new.py", "import tensorflow as tf", "imports tensorflow"),
         ("zoo/text/new.py", "from keras import ops", "uses keras.ops"),
         ("zoo/tasks/new.py", "import keras\nx = keras.ops.ones(3)", "uses keras.ops"),
         ("zoo/training/new.py", "from keras.ops import ones", "uses keras.ops"),
         # Cycles.
-        ("zoo/plots.py", "from zoo.tasks import reading", "zoo.plots imports zoo.tasks.reading"),
-        ("zoo/layers/recurrence/scan.py", "from zoo.layers import pointing", "cycle"),
+        ("zoo/plots.py", "from zoo.training import loop", "zoo.plots imports zoo.training.loop"),
+        ("zoo/layers/recurrence/scan.py", "from zoo.layers import lstm", "cycle"),
         ("zoo/ops/masking.py", "from zoo.ops.masking import X", "cycle"),
     ],
 )

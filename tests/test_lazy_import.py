@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import zoo
+from zoo.models.core.registry import models
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAVY = ("keras", "keras_nlp", "matplotlib", "numpy", "pandas", "tensorflow", "tensorflow_text")
@@ -22,6 +23,20 @@ HEAVY = ("keras", "keras_nlp", "matplotlib", "numpy", "pandas", "tensorflow", "t
 RECIPES = sorted(
     f"recipes.{path.stem}" for path in (ROOT / "recipes").glob("*.py") if path.stem != "__init__"
 )
+
+
+def stub_imports() -> list[ast.ImportFrom]:
+    """The imports of the stub that says what `zoo` exports."""
+    tree = ast.parse((ROOT / "zoo" / "__init__.pyi").read_text())
+    return [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+
+
+HOMES = {
+    alias.name: node.module and f"zoo.{node.module}"
+    for node in stub_imports()
+    for alias in node.names
+}
+"""The module that each public name comes from; None for the parts of the package."""
 
 
 def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -131,36 +146,37 @@ def test_the_page_is_served_without_tensorflow():
     assert not set(loaded.split(",")) & {"keras", "keras_nlp", "tensorflow", "tensorflow_text"}
 
 
-@pytest.mark.parametrize("name", sorted(set(zoo.__all__) - {"__version__"}))
+@pytest.mark.parametrize("name", sorted(zoo.__all__))
 def test_every_public_name_resolves(name):
     value = getattr(zoo, name)
     assert getattr(zoo, name) is value  # once imported, an ordinary attribute
     assert name in dir(zoo)
-    home = zoo._HOMES.get(name, f"zoo.{name}")
-    assert getattr(value, "__module__", None) == home or value.__name__ == home
+    home = HOMES[name]
+    assert value.__name__ == f"zoo.{name}" if home is None else value.__module__.startswith(home)
 
 
 def test_every_part_of_the_package_is_public():
     parts = {path.parent.name for path in (ROOT / "zoo").glob("*/__init__.py")}
     parts |= {path.stem for path in (ROOT / "zoo").glob("*.py")} - {"__init__", "__main__"}
-    assert parts - {"cli", "explorer"} == zoo._PARTS
+    assert parts - {"cli", "explorer"} == {name for name, home in HOMES.items() if home is None}
 
 
-def test_type_checkers_see_the_same_names():
-    """The imports under TYPE_CHECKING and the table of lazy homes name the same things."""
-    tree = ast.parse((ROOT / "zoo" / "__init__.py").read_text())
-    guarded = next(node for node in tree.body if isinstance(node, ast.If))
-    seen = {
-        alias.name: node.module
-        for node in ast.walk(guarded)
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
+def test_every_registered_model_is_public():
+    homes = {name: home for name, home in HOMES.items() if home and "models" in home}
+    assert homes == {
+        name: entry.cls.__module__.rpartition(".")[0] for name, entry in models().items()
     }
-    assert seen == zoo._HOMES | dict.fromkeys(zoo._PARTS, "zoo")
+
+
+def test_every_public_name_is_an_export_for_type_checkers():
+    """A stub exports only what it imports under a name of its own."""
+    names = [alias for node in stub_imports() for alias in node.names]
+    assert {alias.name for alias in names} == set(zoo.__all__)
+    assert all(alias.asname == alias.name for alias in names)
 
 
 def test_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="no attribute 'transformers'"):
+    with pytest.raises(AttributeError, match="attribute transformers"):
         zoo.transformers  # noqa: B018
 
 

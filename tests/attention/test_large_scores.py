@@ -10,14 +10,15 @@ import pytest
 import tensorflow as tf
 
 from zoo.attention.attend import Attention
-from zoo.attention.coattention import coattend
 from zoo.attention.local import LocalAttention
 from zoo.attention.multi_head import CrossAttention, SelfAttention
-from zoo.attention.over_attention import attend_over, attend_sum
 from zoo.attention.restricted import RestrictedSelfAttention
 from zoo.attention.scores import SCORES, make_score
-from zoo.layers.lstmn import LSTMN
-from zoo.layers.recurrence.slots import Slots, read_gradient, read_slots
+from zoo.models.aoa.over_attention import attend_over, attend_sum
+from zoo.models.dcn.coattention import coattend
+from zoo.models.lstmn.cell import Slots, read, score
+from zoo.models.lstmn.lstmn import LSTMN
+from zoo.models.lstmn.slots import read_gradient
 
 LENGTHS, QUERIES, KEYS, DIM, UNITS = np.array([6, 3], "int32"), 3, 6, 4, 3
 MASK = np.arange(KEYS) < LENGTHS[:, None]
@@ -171,8 +172,9 @@ def test_reading_slots_and_its_gradient():
     found = []
     for dtype in ("float32", "float16"):
         q, k, m, v, *upstream = (tf.constant(x, dtype) for x in (query, keys, memory, scale, *into))
-        mean, weights = read_slots(q, Slots(k, m, real), v)
-        gradient = read_gradient(tuple(upstream), q, Slots(k, m, real), v, weights)
+        slots = Slots(k, m, real)
+        mean, weights = read(score(q, slots, v), slots)
+        gradient = read_gradient(tuple(upstream), q, slots, v, weights)
         assert {x.dtype for x in (mean, weights, *gradient)} == {q.dtype}
         found.append([mean, weights, *gradient])
     check(*found)

@@ -8,22 +8,22 @@ import pytest
 import tensorflow as tf
 
 from zoo.attention.attend import Attention, attend, attention_weights
-from zoo.attention.coattention import Coattention, coattend
 from zoo.attention.local import LocalAttention
 from zoo.attention.multi_head import CrossAttention, SelfAttention
-from zoo.attention.over_attention import attend_over, attend_sum
 from zoo.attention.restricted import RestrictedSelfAttention
 from zoo.attention.scores import DotScore
-from zoo.layers.fusion import DeepFusion, ShallowFusion
 from zoo.layers.gated_unit import BidirectionalGatedUnit, GatedUnit
 from zoo.layers.lstm import LSTM, BidirectionalLSTM, StackedLSTM
-from zoo.layers.lstmn import LSTMN
-from zoo.layers.pointing import DynamicPointingDecoder
-from zoo.layers.reader_pair import ReaderPair
 from zoo.layers.recurrence import scan
-from zoo.layers.stacked_lstmn import StackedLSTMN
-from zoo.layers.transformer_blocks import DecoderBlock, EncoderBlock
-from zoo.layers.transformer_stacks import DecoderStack, EncoderStack
+from zoo.models.aoa.over_attention import attend_over, attend_sum
+from zoo.models.dcn.coattention import Coattention, coattend
+from zoo.models.dcn.pointing import DynamicPointingDecoder
+from zoo.models.lstmn.fusion import DeepFusion, ShallowFusion
+from zoo.models.lstmn.lstmn import LSTMN
+from zoo.models.lstmn.reader_pair import ReaderPair
+from zoo.models.lstmn.stacked_lstmn import StackedLSTMN
+from zoo.models.transformer.transformer_blocks import DecoderBlock, EncoderBlock
+from zoo.models.transformer.transformer_stacks import DecoderStack, EncoderStack
 from zoo.ops import masking
 from zoo.ops.banded import banded_attention
 from zoo.ops.pooling import masked_mean

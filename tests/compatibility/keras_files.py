@@ -11,7 +11,7 @@ import numpy as np
 
 from tests.contracts.subjects import build, run
 from tests.contracts.tasks import TASKS, Batch
-from zoo.models.registry import ModelEntry, models
+from zoo.models.core.registry import ModelEntry, models
 
 FOLDER = Path(__file__).parent / "keras_files"
 

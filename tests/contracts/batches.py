@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from zoo.models.base import BaseModel
+from zoo.models.core.base import BaseModel
 from zoo.serving.export import Endpoint
 
 Axes = tuple["Side | int", ...]

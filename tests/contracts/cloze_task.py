@@ -13,8 +13,8 @@ from tests.contracts.batches import (
     Side,
     attention_axes,
 )
-from zoo.models.base import BaseModel
-from zoo.tasks.cloze_endpoint import ClozeEndpoint
+from zoo.models.core.base import BaseModel
+from zoo.tasks.cloze.endpoint import ClozeEndpoint
 from zoo.text.vocabulary import Vocabulary, write_vocabulary
 
 

@@ -15,8 +15,8 @@ import tensorflow as tf
 import tests.conftest  # noqa: F401  the same devices as in the process that compares
 from tests.contracts.subjects import build, loss_of
 from tests.contracts.tasks import TASKS, Batch, Example
-from zoo.models.base import BaseModel
-from zoo.models.registry import ModelEntry, models
+from zoo.models.core.base import BaseModel
+from zoo.models.core.registry import ModelEntry, models
 from zoo.text.batching import without_tuning
 from zoo.training.loop import train
 from zoo.training.runs import RunFolder

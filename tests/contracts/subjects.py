@@ -10,8 +10,8 @@ import pytest
 import tensorflow as tf
 
 from tests.contracts.tasks import TASKS, Axes, Batch, Example
-from zoo.models.base import BaseModel
-from zoo.models.registry import ModelEntry, models
+from zoo.models.core.base import BaseModel
+from zoo.models.core.registry import ModelEntry, models
 
 every_model = pytest.mark.parametrize("entry", [pytest.param(e, id=n) for n, e in models().items()])
 """Runs a test once for each registered model."""

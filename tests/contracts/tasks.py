@@ -22,9 +22,9 @@ from tests.contracts.batches import (
 )
 from tests.contracts.cloze_task import Cloze
 from tests.contracts.text_tasks import Classification, Inference, LanguageModel
-from zoo.models.base import BaseModel
-from zoo.tasks.reading_endpoint import ReadingEndpoint
-from zoo.tasks.translation_endpoint import TranslationEndpoint
+from zoo.models.core.base import BaseModel
+from zoo.tasks.reading.endpoint import ReadingEndpoint
+from zoo.tasks.translation.endpoint import TranslationEndpoint
 from zoo.text.tokenizer import WordTokenizer
 from zoo.text.vocabulary import Vocabulary, write_vocabulary
 from zoo.text.words import WordCodec

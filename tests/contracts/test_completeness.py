@@ -1,16 +1,17 @@
 """Whoever registers a model has registered all of it: files, presets, recipe."""
 
 import ast
+import importlib
+import re
 from pathlib import Path
+
+import pytest
 
 from tests.contracts.subjects import every_model
 from tests.contracts.tasks import TASKS
-from zoo.models.registry import MODULES, models
+from zoo.models.core.registry import families, models
 
 ROOT = Path(__file__).resolve().parents[2]
-SHARED = {"__init__", "accumulation", "arguments", "base", "registry", "sequence_to_sequence"}
-SHARED |= {"gated_translator", "repeatable", "stacked_translator"}
-
 WITHOUT_ATTENTION = {"SutskeverTranslator", "RNNencdec", "ChoTranslator"}
 """The baselines that attention is measured against."""
 
@@ -21,13 +22,24 @@ def names_in(path: Path) -> set[str]:
     return {node.id for node in nodes if isinstance(node, ast.Name)}
 
 
-def test_every_file_of_models_is_registered():
-    files = {path.stem for path in (ROOT / "zoo" / "models").glob("*.py")} - SHARED
-    assert files == set(MODULES)
-    assert len(MODULES) == len(set(MODULES))
-    assert {entry.cls.__module__ for entry in models().values()} == {
-        f"zoo.models.{file}" for file in files
-    }
+def test_every_folder_of_models_registers_what_it_exports():
+    for family in families():
+        package = importlib.import_module(f"zoo.models.{family}")
+        home = f"zoo.models.{family}."
+        own = {name for name, e in models().items() if e.cls.__module__.startswith(home)}
+        assert set(package.__all__) == own
+
+
+@pytest.mark.parametrize("family", families())
+def test_the_title_page_of_a_folder_leads_to_its_files(family):
+    folder = ROOT / "zoo" / "models" / family
+    page = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+    assert "Read in this order:" in page
+    assert "arXiv" in page
+    missing = [path.name for path in sorted(folder.glob("[!_]*.py")) if path.name not in page]
+    assert missing == []
+    for path in re.findall(r"``((?:tests|docs|recipes|zoo)/[^`]+)``", page):
+        assert list(ROOT.glob(path)), path
 
 
 @every_model

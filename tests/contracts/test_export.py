@@ -11,8 +11,8 @@ import tensorflow as tf
 from tests.contracts.subjects import build, every_model, run
 from tests.contracts.tasks import TASKS, Batch
 from tests.serving.fresh_process import Request, serve_in_fresh_process
-from zoo.models.base import BaseModel
-from zoo.models.registry import ModelEntry, models
+from zoo.models.core.base import BaseModel
+from zoo.models.core.registry import ModelEntry, models
 from zoo.serving.cards import DataRecord
 from zoo.serving.export import describe, export_servable
 from zoo.serving.load import load

@@ -7,7 +7,7 @@ import pytest
 
 from tests.contracts.subjects import build, put_garbage_into_padding, reference_of, run
 from tests.contracts.tasks import FIRST_WORD, TASKS
-from zoo.models.registry import models
+from zoo.models.core.registry import models
 
 TASK = TASKS["language_model"]
 

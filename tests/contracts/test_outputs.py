@@ -16,7 +16,7 @@ from tests.contracts.subjects import (
 )
 from tests.contracts.tasks import TASKS, Batch, Side
 from zoo.decoding.greedy import greedy
-from zoo.models.sequence_to_sequence import SequenceToSequenceModel
+from zoo.models.core.sequence_to_sequence import SequenceToSequenceModel
 from zoo.text.vocabulary import PADDING
 
 

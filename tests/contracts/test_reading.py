@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tests.contracts.subjects import build, flatten, loss_and_gradients_of, run
 from tests.contracts.tasks import TASKS, Batch
-from zoo.models.registry import models
+from zoo.models.core.registry import models
 
 TASK = TASKS["reading"]
 READERS = [

@@ -19,7 +19,7 @@ from tests.contracts.subjects import (
     values_of,
 )
 from tests.contracts.tasks import TASKS, Batch
-from zoo.models.registry import ModelEntry, models
+from zoo.models.core.registry import ModelEntry, models
 
 STEP = 1e-6
 

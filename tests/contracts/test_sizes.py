@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.contracts.subjects import every_model
-from zoo.models.registry import models
+from zoo.models.core.registry import models
 
 
 def lstm(inputs, units):

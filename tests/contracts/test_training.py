@@ -8,7 +8,7 @@ import pytest
 
 from tests.contracts.subjects import build, every_model, flatten, gradients_of, loss_of, run
 from tests.contracts.tasks import TASKS, Batch
-from zoo.models.registry import models
+from zoo.models.core.registry import models
 
 OF_TOKENS = ("translation", "language_model")
 """Tasks with a target for each token; the others have one an example."""

@@ -17,7 +17,7 @@ from tests.references.recurrent import log_softmax
 from tests.references.search import UNKNOWN, Rules, enumerate_all
 from zoo.decoding.beam import beam_search
 from zoo.decoding.greedy import greedy
-from zoo.models.registry import ModelEntry, models
+from zoo.models.core.registry import ModelEntry, models
 
 TASK = TASKS["translation"]
 TRANSLATORS = [entry for entry in models().values() if entry.task == "translation"]

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from tests.contracts.subjects import build, every_model, loss_of
 from tests.contracts.tasks import TASKS, Batch
-from zoo.models.registry import models
+from zoo.models.core.registry import models
 from zoo.training.distribution import make_strategy
 
 EXAMPLES = 4

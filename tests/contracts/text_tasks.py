@@ -17,9 +17,9 @@ from tests.contracts.batches import (
     attention_axes,
 )
 from tests.references.recurrent import log_softmax
-from zoo.models.base import BaseModel
-from zoo.tasks.classification_endpoint import ClassificationEndpoint
-from zoo.tasks.language_model_endpoint import LanguageModelEndpoint
+from zoo.models.core.base import BaseModel
+from zoo.tasks.classification.endpoint import ClassificationEndpoint
+from zoo.tasks.language_model.endpoint import LanguageModelEndpoint
 from zoo.text.vocabulary import write_vocabulary
 from zoo.text.words import WordCodec
 

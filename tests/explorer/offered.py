@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from tests.tasks.cloze import make_endpoint as make_cloze
-from tests.tasks.test_translation_endpoint import make_model
-from tests.tasks.translators import WordByWord, make_codecs
-from zoo.models.lstmn_inference import LSTMNInference
-from zoo.models.lstmn_language_model import LSTMNLanguageModel
+from tests.tasks.cloze.questions import make_endpoint as make_cloze
+from tests.tasks.translation.test_endpoint import make_model
+from tests.tasks.translation.translators import WordByWord, make_codecs
+from zoo.models.lstmn.lstmn_inference import LSTMNInference
+from zoo.models.lstmn.lstmn_language_model import LSTMNLanguageModel
 from zoo.serving.cards import DataRecord, ModelCard, write_card
 from zoo.serving.servable import Signature, TensorInfo
-from zoo.tasks.classification_endpoint import ClassificationEndpoint
-from zoo.tasks.language_model_endpoint import LanguageModelEndpoint
-from zoo.tasks.translation_endpoint import TranslationEndpoint
+from zoo.tasks.classification.endpoint import ClassificationEndpoint
+from zoo.tasks.language_model.endpoint import LanguageModelEndpoint
+from zoo.tasks.translation.endpoint import TranslationEndpoint
 from zoo.text.vocabulary import write_vocabulary
 from zoo.text.words import WordCodec
 

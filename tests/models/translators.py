@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zoo.models.sequence_to_sequence import SequenceToSequenceModel
+from zoo.models.core.sequence_to_sequence import SequenceToSequenceModel
 
 SOURCE = np.array([[5, 6, 7, 8, 3], [9, 3, 0, 0, 0]], "int32")
 TARGET = np.array([[2, 5, 6, 7], [2, 8, 9, 0]], "int32")

@@ -10,12 +10,12 @@ import threading
 import pytest
 
 from recipes.benchmark import main
-from zoo.models.registry import models
-from zoo.tasks import load_benchmark
-from zoo.tasks.attention_benchmark import AttentionSpeed
-from zoo.tasks.load_benchmark import ServerLoad
-from zoo.tasks.lstmn_benchmark import BY_LENGTH, WHOLE_STEP, TapeSpeed
-from zoo.tasks.translation_benchmark import TranslationSpeed, measure_row, row_names
+from zoo.benchmarks import load as load_benchmark
+from zoo.benchmarks.attention import AttentionSpeed
+from zoo.benchmarks.load import ServerLoad
+from zoo.benchmarks.lstmn import BY_LENGTH, WHOLE_STEP, TapeSpeed
+from zoo.benchmarks.translation import TranslationSpeed, measure_row, row_names
+from zoo.models.core.registry import models
 
 TINY = {"preset": "tiny", "vocabulary_size": 13, "batch_size": 4, "steps": 2, "maximum_length": 3}
 

@@ -13,8 +13,8 @@ import recipes.cloze_aoa as recipe
 from tests.recipes.run_folder import check_run_folder, run_on_sample
 from zoo.data.cloze import SPLITS, cloze_file_name
 from zoo.data.cloze_format import SENTENCES, Question, write_cbt
-from zoo.tasks.cloze_data import load_cloze_data, resolve_data, with_cut_questions
-from zoo.tasks.cloze_recipe import SHARED_DEFAULTS
+from zoo.tasks.cloze.data import load_cloze_data, resolve_data, with_cut_questions
+from zoo.tasks.cloze.recipe import SHARED_DEFAULTS
 from zoo.training.settings import resolve
 
 ROOT = Path(__file__).parents[2]

@@ -15,11 +15,11 @@ from tests.recipes.run_folder import check_run_folder
 from tests.training.toy import assert_equal, content, newest, weights
 from zoo.data.classification_sample import inference_sample, sentiment_sample
 from zoo.data.language_sample import best_perplexity
-from zoo.models.registry import find_model
+from zoo.models.core.registry import find_model
 from zoo.serving.cards import read_card
 from zoo.serving.load import load_servable
 from zoo.serving.weights import read_weights
-from zoo.tasks import language_model_recipe
+from zoo.tasks.language_model import recipe as language_model_recipe
 from zoo.training.checkpoints import Checkpointer
 from zoo.training.settings import resolve
 

@@ -8,7 +8,7 @@ import pytest
 
 import recipes.squad_dcn as recipe
 from tests.recipes.run_folder import check_run_folder, run_on_sample, run_recipe
-from zoo.tasks.reading_recipe import SHARED_DEFAULTS
+from zoo.tasks.reading.recipe import SHARED_DEFAULTS
 from zoo.training.settings import resolve
 
 ROOT = Path(__file__).parents[2]

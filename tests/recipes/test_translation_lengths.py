@@ -9,7 +9,7 @@ import tensorflow as tf
 from recipes.translation_lengths import Settings, find_models, main, table
 from zoo.data.translation_sample import SAMPLE_PAIRS, translation_sample
 from zoo.serving.cards import DataRecord, ModelCard, file_checksums, write_card
-from zoo.tasks.translation_lengths import join_sentences
+from zoo.tasks.translation.lengths import join_sentences
 
 JOINED = 2
 LIMIT = 60  # tokens

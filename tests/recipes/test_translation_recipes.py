@@ -16,14 +16,14 @@ import recipes.multi30k_seq2seq as seq2seq
 import recipes.multi30k_transformer as transformer
 from tests.recipes.run_folder import check_run_folder, run_on_sample
 from zoo.data.translation_sample import translation_sample
-from zoo.models.lstmn_translator import TranslatorFusion
-from zoo.models.luong import Mechanism, ScoreName, Window
-from zoo.models.rnnsearch import Readout
-from zoo.models.transformer import Norm, Positions, SmoothingOver
+from zoo.models.lstmn.lstmn_translator import TranslatorFusion
+from zoo.models.luong.luong import Mechanism, ScoreName, Window
+from zoo.models.rnnsearch.rnnsearch import Readout
+from zoo.models.transformer.transformer import Norm, Positions, SmoothingOver
 from zoo.serving.cards import read_card
 from zoo.serving.load import load_servable
-from zoo.tasks.translation_data import SPLITS
-from zoo.tasks.translation_recipe import SHARED_DEFAULTS
+from zoo.tasks.translation.data import SPLITS
+from zoo.tasks.translation.recipe import SHARED_DEFAULTS
 from zoo.training.command import start
 from zoo.training.settings import learning_rate, resolve
 

@@ -10,7 +10,7 @@ from tests.serving.toy_servable import save_toy
 from zoo.serving.cards import DataRecord, ModelCard
 from zoo.serving.export import describe, export_servable
 from zoo.serving.servable import Servable
-from zoo.tasks.reading_endpoint import ReadingEndpoint
+from zoo.tasks.reading.endpoint import ReadingEndpoint
 
 
 class Exported(NamedTuple):

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from zoo.models.dcn import DynamicCoattentionNetwork
-from zoo.tasks.reading_endpoint import ReadingEndpoint
+from zoo.models.dcn.dcn import DynamicCoattentionNetwork
+from zoo.tasks.reading.endpoint import ReadingEndpoint
 from zoo.text.tokenizer import WordTokenizer
 from zoo.text.vocabulary import Vocabulary, write_vocabulary
 

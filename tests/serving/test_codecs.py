@@ -6,9 +6,9 @@ import shutil
 import pytest
 import tensorflow as tf
 
-from tests.tasks.test_translation_endpoint import make_model
-from tests.tasks.test_translation_export import export
-from tests.tasks.translators import make_codecs
+from tests.tasks.translation.test_endpoint import make_model
+from tests.tasks.translation.test_export import export
+from tests.tasks.translation.translators import make_codecs
 from zoo.serving.cards import read_card, write_card
 from zoo.serving.codecs import load_codecs
 from zoo.serving.load import load_servable, resolve

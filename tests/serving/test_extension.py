@@ -8,12 +8,12 @@ import tensorflow as tf
 from tests.contracts.subjects import build, every_model
 from tests.serving.conftest import export
 from tests.serving.reading import CONTEXTS, QUESTIONS
-from zoo.models.aoa_reader import AttentionOverAttentionReader
-from zoo.models.lstmn_language_model import LSTMNLanguageModel
-from zoo.models.rnnsearch import RNNsearch
+from zoo.models.aoa.aoa_reader import AttentionOverAttentionReader
+from zoo.models.lstmn.lstmn_language_model import LSTMNLanguageModel
+from zoo.models.rnnsearch.rnnsearch import RNNsearch
 from zoo.serving.extension import with_new_words
 from zoo.serving.load import load, load_card, load_servable, load_vocabulary
-from zoo.tasks.reading_endpoint import ReadingEndpoint
+from zoo.tasks.reading.endpoint import ReadingEndpoint
 from zoo.text.tokenizer import WordTokenizer
 from zoo.text.vocabulary import Vocabulary, write_longer_vocabulary
 

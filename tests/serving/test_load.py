@@ -27,7 +27,7 @@ from zoo.serving.load import (
     resolve,
 )
 from zoo.serving.weights import assign_weights, collections, read_weights
-from zoo.tasks.reading_endpoint import ReadingEndpoint
+from zoo.tasks.reading.endpoint import ReadingEndpoint
 from zoo.text.tokenizer import WordTokenizer
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from zoo.tasks import reading_data
+from zoo.tasks.reading import data as reading_data
 
 SMALL = {"hidden_dim": 4, "embedding_dim": 4, "batch_size": 8, "strategy": "none"}
 TASKS = {
@@ -43,7 +43,7 @@ def test_the_metrics_that_choose_the_weights(task: str, tmp_path, monkeypatch) -
         asked.update(choice, evaluate=evaluate)
         raise Asked
 
-    monkeypatch.setattr(f"zoo.tasks.{task}_recipe.train", train)
+    monkeypatch.setattr(f"zoo.tasks.{task}.recipe.train", train)
     recipe = importlib.import_module(f"recipes.{name}")
     fields = recipe.Settings.__dataclass_fields__
     sizes = {field: size for field, size in SMALL.items() if field in fields}

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from zoo.models.lstmn_classifier import LSTMNClassifier
-from zoo.models.lstmn_inference import LSTMNInference
-from zoo.models.lstmn_language_model import LSTMNLanguageModel
-from zoo.tasks.classification_endpoint import ClassificationEndpoint
-from zoo.tasks.language_model_endpoint import LanguageModelEndpoint
-from zoo.tasks.text_input import BYTES_PER_TOKEN, beginnings
+from zoo.models.lstmn.lstmn_classifier import LSTMNClassifier
+from zoo.models.lstmn.lstmn_inference import LSTMNInference
+from zoo.models.lstmn.lstmn_language_model import LSTMNLanguageModel
+from zoo.tasks.classification.endpoint import ClassificationEndpoint
+from zoo.tasks.language_model.endpoint import LanguageModelEndpoint
 from zoo.text.vocabulary import write_vocabulary
 from zoo.text.words import WordCodec
 
@@ -108,10 +107,3 @@ def test_what_cannot_be_is_refused(codec):
     for labels in ((), ("good", "good")):
         with pytest.raises(ValueError, match=r"labels are \[.*\], expected names that differ"):
             ClassificationEndpoint(built(LSTMNClassifier), codec, labels)
-
-
-def test_of_a_long_text_the_beginning_is_read():
-    texts = tf.constant(["ab" * BYTES_PER_TOKEN + "c", "漢 \0", "", b"\xff" * 500])
-    cut = ["ab" * BYTES_PER_TOKEN, "漢 \0", "", b"\xff" * 2 * BYTES_PER_TOKEN]
-    expected = [text if isinstance(text, bytes) else text.encode() for text in cut]
-    assert beginnings(texts, 2).numpy().tolist() == expected

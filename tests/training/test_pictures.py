@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from zoo.tasks.endpoints import asking
+from zoo.tasks.shared.endpoints import asking
 from zoo.training.distribution import make_strategy
 from zoo.training.pictures import AttentionPictures
 

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from tests.contracts.subjects import build, run
 from tests.contracts.tasks import TASKS, Batch
-from zoo.models.registry import models
+from zoo.models.core.registry import models
 from zoo.training.precision import computing_in, to_float32
 
 ENTRY = models()["LSTMNClassifier"]

@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from tests.training.toy import Batches, built_toy, first_inputs, scores
-from zoo.models.registry import models
+from zoo.models.core.registry import models
 from zoo.training.optimizers import OnePassAdam
 from zoo.training.schedules import InverseSquareRootDecay
 from zoo.training.settings import (

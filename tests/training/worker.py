@@ -47,7 +47,7 @@ def make_model():
     import keras
     from keras import ops
 
-    from zoo.models.base import BaseModel
+    from zoo.models.core.base import BaseModel
 
     class Bag(BaseModel):
         def build(self, *_):

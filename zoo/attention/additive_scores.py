@@ -12,7 +12,7 @@ import keras
 from keras import ops
 
 from zoo.attention.score import Score, check_size
-from zoo.layers.initializers import fresh
+from zoo.ops.initializers import fresh
 from zoo.ops.masking import Tensor
 
 

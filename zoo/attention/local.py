@@ -21,7 +21,7 @@ from zoo.attention.score import (
     check_size,
     serialize_score,
 )
-from zoo.layers.initializers import fresh
+from zoo.ops.initializers import fresh
 from zoo.ops.masking import Tensor
 from zoo.ops.windows import gather_windows, window_positions, window_starts
 

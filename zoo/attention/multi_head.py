@@ -19,7 +19,7 @@ import keras
 from keras import ops
 
 from zoo.attention.score import MaskFree
-from zoo.layers.initializers import fresh
+from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, at_least_float32, masked_softmax
 

@@ -13,7 +13,7 @@ import keras
 from keras import ops
 
 from zoo.attention.score import Score, check_equal_sizes, check_size
-from zoo.layers.initializers import fresh
+from zoo.ops.initializers import fresh
 from zoo.ops.masking import MASKED_SCORE, Tensor
 
 

@@ -40,7 +40,7 @@ class _Beam(NamedTuple):
 
 
 class _Search(NamedTuple):
-    """What does not change from step to step."""
+    """Settings and inputs that stay the same in all steps."""
 
     model: StepModel
     memory: Tensors

@@ -22,7 +22,7 @@ next tokens, int32 (B,)."""
 
 
 class _Written(NamedTuple):
-    """What is known of the translations so far, or of those that have ended."""
+    """State of the translations so far, or of those that have ended."""
 
     log_probabilities: tf.Tensor  # (B,)
     lengths: tf.Tensor  # (B,)

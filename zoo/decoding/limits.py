@@ -1,4 +1,4 @@
-"""What a search may emit, and for how long."""
+"""Tokens that a search may emit, and its longest output."""
 
 from typing import NamedTuple
 

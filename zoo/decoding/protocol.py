@@ -1,4 +1,4 @@
-"""What every search asks of a model, and what it gives back."""
+"""The interface between searches and models, and the result of a search."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple, Protocol

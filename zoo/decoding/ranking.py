@@ -71,7 +71,7 @@ class Ranking(NamedTuple):
     def bound(
         self, log_probabilities: tf.Tensor, length: tf.Tensor, maximum: tf.Tensor
     ) -> tf.Tensor:
-        """What a hypothesis of ``length`` tokens (B,) that goes on can reach at most.
+        """Bounds the final score of an unfinished hypothesis of ``length`` tokens (B,).
 
         Each token can only lower its log-probability, and the divisor is monotonic in the length:
         it is best ended at once or at the very end. Coverage never adds anything.

@@ -30,7 +30,7 @@ class Course(NamedTuple):
     running: tf.Tensor
     """bool (A,): whether the search of a sentence goes on."""
     results: Any
-    """What is asked for in the end: tensors (A, ...) in a named tuple."""
+    """Results of a search: tensors (A, ...) in a named tuple."""
     tape: Tape
 
 

@@ -1,4 +1,4 @@
-"""What the loops of all searches have in common."""
+"""Helpers of the loops of all searches."""
 
 import tensorflow as tf
 

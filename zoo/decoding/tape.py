@@ -1,4 +1,4 @@
-"""What a search wrote in each step, read back for the hypotheses that are returned.
+"""Tokens and maps of every step, read back for the hypotheses that are returned.
 
 Nothing that was written is ever moved: a hypothesis is found again by following parents from its
 last token to its first.

@@ -7,7 +7,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from zoo.layers.initializers import fresh
+from zoo.ops.initializers import fresh
 from zoo.ops.masking import Tensor
 
 

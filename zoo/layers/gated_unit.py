@@ -13,8 +13,13 @@ from typing import Any
 import keras
 from keras import ops
 
-from zoo.layers.initializers import fresh
-from zoo.layers.recurrence import GatedKernels, gated_states, gated_step, swap_batch_and_time
+from zoo.layers.recurrence import (
+    GatedKernels,
+    gated_states,
+    gated_step,
+    swap_batch_and_time,
+)
+from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, mask_rows
 
@@ -22,7 +27,7 @@ _SHUT_GATE = -1e4  # its sigmoid is 0, in half precision too: the state is carri
 
 
 class _GatedUnit(keras.layers.Layer):
-    """What the layers of this file share: arguments and the weights of one direction."""
+    """Base of the layers of this file: arguments and the weights of one direction."""
 
     def __init__(
         self,
@@ -83,7 +88,7 @@ class _Direction:
             )
 
     def project(self, values: Tensor) -> Tensor:
-        """What the input gives to z, r and h~: (..., d) -> (..., 3n)."""
+        """Projects inputs to z, r and h~: (..., d) -> (..., 3n)."""
         return project(values, self.kernel, self.bias)
 
     def run(self, values: Tensor, mask: Tensor, reverse: bool = False) -> Tensor:
@@ -145,11 +150,11 @@ class GatedUnit(_GatedUnit):
         return mask_rows(states, mask), states[:, -1]
 
     def project(self, values: Tensor) -> Tensor:
-        """What the input gives to a step: (..., d) -> (..., 3n)."""
+        """Projects inputs to z, r and h~: (..., d) -> (..., 3n)."""
         return self.direction.project(values)
 
     def project_context(self, context: Tensor) -> Tensor:
-        """What the context gives to a step: (..., k) -> (..., 3n)."""
+        """Projects contexts to z, r and h~: (..., k) -> (..., 3n)."""
         return project(context, self.context_kernel)
 
     def step(self, projected: Tensor, hidden: Tensor) -> Tensor:

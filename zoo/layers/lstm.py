@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import keras
 from keras import ops
 
-from zoo.layers.initializers import fresh
 from zoo.layers.recurrence import (
     lstm_states,
     lstm_states_and_cells,
@@ -20,6 +19,7 @@ from zoo.layers.recurrence import (
     swap_batch_and_time,
 )
 from zoo.ops.gathering import gather_positions
+from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, last_position, mask_rows
 
@@ -193,7 +193,7 @@ class StackedLSTM(LSTM):
         return swap_batch_and_time(values), final
 
     def project(self, values: Tensor, training: bool = False) -> dict[str, Tensor]:
-        """What steps need and no state changes, for all of them at once.
+        """Projects all inputs at once; independent of the state.
 
         Args:
             values: (B, T, d).
@@ -271,7 +271,7 @@ class Gates(NamedTuple):
     """(4n,)"""
 
     def project(self, values: Tensor) -> Tensor:
-        """What the input gives to the gates: (..., d) -> (..., 4n)."""
+        """Projects inputs to the gates: (..., d) -> (..., 4n)."""
         return project(values, self.kernel, self.bias)
 
 

@@ -1,1 +1,1 @@
-"""The architectures: one model, one file, in the paper's order."""
+"""One folder a paper; `core` holds what all models share."""

@@ -51,7 +51,7 @@ def precise_cross_entropy(
 
 
 def _shares(size: int, smoothing: float, over: SmoothingOver) -> tuple[float, float]:
-    """What q gives to the id alone, and what it gives to each of all ids, the id too."""
+    """Splits q: the mass of the target id alone, and the mass that every id gets."""
     if not 0 <= smoothing < 1:
         raise ValueError(f"smoothing is {smoothing!r}, expected at least 0 and less than 1")
     if over not in get_args(SmoothingOver):

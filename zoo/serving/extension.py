@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import keras
 import numpy as np
 
-from zoo.models.base import BaseModel
+from zoo.models.core.base import BaseModel
 
 _Model = TypeVar("_Model", bound=BaseModel)
 

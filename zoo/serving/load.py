@@ -168,7 +168,7 @@ def _made(card: ModelCard, folder: Path, weights: int) -> "keras.Model":
     """
     import keras
 
-    from zoo.models.registry import models
+    from zoo.models.core.registry import models
 
     known = models()  # which registers every class of the zoo with Keras
     registered = keras.saving.get_registered_object(card.model_class)

@@ -1,1 +1,1 @@
-"""What recipes of one task share: examples, batches, evaluation and serving endpoints."""
+"""One folder a task: examples, data, evaluation, serving endpoint, export, recipe."""

@@ -16,11 +16,11 @@ from zoo.serving.export import export_servable, renewed
 from zoo.serving.folders import PICTURE_FILE, check_free
 from zoo.serving.load import load, load_card, load_vocabulary, resolve
 from zoo.serving.weights import order_of_use
-from zoo.tasks.classification_endpoint import ClassificationEndpoint
-from zoo.tasks.cloze_endpoint import ClozeEndpoint
-from zoo.tasks.language_model_endpoint import LanguageModelEndpoint
-from zoo.tasks.reading_endpoint import ReadingEndpoint
-from zoo.tasks.translation_endpoint import TranslationEndpoint
+from zoo.tasks.classification.endpoint import ClassificationEndpoint
+from zoo.tasks.cloze.endpoint import ClozeEndpoint
+from zoo.tasks.language_model.endpoint import LanguageModelEndpoint
+from zoo.tasks.reading.endpoint import ReadingEndpoint
+from zoo.tasks.translation.endpoint import TranslationEndpoint
 from zoo.text.tokenizer import WordTokenizer
 
 

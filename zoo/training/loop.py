@@ -7,7 +7,8 @@ from that state alone: a run that is complete, started again, trains no step.
 
 import gc
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import keras
@@ -22,6 +23,7 @@ from zoo.training.callbacks import (
 )
 from zoo.training.checkpoints import Checkpointer, Progress
 from zoo.training.limits import ContinueMetrics, Limits
+from zoo.training.repeatable import repeatable
 from zoo.training.runs import RunFolder
 
 
@@ -131,18 +133,31 @@ def _fit(
 ) -> None:
     """Train, an epoch a `fit`, until a limit is reached."""
     metrics = ContinueMetrics(model)
-    while limits.reached is None:
-        epoch, first_step = divmod(limits.progress.step, batches.steps_per_epoch)
-        model.fit(
-            batches.training(epoch, first_step),
-            initial_epoch=epoch,
-            epochs=epochs,
-            callbacks=[metrics, *callbacks] if first_step else callbacks,
-            shuffle=False,  # the order is that of the data set
-            verbose=1 if sys.stdout.isatty() else 0,
-        )
+    with _repeatable_step(model):
+        while limits.reached is None:
+            epoch, first_step = divmod(limits.progress.step, batches.steps_per_epoch)
+            model.fit(
+                batches.training(epoch, first_step),
+                initial_epoch=epoch,
+                epochs=epochs,
+                callbacks=[metrics, *callbacks] if first_step else callbacks,
+                shuffle=False,  # the order is that of the data set
+                verbose=1 if sys.stdout.isatty() else 0,
+            )
     if limits.progress.step % batches.steps_per_epoch:
         gc.collect()  # an iterator left in mid-epoch would outlive Python, with a warning
+
+
+@contextmanager
+def _repeatable_step(model: keras.Model) -> Iterator[None]:
+    """Make the steps of `fit` come out the same whenever they are run; outside, they may differ."""
+    model.make_train_function()
+    step = model.train_function
+    model.train_function = repeatable(step)
+    try:
+        yield
+    finally:
+        model.train_function = step
 
 
 def _resume(checkpointer: Checkpointer, limits: Limits) -> None:

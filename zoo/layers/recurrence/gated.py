@@ -1,7 +1,6 @@
 """Gated units over time, with a gradient written by hand."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import tensorflow as tf
 
@@ -12,40 +11,8 @@ from zoo.layers.recurrence.loops import (
     states_before,
     unstack,
 )
+from zoo.layers.recurrence.steps import GatedKernels, gated_step
 from zoo.ops.masking import Tensor
-
-
-class GatedKernels(NamedTuple):
-    """The recurrent weights of a gated unit. They are read in every step: never cut there."""
-
-    gates: Tensor
-    """[U_z, U_r] (n, 2n)."""
-    candidate: Tensor
-    """U (n, n)."""
-
-
-def gated_step(
-    projected: Tensor, hidden: Tensor, kernels: GatedKernels
-) -> tuple[Tensor, Tensor, Tensor]:
-    """One step of a gated unit whose update gate lets the new value in.
-
-    ``z, r = sigmoid(a_z + U_z h, a_r + U_r h)``; ``h~ = tanh(a + U (r * h))``;
-    ``h' = (1 - z) * h + z * h~``.
-
-    Args:
-        projected: what the input gives, [a_z, a_r, a], (B, 3n).
-        hidden: h (B, n).
-        kernels: the recurrent weights.
-
-    Returns:
-        h' (B, n), [z, r] (B, 2n) and h~ (B, n).
-    """
-    units = hidden.shape[-1]
-    into_gates, into_candidate = tf.split(projected, [2 * units, units], axis=-1)
-    gates = tf.sigmoid(into_gates + tf.matmul(hidden, kernels.gates))
-    z, r = tf.split(gates, 2, axis=-1)
-    candidate = tf.tanh(into_candidate + tf.matmul(r * hidden, kernels.candidate))
-    return hidden + z * (candidate - hidden), gates, candidate
 
 
 def gated_states(projected: Tensor, kernels: GatedKernels, reverse: bool = False) -> Tensor:

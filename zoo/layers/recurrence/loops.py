@@ -1,4 +1,4 @@
-"""What the fused loops share. T steps, B batch, n hidden."""
+"""Building blocks of the fused loops. T steps, B batch, n hidden."""
 
 from collections.abc import Callable
 

@@ -11,34 +11,12 @@ from zoo.layers.recurrence.loops import (
     states_before,
     unstack,
 )
+from zoo.layers.recurrence.steps import lstm_step
 from zoo.ops.masking import Tensor
 
 
-def lstm_step(
-    gates: Tensor, cell: Tensor, added: Tensor | None = None
-) -> tuple[Tensor, Tensor, Tensor]:
-    """One step of a long short-term memory.
-
-    ``i, f, o = sigmoid(a_i, a_f, a_o)``, ``g = tanh(a_g)``; ``c' = f * c + i * g``;
-    ``h' = o * tanh(c')``.
-
-    Args:
-        gates: pre-activations a (..., 4n), in Keras' order i, f, g, o.
-        cell: c (..., n).
-        added: what else goes into c', (..., n); None: nothing.
-
-    Returns:
-        h' and c' (..., n), and the activated gates (..., 4n).
-    """
-    i, f, g, o = tf.split(gates, 4, axis=-1)
-    i, f, g, o = tf.sigmoid(i), tf.sigmoid(f), tf.tanh(g), tf.sigmoid(o)
-    cell = f * cell + i * g
-    cell = cell if added is None else cell + added
-    return o * tf.tanh(cell), cell, tf.concat([i, f, g, o], axis=-1)
-
-
 def lstm_step_factors(gates: Tensor, cell: Tensor, tanh_cell: Tensor) -> tuple[Tensor, Tensor]:
-    """What leads back through ``lstm_step``, of one step or of all: it depends on no later one.
+    """Local derivatives of ``lstm_step``, for one step or for all.
 
     With ``dh`` the gradient of h', and ``dc`` that of c' as later steps see it:
     ``dc += dh * into_cell``; ``da = [dc, dc, dc, dh] * factors``.

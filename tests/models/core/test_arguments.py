@@ -1,0 +1,26 @@
+"""What constructors of models refuse."""
+
+import pytest
+
+from zoo.models.core.arguments import check_choice, check_rate, check_sizes
+
+
+def test_check_sizes_names_the_first_that_is_not_a_positive_integer():
+    check_sizes(a=1, b=10**9)
+    for value in (0, -3, 2.0, "2", None):
+        with pytest.raises(ValueError, match=f"^b is {value!r}, expected a positive integer"):
+            check_sizes(a=1, b=value, c=0)
+
+
+def test_check_rate_takes_0_and_not_1():
+    for value in (0, 0.0, 0.999):
+        check_rate("dropout", value)
+    for value in (1, 1.0, -0.1, float("nan")):
+        with pytest.raises(ValueError, match=f"^dropout is {value!r}, expected at least 0"):
+            check_rate("dropout", value)
+
+
+def test_check_choice_lists_what_there_is():
+    check_choice("over", "all", ("all", "halt"))
+    with pytest.raises(ValueError, match=r"over is 'none', expected one of \['all', 'halt'\]"):
+        check_choice("over", "none", ("all", "halt"))

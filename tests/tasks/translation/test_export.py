@@ -1,0 +1,115 @@
+"""A translator as a folder: its card, its answers, and the picture that is drawn from it."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.tasks.translation.test_endpoint import make_model
+from tests.tasks.translation.translators import make_codecs
+from zoo.serving.cards import DataRecord, read_card
+from zoo.serving.load import load, load_servable
+from zoo.tasks.translation.endpoint import TranslationEndpoint
+from zoo.tasks.translation.export import draw_heads, draw_translation, export_translator
+from zoo.text.subwords import SubwordCodec, train_subwords
+
+TEXT = "two dogs run ."
+
+
+def export(folder, model, codecs, **search):
+    export_translator(
+        folder,
+        model,
+        codecs,
+        data=DataRecord("sample", training="train", evaluation="test"),
+        metrics={"bleu": np.float32(12.5)},
+        seed=3,
+        seconds=1.5,
+        **search,
+    )
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory):
+    """Folder, model and codecs of a translator that reads words."""
+    folder = tmp_path_factory.mktemp("words")
+    codecs = make_codecs(folder)
+    model = make_model("RNNsearch", codecs)
+    export(folder / "model", model, codecs, beam_width=2, length_penalty=0.6)
+    return folder / "model", model, codecs
+
+
+def test_the_card_tells_the_search_and_both_codecs(words):
+    folder, model, _ = words
+    card = read_card(folder)
+    assert card.task == "translation"
+    assert card.config == model.get_config()
+    assert card.metrics == {"bleu": 12.5}
+    assert card.limits["beam_width"] == 2
+    assert card.limits["length_penalty"] == 0.6
+    codec = {"class": "WordCodec", "case_fold": False, "language": None}
+    assert card.tokenizer == {"source": codec, "target": codec}
+
+
+def test_the_folder_searches_as_it_was_told(words):
+    folder, model, codecs = words
+    served = load_servable(folder).signatures["serving_default"](text=tf.constant([TEXT]))
+    endpoint = TranslationEndpoint(model, *codecs, beam_width=2, length_penalty=0.6)
+    for name, value in endpoint.serve(tf.constant([TEXT])).items():
+        if value.dtype == tf.float32:
+            np.testing.assert_allclose(served[name], value, rtol=1e-5, atol=1e-6, err_msg=name)
+        else:
+            assert served[name].numpy().tolist() == value.numpy().tolist(), name
+
+
+def test_one_subword_model_for_both_sides_travels_with_the_folder(tmp_path):
+    texts = ["two dogs run .", "a dog runs .", "zwei Hunde rennen .", "ein Hund rennt ."]
+    train_subwords(texts, tmp_path / "subwords.model", 40)
+    codec = SubwordCodec(tmp_path / "subwords.model")
+    model = make_model("SutskeverTranslator", (codec, codec))
+    export(tmp_path / "model", model, (codec, codec), beam_width=1, length_penalty=1.0)
+    endpoint = TranslationEndpoint(model, codec, codec, beam_width=1)
+    expected = endpoint.serve(tf.constant([TEXT]))["translation"].numpy()
+    (tmp_path / "subwords.model").unlink()
+    served = load_servable(tmp_path / "model").signatures["serving_default"]
+    assert served(text=tf.constant([TEXT]))["translation"].numpy() == expected
+    assert load(tmp_path / "model").get_config() == model.get_config()
+    assert read_card(tmp_path / "model").tokenizer["target"]["class"] == "SubwordCodec"
+
+
+def test_the_picture_has_a_row_a_target_word_and_a_column_a_source_word(words, tmp_path):
+    folder, model, codecs = words
+    translation = draw_translation(folder, TEXT, tmp_path / "picture.png")
+    endpoint = TranslationEndpoint(model, *codecs, beam_width=2, length_penalty=0.6)
+    assert translation == endpoint.serve(tf.constant([TEXT]))["translation"].numpy()[0].decode()
+    assert plt.imread(tmp_path / "picture.png").ndim == 3
+    assert plt.get_fignums() == []
+
+
+def test_without_a_translation_there_is_no_picture(words, tmp_path):
+    assert draw_translation(words[0], " ", tmp_path / "picture.png") == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_attention_there_is_no_picture(tmp_path):
+    codecs = make_codecs(tmp_path)
+    model = make_model("ChoTranslator", codecs)
+    export(tmp_path / "model", model, codecs, beam_width=1, length_penalty=1.0)
+    draw_translation(tmp_path / "model", TEXT, tmp_path / "picture.png")
+    assert not (tmp_path / "picture.png").exists()
+
+
+def test_all_heads_of_a_transformer_are_drawn(tmp_path):
+    codecs = make_codecs(tmp_path)
+    model = make_model("Transformer", codecs)
+    export(tmp_path / "model", model, codecs, beam_width=2, length_penalty=1.0)
+    assert not draw_heads(tmp_path / "model", " ", tmp_path / "heads.png")
+    assert not (tmp_path / "heads.png").exists()
+    assert draw_heads(tmp_path / "model", TEXT, tmp_path / "heads.png")
+    height, width, _ = plt.imread(tmp_path / "heads.png").shape
+    assert width > 1.5 * height  # three grids of two layers and two heads, side by side
+
+
+def test_without_heads_nothing_is_drawn(words, tmp_path):
+    assert not draw_heads(words[0], TEXT, tmp_path / "heads.png")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,32 @@
+from . import attention as attention
+from . import benchmarks as benchmarks
+from . import data as data
+from . import decoding as decoding
+from . import files as files
+from . import layers as layers
+from . import metrics as metrics
+from . import models as models
+from . import ops as ops
+from . import plots as plots
+from . import serving as serving
+from . import tasks as tasks
+from . import text as text
+from . import training as training
+from .models.aoa import AttentionOverAttentionReader as AttentionOverAttentionReader
+from .models.dcn import DynamicCoattentionNetwork as DynamicCoattentionNetwork
+from .models.dcn import DynamicCoattentionNetworkPlus as DynamicCoattentionNetworkPlus
+from .models.lstmn import LSTMNClassifier as LSTMNClassifier
+from .models.lstmn import LSTMNInference as LSTMNInference
+from .models.lstmn import LSTMNLanguageModel as LSTMNLanguageModel
+from .models.lstmn import LSTMNTranslator as LSTMNTranslator
+from .models.luong import LuongTranslator as LuongTranslator
+from .models.luong import SutskeverTranslator as SutskeverTranslator
+from .models.rnnsearch import ChoTranslator as ChoTranslator
+from .models.rnnsearch import RNNencdec as RNNencdec
+from .models.rnnsearch import RNNsearch as RNNsearch
+from .models.transformer import Transformer as Transformer
+from .serving.load import list_models as list_models
+from .serving.load import load as load
+from .serving.load import load_servable as load_servable
+
+__version__: str

@@ -1,0 +1,106 @@
+"""Targets and weights of examples, tokens and classes, on their way to the loss and the metrics.
+
+Weights multiply losses; the divisor of the loss is the number of units, whatever they weigh, so
+that parts of a batch, replicas and batches of an epoch still add up. ``weighted_metrics`` divide by
+the weights, as in Keras.
+"""
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import keras
+
+from zoo.models.core.targets import (
+    Targets,
+    check_class_weights,
+    check_weights,
+    standard_targets,
+    standard_weights,
+)
+from zoo.ops.masking import Tensor
+
+
+class WeightedModel(keras.Model):
+    """A keras.Model that says which targets it has, and takes weights of them in all entries."""
+
+    PREDICTION: ClassVar[str | None] = None
+    """The output that a target without a name belongs to."""
+    TARGETS: ClassVar[Targets | None] = None
+    """The targets; None: unknown, so that their shapes are not checked, and only examples have
+    weights."""
+
+    def fit(self, *args: Any, **kwargs: Any) -> Any:
+        """As in Keras; ``class_weight`` is for models whose targets are classes.
+
+        Raises:
+            ValueError: if weights do not fit the targets, or targets the inputs.
+        """
+        return super().fit(**self._checked(super().fit, *args, **kwargs))
+
+    def evaluate(self, *args: Any, **kwargs: Any) -> Any:
+        """As in Keras.
+
+        Raises:
+            ValueError: if weights do not fit the targets, or targets the inputs.
+        """
+        return super().evaluate(**self._checked(super().evaluate, *args, **kwargs))
+
+    def train_on_batch(self, *args: Any, **kwargs: Any) -> Any:
+        """As in Keras; ``class_weight`` is for models whose targets are classes.
+
+        Raises:
+            ValueError: if weights do not fit the targets, or targets the inputs.
+        """
+        return super().train_on_batch(**self._checked(super().train_on_batch, *args, **kwargs))
+
+    def _checked(self, method: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The arguments of a call, by name; Keras' own errors would not say what was wrong."""
+        arguments = inspect.signature(method).bind(*args, **kwargs)
+        found = {name: value for name, value in arguments.arguments.items() if name != "kwargs"}
+        found |= arguments.arguments.get("kwargs", {})
+        arrays = [(found.get("y"), found.get("sample_weight"))]
+        if isinstance(found.get("validation_data"), tuple | list):
+            arrays.append(keras.utils.unpack_x_y_sample_weight(found["validation_data"])[1:])
+        for targets, weights in arrays:
+            if targets is not None and weights is not None:
+                check_weights(self.TARGETS, targets, weights)
+        if found.get("class_weight") is not None:
+            weights = check_class_weights(self.TARGETS, self, found["class_weight"])
+            found["class_weight"] = weights
+        return found
+
+    def standard_data(self, data: Any) -> tuple[Any, Any, Any]:
+        """Inputs, targets and weights of a step, the latter two as the loss expects them."""
+        x, y, weights = keras.utils.unpack_x_y_sample_weight(data)
+        y = standard_targets(self.TARGETS, x, y)
+        return x, y, standard_weights(self.TARGETS, y, weights)
+
+    def compute_metrics(
+        self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None
+    ) -> dict[str, Tensor]:
+        """Updates compiled metrics with those outputs that have a target.
+
+        A target without a name belongs to the output ``PREDICTION``.
+
+        Raises:
+            ValueError: if a metric is named for an output that has no target, or as in ``fit``.
+        """
+        if self._compile_metrics is None:
+            return super().compute_metrics(x, y, y_pred, sample_weight)
+        x, y, sample_weight = self.standard_data((x, y, sample_weight))
+        if not isinstance(y, Mapping) and self.PREDICTION is not None:
+            y = {self.PREDICTION: y}
+        if isinstance(y, Mapping):
+            for argument in ("metrics", "weighted_metrics"):
+                named = getattr(self._compile_metrics, f"_user_{argument}")
+                if isinstance(named, Mapping) and (unknown := sorted(set(named) - set(y))):
+                    raise ValueError(f"{argument} name {unknown}, expected some of {sorted(y)}")
+            y_pred = {name: y_pred[name] for name in y}
+            if self.PREDICTION in y and (real := self.real_targets(y[self.PREDICTION])) is not None:
+                y_pred[self.PREDICTION]._keras_mask = real
+        return super().compute_metrics(x, y, y_pred, sample_weight)
+
+    def real_targets(self, targets: Tensor) -> Tensor | None:
+        """Which of the targets a compiled metric counts: bool of their shape; None: all of them."""
+        return None

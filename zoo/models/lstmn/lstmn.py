@@ -1,0 +1,253 @@
+"""LSTMN: a recurrent reader whose memory is a tape with a slot for every word.
+
+Jianpeng Cheng, Li Dong, Mirella Lapata: Long Short-Term Memory-Networks for Machine Reading. EMNLP
+2016, arXiv 1601.06733, section 3 (equations 5-10). Sequences are padded on the right, so that no
+real step comes after a padded one; padding is never on a tape that a layer returns.
+
+Shape letters: B batch, T steps, K slots before the first step, d input, n hidden, a score units.
+"""
+
+from typing import Any, NamedTuple
+
+import keras
+from keras import ops
+
+from zoo.layers.lstm import forget_bias
+from zoo.layers.recurrence import swap_batch_and_time
+from zoo.models.lstmn.cell import (
+    CellKernels,
+    CellStep,
+    FusedStep,
+    Fusion,
+    Slots,
+    TapeStart,
+    step,
+)
+from zoo.models.lstmn.tape import (
+    tape_states,
+)
+from zoo.ops.gathering import gather_positions
+from zoo.ops.initializers import fresh
+from zoo.ops.linear import project
+from zoo.ops.masking import Tensor, as_mask, last_position, mask_rows
+
+Tape = dict[str, Tensor]
+"""A tape between two segments of a text: ``memory`` (B, K, 2n), [h; c] of the K most recent slots,
+the oldest first; ``real`` bool (B, K); ``summary`` (B, n), h~ of the last step."""
+
+
+class LSTMNStates(NamedTuple):
+    """Outputs of a layer for a sequence; zero where it is padded."""
+
+    hidden: Tensor
+    """The hidden tape, h_t (B, T, n)."""
+    cell: Tensor
+    """The memory tape, c_t (B, T, n)."""
+    weights: Tensor
+    """s^t (B, T, K + T): of the slots before the first step, then of the words."""
+    source_weights: Tensor | None
+    """p^t (B, T, S), with deep fusion."""
+    tape: Tape
+    """The tape to go on with."""
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class LSTMN(keras.layers.Layer):
+    """One layer: ``[h~; c~]`` is an attended mean of the tape, and the gates read it instead of h.
+
+    ``a_i = v^T tanh(W_h h_i + W_x x_t + W_h~ h~_{t-1})``, ``s = softmax(a)``;
+    ``[h~_t; c~_t] = sum_i s_i [h_i; c_i]``; ``i, f, o, g`` of ``W [h~_t; x_t] + b``;
+    ``c_t = f * c~_t + i * g``, ``h_t = o * tanh(c_t)``.
+
+    Args:
+        units: hidden size n.
+        score_units: units a of the score; None: n.
+        window: how many of the most recent slots a step reads; None: all. With 1 the layer is an
+            LSTM.
+        include_initial: whether the zero state is slot 0 and takes part in the mean; else the
+            first step reads nothing, as the sum is printed.
+        kernel_initializer: of the matrices that read inputs and slots.
+        recurrent_initializer: of those that read the summary.
+
+    Raises:
+        ValueError: if ``window`` is not positive.
+    """
+
+    def __init__(
+        self,
+        units: int,
+        score_units: int | None = None,
+        window: int | None = None,
+        include_initial: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        recurrent_initializer: Any = "orthogonal",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        check_window(window)
+        self.units = units
+        self.score_units = score_units
+        self.window = window
+        self.include_initial = include_initial
+        self.kernel_initializer = keras.initializers.get(kernel_initializer)
+        self.recurrent_initializer = keras.initializers.get(recurrent_initializer)
+
+    def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
+        """Creates the weights of the score and of the gates for values (..., d)."""
+        d, n, a = values_shape[-1], self.units, self.score_units or self.units
+        self.score_input_kernel = self._kernel("score_input_kernel", d, a)  # W_x
+        self.score_slot_kernel = self._kernel("score_slot_kernel", n, a)  # W_h
+        self.score_summary_kernel = self._kernel("score_summary_kernel", n, a)  # W_h~
+        self.score_scale = self.add_weight(
+            shape=(a,), initializer=fresh(self.kernel_initializer), name="score_scale"
+        )
+        self.kernel = self._kernel("kernel", d, 4 * n)
+        self.recurrent_kernel = self.add_weight(
+            shape=(n, 4 * n), initializer=fresh(self.recurrent_initializer), name="recurrent_kernel"
+        )
+        self.bias = self.add_weight(shape=(4 * n,), initializer=forget_bias(n), name="bias")
+
+    def _kernel(self, name: str, inputs: int, outputs: int) -> Any:
+        initializer = fresh(self.kernel_initializer)
+        return self.add_weight(shape=(inputs, outputs), initializer=initializer, name=name)
+
+    def project(self, values: Tensor) -> dict[str, Tensor]:
+        """Projects inputs (..., d) for all steps: ``queries`` (..., a), ``gates`` (..., 4n)."""
+        return {
+            "queries": project(values, self.score_input_kernel),
+            "gates": project(values, self.kernel, self.bias),
+        }
+
+    def prepare(self, hidden: Tensor) -> Tensor:
+        """Projects slots for their scores: W_h h_i, (..., n) to (..., a)."""
+        return project(hidden, self.score_slot_kernel)
+
+    def start(self, hidden: Tensor, cell: Tensor) -> Tape:
+        """A tape whose slot 0 is a state (B, n) each, if the initial state is included."""
+        memory = ops.concatenate([hidden, cell], axis=-1)[:, None]  # (B, 1, 2n)
+        real = ops.full(ops.shape(memory)[:2], self.include_initial, dtype="bool")
+        return {"memory": memory, "real": real, "summary": ops.zeros_like(hidden)}
+
+    def call(
+        self,
+        values: Tensor,
+        mask: Tensor,
+        tape: Tape | None = None,
+        fusion: Fusion | None = None,
+        carried_slots: int = 1,
+    ) -> LSTMNStates:
+        """Runs over a right-padded sequence.
+
+        Args:
+            values: (B, T, d).
+            mask: bool (B, T).
+            tape: the tape before the first step; None: that of a new text.
+            fusion: of a source, with which the steps are those of deep fusion.
+            carried_slots: how many slots the tape to go on with has at most.
+        """
+        mask = as_mask(mask, values.shape[:2])
+        projected = self.project(swap_batch_and_time(values))  # (T, B, ...)
+        if tape is None:
+            zeros = ops.zeros((ops.shape(mask)[0], self.units), projected["gates"].dtype)
+            tape = self.start(zeros, zeros)
+        states = tape_states(
+            **projected,
+            start=TapeStart(
+                swap_batch_and_time(tape["memory"]),
+                swap_batch_and_time(tape["real"]),
+                tape["summary"],
+            ),
+            kernels=self._kernels(projected["gates"].dtype),
+            window=self.window,
+            fusion=fusion,
+        )
+        memory = mask_rows(swap_batch_and_time(states.memory), mask)  # (B, T, 2n)
+        summaries = swap_batch_and_time(states.summaries)
+        source_weights = states.source_weights
+        if source_weights is not None:
+            source_weights = mask_rows(swap_batch_and_time(source_weights), mask)
+        return LSTMNStates(
+            hidden=memory[:, :, : self.units],
+            cell=memory[:, :, self.units :],
+            weights=mask_rows(swap_batch_and_time(states.weights), mask),
+            source_weights=source_weights,
+            tape=_carry(tape, memory, summaries, mask, carried_slots),
+        )
+
+    def step(
+        self,
+        projected: dict[str, Tensor],
+        slots: Slots,
+        summary: Tensor,
+        fusion: FusedStep | None = None,
+    ) -> CellStep:
+        """One step, of any rows (...): see ``cell.step``.
+
+        Args:
+            projected: one step of ``project``.
+            slots: keys (K, ..., a) of ``prepare``, memory (K, ..., 2n), real bool (K, ...).
+            summary: h~_{t-1} (..., n).
+            fusion: of a source.
+        """
+        kernels = self._kernels(summary.dtype)
+        if self.window is not None:
+            slots = Slots(*(part[-self.window :] for part in slots))
+        return step(projected["queries"], projected["gates"], slots, summary, kernels, fusion)
+
+    def _kernels(self, dtype: Any) -> CellKernels:
+        kernels = CellKernels(
+            self.score_slot_kernel,
+            self.score_summary_kernel,
+            self.score_scale,
+            self.recurrent_kernel,
+        )
+        return CellKernels(*(ops.cast(kernel, dtype) for kernel in kernels))
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return super().get_config() | {
+            "units": self.units,
+            "score_units": self.score_units,
+            "window": self.window,
+            "include_initial": self.include_initial,
+            "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
+            "recurrent_initializer": keras.initializers.serialize(self.recurrent_initializer),
+        }
+
+
+def check_window(window: Any) -> None:
+    """Raises a ValueError if ``window`` is neither None nor a positive integer."""
+    whole = isinstance(window, int) and not isinstance(window, bool)
+    if window is not None and not (whole and window > 0):
+        raise ValueError(f"window is {window!r}, expected None or a positive integer")
+
+
+def intra_attention(weights: Tensor) -> Tensor:
+    """Weights s (B, T, K + T) as a map (B, T, T + 1): of the words; of all slots before them."""
+    earlier = ops.shape(weights)[2] - ops.shape(weights)[1]
+    before = ops.sum(weights[:, :, :earlier], axis=-1, keepdims=True)
+    return ops.concatenate([weights[:, :, earlier:], before], axis=-1)
+
+
+def _carry(tape: Tape, memory: Tensor, summaries: Tensor, mask: Tensor, slots: int) -> Tape:
+    """The tape after a segment: its most recent slots, without those of padding.
+
+    The slots before the segment, padded on the left, and its own, padded on the right, are one
+    piece in every row, so that a row's last slots start where its length says.
+    """
+    length = ops.sum(ops.cast(mask, "int32"), axis=1)  # (B,)
+    memory = ops.concatenate([tape["memory"], memory], axis=1)  # (B, K + T, 2n)
+    real = ops.concatenate([tape["real"], mask], axis=1)
+    carried = ops.shape(tape["memory"])[1]
+    places = (carried + length)[:, None] - slots + ops.arange(slots, dtype="int32")  # (B, slots)
+    exists = places >= 0
+    rows, total, dim = ops.shape(memory)
+    flat = ops.maximum(places, 0) + ops.arange(rows, dtype="int32")[:, None] * total
+    kept = ops.take(ops.reshape(memory, (rows * total, dim)), flat, axis=0)
+    kept_real = exists & ops.take(ops.reshape(real, (rows * total,)), flat, axis=0)
+    last = gather_positions(summaries, last_position(mask))
+    return {
+        "memory": mask_rows(kept, kept_real),
+        "real": kept_real,
+        "summary": ops.where((length > 0)[:, None], last, tape["summary"]),
+    }

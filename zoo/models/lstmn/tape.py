@@ -1,0 +1,180 @@
+"""A recurrent reader whose memory is a tape (Cheng et al. 2016, arXiv 1601.06733), over time.
+
+A step reads the tape, one slot for each step before, instead of the last state alone, and adds a
+slot. The slots in reach lie in a ring, so that with a window a step costs the same however long
+the sequence; the scores' products of all slots, W_h h_i, lie in a ring beside it and grow by one
+row a step. What depends on inputs alone comes from products before the loop. The gradient
+(``tape_gradient.py``) is written by hand.
+
+With ``Fusion`` each step also reads the tapes of a source (deep fusion, equations 12-16).
+
+Shape letters: B batch, T steps, K slots before the first step, W slots in reach, S source slots,
+n hidden, a score units. Everything is time-major.
+"""
+
+from collections.abc import Callable
+
+import tensorflow as tf
+
+from zoo.layers.recurrence.loops import new_store, put_row, run_loop, unstack, writable
+from zoo.models.lstmn.cell import (
+    CellKernels,
+    FusedStep,
+    Fusion,
+    FusionKernels,
+    Slots,
+    TapeStart,
+    TapeStates,
+    step,
+)
+from zoo.models.lstmn.slots import (
+    real_places,
+)
+from zoo.models.lstmn.tape_gradient import TapeRun, tape_gradient
+from zoo.ops.masking import Tensor
+
+
+def tape_states(
+    queries: Tensor,
+    gates: Tensor,
+    start: TapeStart,
+    kernels: CellKernels,
+    window: int | None = None,
+    fusion: Fusion | None = None,
+) -> TapeStates:
+    """Runs over a sequence.
+
+    Args:
+        queries: W_x x_t of every step, (T, B, a).
+        gates: inputs projected to the gates, the bias included, (T, B, 4n).
+        start: the tape before the first step.
+        kernels: the weights.
+        window: how many of the most recent slots a step reads; None: all.
+        fusion: of a source.
+    """
+    batch, carried = tf.shape(queries)[1], tf.shape(start.memory)[0]
+    if window is not None:
+        start = start._replace(memory=start.memory[-window:], real=start.real[-window:])
+    keys = tf.matmul(start.memory[:, :, : start.summary.shape[-1]], kernels.slot)  # (K, B, a)
+    tensors = [queries, gates, start.memory, keys, start.summary[None]]
+    masks = [start.real]
+    if fusion is not None:
+        tensors += [fusion.queries, fusion.gates, *fusion.source[:2]]
+        masks.append(fusion.source.real)
+    tensors, masks = ([_at_least_a_row(x) for x in values] for values in (tensors, masks))
+    tensors += [*kernels, *(() if fusion is None else fusion.kernels)]
+
+    @tf.custom_gradient
+    def run(*tensors: Tensor) -> tuple[tuple[Tensor, ...], Callable]:
+        finished = _run(_named(tensors, masks), window)
+        return finished.outputs(), lambda *upstream: tape_gradient(finished, upstream)
+
+    outputs = [x[:, :, :batch] if k > 1 else x[:, :batch] for k, x in enumerate(run(*tensors))]
+    memory, summaries, weights, *more = outputs
+    weights = _by_slot(weights, carried, tf.shape(start.memory)[0])
+    source_weights = tf.transpose(more[0], (0, 2, 1)) if more else None
+    return TapeStates(memory, summaries, weights, source_weights)
+
+
+def _at_least_a_row(values: Tensor) -> Tensor:
+    """(T, B, ...) with a row where there is none: TensorFlow writes nothing into an empty ring."""
+    shape = values.shape
+    rows = tf.cast(tf.shape(values)[1] == 0, tf.int32)
+    values = tf.pad(values, [[0, 0], [0, rows], *[[0, 0]] * (shape.rank - 2)])
+    return tf.ensure_shape(values, [shape[0], None, *shape[2:]])
+
+
+def _named(tensors: tuple[Tensor, ...], masks: list[Tensor]) -> dict:
+    """The arguments of a run by name."""
+    queries, gates, memory, keys, summary, *rest = tensors
+    fusion = None
+    if len(masks) > 1:
+        fused_queries, fused_gates, source_keys, source_memory = rest[:4]
+        source = Slots(source_keys, source_memory, masks[1])
+        fusion = Fusion(fused_queries, fused_gates, source, FusionKernels(*rest[8:]))
+        rest = rest[4:8]
+    return {
+        "queries": queries,
+        "gates": gates,
+        "start": Slots(keys, memory, masks[0]),
+        "summary": summary[0],
+        "kernels": CellKernels(*rest),
+        "fusion": fusion,
+    }
+
+
+def _run(inputs: dict, window: int | None) -> TapeRun:
+    """The loop forwards."""
+    start, kernels, fusion = inputs["start"], inputs["kernels"], inputs["fusion"]
+    length, units = tf.shape(inputs["queries"])[0], kernels.recurrent.shape[0]
+    carried = tf.shape(start.memory)[0]
+    width = carried + length if window is None else tf.minimum(window, carried + length)
+    ring, stores = _ring(start, width - carried), _stores(kernels, fusion, length)
+    queries, gates = unstack(inputs["queries"]), unstack(inputs["gates"])
+    fused_inputs = None if fusion is None else (unstack(fusion.queries), unstack(fusion.gates))
+
+    def body(t: Tensor, summary: Tensor, gamma: Tensor, tapes: tuple, stores: dict) -> tuple:
+        keys, memory = tapes
+        real = real_places(ring.real, carried, t)
+        slots = Slots(keys, memory, real).cut(tf.minimum(carried + t, width))
+        fused = None
+        if fused_inputs is not None:
+            query, gate = (array.read(t) for array in fused_inputs)
+            fused = FusedStep(query, gate, fusion.source, gamma, fusion.kernels)
+        done = step(queries.read(t), gates.read(t), slots, summary, kernels, fused)
+        row = tf.concat([done.hidden, done.cell], axis=-1)  # (B, 2n)
+        kept = {"memory": row, "gates": done.gates, "read": done.read}
+        kept["weights"] = tf.pad(done.weights, [[0, width - tf.shape(done.weights)[0]], [0, 0]])
+        if done.fused is not None:
+            names = ("fused_read", "fused_gate", "fused_weights")
+            kept |= dict(zip(names, done.fused, strict=True))
+            gamma = done.fused[0][:, :units]
+        place = (carried + t) % width
+        with tf.control_dependencies([done.read]):  # the ring was read: it is changed in place
+            keys, memory = put_row(keys, place, done.key), put_row(memory, place, row)
+        stores = {name: store.write(t, kept[name]) for name, store in stores.items()}
+        return t + 1, done.read[:, :units], gamma, (keys, memory), stores
+
+    first = (tf.constant(0), inputs["summary"], tf.zeros_like(inputs["summary"]))
+    *_, (keys, memory), stores = run_loop(length, body, (*first, (ring.keys, ring.memory), stores))
+    kept = {name: store.stack() for name, store in stores.items()}
+    return TapeRun(inputs, kept, Slots(keys, memory, ring.real), carried)
+
+
+def _ring(start: Slots, room: Tensor) -> Slots:
+    """The slots before the first step, and places for so many more."""
+    padding = [[0, room], [0, 0]]
+    return Slots(
+        writable(tf.pad(start.keys, [*padding, [0, 0]])),
+        writable(tf.pad(start.memory, [*padding, [0, 0]])),
+        tf.pad(start.real, padding, constant_values=True),
+    )
+
+
+def _stores(kernels: CellKernels, fusion: Fusion | None, length: Tensor) -> dict:
+    """Arrays for what every step keeps for the gradient, by name."""
+    units, dtype = kernels.recurrent.shape[0], kernels.scale.dtype
+    sizes = {"memory": 2 * units, "gates": 4 * units, "read": 2 * units}
+    sizes |= {} if fusion is None else {"fused_read": 2 * units, "fused_gate": units}
+    stores = {name: new_store(kernels.scale, length, size) for name, size in sizes.items()}
+    for name in ["weights"] if fusion is None else ["weights", "fused_weights"]:
+        stores[name] = tf.TensorArray(dtype, length, element_shape=(None, None))
+    return stores
+
+
+def _by_slot(weights: Tensor, carried: Tensor, kept: Tensor) -> Tensor:
+    """Weights (T, W, B) of the places of the ring, as (T, B, K + T) of the slots.
+
+    Args:
+        weights: place p of the ring holds slot j of the run with p = j mod W.
+        carried: slots before the first step.
+        kept: how many of them, the most recent, the run was given.
+    """
+    weights = tf.transpose(weights, (0, 2, 1))  # (T, B, W)
+    length, width = tf.shape(weights)[0], tf.shape(weights)[2]
+    slot = tf.range(kept + length)
+    last = kept + tf.range(length)[:, None]  # slots below it were written before the step
+    there = (slot < last) & (slot >= last - width)  # (T, K + T)
+    weights = tf.gather(weights, slot % tf.maximum(width, 1), axis=2)
+    weights = tf.where(there[:, None], weights, tf.zeros((), weights.dtype))
+    return tf.pad(weights, [[0, 0], [0, 0], [carried - kept, 0]])

@@ -1,0 +1,24 @@
+"""Global and local attention over stacked LSTMs, and the same translator without attention.
+
+Luong, Pham, Manning: Effective Approaches to Attention-based Neural Machine Translation. EMNLP
+2015, arXiv 1508.04025; Sutskever, Vinyals, Le: Sequence to Sequence Learning with Neural Networks.
+NIPS 2014, arXiv 1409.3215.
+
+The decoder first steps, then attends with its new state: to all source words (global), or to a
+window around a position that it predicts or that moves along (local). Input feeding gives the
+attentional state to the next step, so that past alignments are known.
+
+Read in this order:
+    luong.py               the model: global and local attention, input feeding (section 3)
+    stacked_translator.py  two stacks of LSTMs and the softmax, shared with the baseline
+    seq2seq.py             the baseline: the source in the last states alone
+
+The score functions and local attention are in ``zoo/attention/``, for models of your own.
+NumPy references: ``tests/references/luong.py``, ``tests/references/seq2seq.py``. Results:
+``docs/translation.md``. Recipes: ``recipes/multi30k_luong.py``, ``recipes/multi30k_seq2seq.py``.
+"""
+
+from zoo.models.luong.luong import LuongTranslator
+from zoo.models.luong.seq2seq import SutskeverTranslator
+
+__all__ = ["LuongTranslator", "SutskeverTranslator"]

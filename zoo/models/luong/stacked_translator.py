@@ -1,0 +1,79 @@
+"""Base of the translators of stacked LSTMs: Luong's, and Sutskever's without attention.
+
+Word vectors, two stacks of LSTMs whose lowest layer reads them, and the softmax; every weight
+begins uniformly between minus and plus one number (Sutskever et al. 2014, arXiv 1409.3215, section
+3.4; Luong et al. 2015, arXiv 1508.04025, section 4.1).
+
+Shape letters: R rows (hypotheses), T target tokens, m embedding, n hidden, V target vocabulary.
+"""
+
+from typing import Any
+
+import keras
+
+from zoo.layers.lstm import StackedLSTM
+from zoo.models.core.recurrent_translator import RecurrentTranslator
+from zoo.ops.masking import Tensor
+
+
+class StackedTranslator(RecurrentTranslator):
+    """A translation model of two stacks of LSTMs. A subclass encodes and advances."""
+
+    depth: int
+    use_bias: bool
+    initial_range: float
+
+    def uniform(self) -> dict[str, Any]:
+        """Initialiser and dtype of a layer.
+
+        Raises:
+            ValueError: if ``initial_range`` is not positive.
+        """
+        limit = self.initial_range
+        if not limit > 0:
+            raise ValueError(f"initial_range is {limit!r}, expected a positive number")
+        initializer = keras.initializers.RandomUniform(-limit, limit)
+        return {"kernel_initializer": initializer, "dtype": self.dtype_policy}
+
+    def make_stacks(self, feed_dim: int = 0) -> None:
+        """Makes embeddings, encoder, decoder and softmax.
+
+        Args:
+            feed_dim: size of what the decoder's lowest layer reads besides words.
+        """
+        uniform = self.uniform()
+        stack = {
+            "units": self.hidden_dim,
+            "depth": self.depth,
+            "dropout": self.dropout,
+            "use_bias": self.use_bias,
+            "unit_forget_bias": False,
+            "recurrent_initializer": uniform["kernel_initializer"],
+            **uniform,
+        }
+        self.source_embedding, self.target_embedding = self.make_embeddings(
+            uniform["kernel_initializer"]
+        )
+        self.encoder = StackedLSTM(name="encoder", **stack)
+        self.decoder = StackedLSTM(feed_dim=feed_dim, name="decoder", **stack)
+        self.softmax = keras.layers.Dense(
+            self.target_vocabulary_size, use_bias=self.use_bias, name="softmax", **uniform
+        )
+        self.drop = keras.layers.Dropout(self.dropout, name="dropout", dtype=self.dtype_policy)
+
+    def build_stacks(self) -> None:
+        """Creates the weights of these layers."""
+        self.source_embedding.build()
+        self.target_embedding.build()
+        self.encoder.build((None, None, self.embedding_dim))
+        self.decoder.build((None, None, self.embedding_dim))
+        self.softmax.build((None, self.hidden_dim))
+        self.drop.build((None, None, self.hidden_dim))
+
+    def embed(self, tokens: Tensor, training: bool = False) -> dict[str, Tensor]:
+        """Projects y_{t-1} for the lowest layer (R, T, 4n), and draws dropout's factors."""
+        return self.decoder.project(self.target_embedding(tokens), training=training)
+
+    def project(self, features: Tensor, training: bool = False) -> Tensor:
+        """Logits (..., V): ``W_s h~_t`` or ``W_s h_t``, and the bias."""
+        return self.softmax(self.drop(features, training=training))

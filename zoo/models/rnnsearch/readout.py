@@ -1,0 +1,98 @@
+"""Readouts of a decoder's state through maxout pairs (Bahdanau et al. 2014, appendix A.2.2).
+
+Shape letters: R rows, n hidden, m word, k context, l maxout units, V vocabulary.
+"""
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from zoo.ops.initializers import fresh
+from zoo.ops.linear import project
+from zoo.ops.masking import Tensor
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class MaxoutReadout(keras.layers.Layer):
+    """``t~ = U_o s + V_o w + C_o c + b_o``; ``t_j = max(t~_{2j-1}, t~_{2j})``; logits ``W_o t``.
+
+    Pairs are neighbours, as printed: not the two halves of t~.
+
+    Args:
+        units: maxout units l.
+        vocabulary_size: number of logits V.
+        use_bias: whether b_o and the bias of the logits exist; they start at zero.
+        rank: W_o is a product of two matrices of this rank; None: a single matrix.
+        dropout: rate of dropout on t.
+        kernel_initializer: of every matrix.
+    """
+
+    def __init__(
+        self,
+        units: int,
+        vocabulary_size: int,
+        use_bias: bool = True,
+        rank: int | None = None,
+        dropout: float = 0.0,
+        kernel_initializer: Any = "glorot_uniform",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.units = units
+        self.vocabulary_size = vocabulary_size
+        self.use_bias = use_bias
+        self.rank = rank
+        self.dropout = dropout
+        self.kernel_initializer = keras.initializers.get(kernel_initializer)
+
+    def build(self, hidden_dim: int, word_dim: int, context_dim: int) -> None:
+        """Creates U_o (n, 2l), V_o (m, 2l), C_o (k, 2l), W_o (l, V) and the biases."""
+        pieces = 2 * self.units
+        self.hidden_kernel = self._add_kernel("hidden_kernel", hidden_dim, pieces)
+        self.word_kernel = self._add_kernel("word_kernel", word_dim, pieces)
+        self.context_kernel = self._add_kernel("context_kernel", context_dim, pieces)
+        inner = self.units if self.rank is None else self.rank
+        if self.rank is not None:
+            self.inner_kernel = self._add_kernel("inner_kernel", self.units, self.rank)
+        self.kernel = self._add_kernel("kernel", inner, self.vocabulary_size)
+        self.pieces_bias = self.bias = None
+        if self.use_bias:
+            self.pieces_bias = self.add_weight(
+                shape=(pieces,), initializer="zeros", name="pieces_bias"
+            )
+            self.bias = self.add_weight(
+                shape=(self.vocabulary_size,), initializer="zeros", name="bias"
+            )
+        self.drop = keras.layers.Dropout(self.dropout, dtype=self.dtype_policy)
+
+    def project_words(self, words: Tensor) -> Tensor:
+        """``V_o w + b_o``: what the word before gives, (..., m) -> (..., 2l)."""
+        return project(words, self.word_kernel, self.pieces_bias)
+
+    def call(
+        self, hidden: Tensor, context: Tensor, words: Tensor, training: bool = False
+    ) -> Tensor:
+        """Logits (..., V) from state (..., n), context (..., k) and ``project_words`` (..., 2l)."""
+        pieces = project(hidden, self.hidden_kernel) + project(context, self.context_kernel) + words
+        pairs = ops.reshape(pieces, (*ops.shape(pieces)[:-1], self.units, 2))
+        # On a CPU this takes a quarter of the time of a maximum over the last axis.
+        values = self.drop(ops.maximum(*ops.unstack(pairs, axis=-1)), training=training)  # (..., l)
+        if self.rank is not None:
+            values = project(values, self.inner_kernel)
+        return project(values, self.kernel, self.bias)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return super().get_config() | {
+            "units": self.units,
+            "vocabulary_size": self.vocabulary_size,
+            "use_bias": self.use_bias,
+            "rank": self.rank,
+            "dropout": self.dropout,
+            "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
+        }
+
+    def _add_kernel(self, name: str, input_dim: int, output_dim: int) -> Tensor:
+        initializer = fresh(self.kernel_initializer)
+        return self.add_weight(shape=(input_dim, output_dim), initializer=initializer, name=name)

@@ -1,0 +1,205 @@
+"""Stacks of Transformer blocks (Vaswani et al. 2017, section 3.1).
+
+``EncoderStack`` reads a sequence: of a classifier or a translator's source. With ``causal=True`` it
+is the decoder of a language model, which reads no source. ``DecoderStack`` reads a source as well.
+With ``norm="pre"`` a stack ends in a LayerNorm, with ``"post"``, the paper's, in none.
+
+    encoder = EncoderStack(depth=2, model_dim=64, feed_forward_dim=128, num_heads=4)
+    values, weights = encoder(words + positions, mask)
+
+One position more at a time, with a cache of keys and values: ``advance``. The rows of a sentence,
+the hypotheses of a search, have one cache together. What each of them sees of it is ``seen``, bool
+(B, R / B, C + R / B), to which ``own_columns`` gives the end.
+
+Shape letters: B batch, T positions, S positions of the source, R rows (R / B of each sentence),
+C columns of the cache, d model, h heads, N layers.
+"""
+
+from typing import Any, Generic, TypeVar
+
+import keras
+from keras import ops
+
+from zoo.attention.score import MaskFree
+from zoo.models.transformer.transformer_blocks import (
+    OPTIONS,
+    DecoderBlock,
+    EncoderBlock,
+    KeysAndValues,
+    layer_norm,
+)
+from zoo.ops.masking import Tensor
+
+_AnyBlock = TypeVar("_AnyBlock", EncoderBlock, DecoderBlock)
+Cache = dict[str, Tensor]
+"""``keys_<n>`` (B, h, C, k) and ``values_<n>`` (B, h, C, v) of each layer n."""
+
+
+class _Stack(MaskFree, Generic[_AnyBlock]):
+    """Blocks of one kind, one above the other.
+
+    Args:
+        depth: layers N.
+        **options: of the blocks, see ``EncoderBlock``; and the arguments of every Keras layer.
+    """
+
+    block: type[_AnyBlock]
+
+    def __init__(self, depth: int, **options: Any) -> None:
+        chosen = {name: options.pop(name) for name in OPTIONS if name in options}
+        super().__init__(**options)
+        self.depth = depth
+        self.blocks: list[_AnyBlock] = [
+            self.block(**chosen, name=f"layer_{number}", dtype=self.dtype_policy)
+            for number in range(depth)
+        ]
+        first = self.blocks[0]
+        self.model_dim: int = first.model_dim
+        self.options = {name: getattr(first, name) for name in OPTIONS}
+        self.norm = layer_norm("norm", self.dtype_policy) if first.norm == "pre" else None
+
+    def build(self, *_: Any) -> None:
+        """Creates every weight."""
+        for block in self.blocks:
+            block.build()
+        if self.norm is not None:
+            self.norm.build((None, None, self.model_dim))
+        self.built = True
+
+    @property
+    def cache_names(self) -> list[str]:
+        """Names of the cache's entries."""
+        return [name for number in range(self.depth) for name in _names(number)]
+
+    def empty_cache(self, batch: Tensor | int) -> Cache:
+        """The cache of B sentences before their first position."""
+        pairs = [block.self_attention.empty_cache(batch) for block in self.blocks]
+        return _as_cache(pairs)
+
+    def finish(self, values: Tensor) -> Tensor:
+        """Applies the LayerNorm after the last block, if there is one."""
+        return values if self.norm is None else self.norm(values)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return super().get_config() | {"depth": self.depth} | self.options
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class EncoderStack(_Stack[EncoderBlock]):
+    """Reads a sequence, forwards and backwards or, with ``causal=True``, from left to right."""
+
+    block = EncoderBlock
+
+    def call(
+        self,
+        values: Tensor,
+        mask: Tensor | None = None,
+        causal: bool = False,
+        training: bool = False,
+    ) -> tuple[Tensor, Tensor]:
+        """Reads whole sequences (B, T, d); see ``EncoderBlock.call``.
+
+        Returns:
+            (B, T, d), and the weights (B, N, h, T, T).
+        """
+        maps = []
+        for block in self.blocks:
+            values, weights = block(values, mask=mask, causal=causal, training=training)
+            maps.append(weights)
+        return self.finish(values), ops.stack(maps, axis=1)
+
+    def advance(self, values: Tensor, cache: Cache, seen: Tensor) -> tuple[Tensor, Cache]:
+        """One position more (R, d) of a causal stack; see ``SelfAttention.advance``.
+
+        Returns:
+            (R, d), and the cache with R / B columns more.
+        """
+        pairs = []
+        for number, block in enumerate(self.blocks):
+            values, pair = block.advance(values, _pair(cache, number), seen)
+            pairs.append(pair)
+        return self.finish(values), _as_cache(pairs)
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class DecoderStack(_Stack[DecoderBlock]):
+    """Reads a target from left to right, and at every position a source."""
+
+    block = DecoderBlock
+
+    def prepare(self, source: Tensor) -> Cache:
+        """Keys and values (B, h, S, ...) of a source (B, S, d) for each layer, once for all."""
+        return _as_cache([block.cross_attention.prepare(source) for block in self.blocks])
+
+    def call(
+        self,
+        values: Tensor,
+        source: Cache,
+        source_mask: Tensor,
+        mask: Tensor | None = None,
+        training: bool = False,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Reads whole targets (B, T, d); see ``DecoderBlock.call``.
+
+        Returns:
+            (B, T, d); the weights of self-attention (B, N, h, T, T) and of the source
+            (B, N, h, T, S).
+        """
+        maps, source_maps = [], []
+        for number, block in enumerate(self.blocks):
+            values, weights, source_weights = block(
+                values, _pair(source, number), source_mask, mask=mask, training=training
+            )
+            maps.append(weights)
+            source_maps.append(source_weights)
+        return self.finish(values), ops.stack(maps, axis=1), ops.stack(source_maps, axis=1)
+
+    def advance(
+        self, values: Tensor, cache: Cache, seen: Tensor, source: Cache, source_mask: Tensor
+    ) -> tuple[Tensor, Cache, list[Tensor]]:
+        """One position more (R, d); see ``DecoderBlock.advance``.
+
+        Returns:
+            (R, d), the cache with R / B columns more, and for each layer the weights on the source
+            (B, h, R / B, S).
+        """
+        pairs, maps = [], []
+        for number, block in enumerate(self.blocks):
+            values, pair, weights = block.advance(
+                values, _pair(cache, number), seen, _pair(source, number), source_mask
+            )
+            pairs.append(pair)
+            maps.append(weights)
+        return self.finish(values), _as_cache(pairs), maps
+
+
+def own_columns(rows: Tensor | int, beam: Tensor | int) -> Tensor:
+    """Marks, of the columns that the rows of a sentence add, each row's own.
+
+    Args:
+        rows: R.
+        beam: R / B, the rows of a sentence.
+
+    Returns:
+        bool (R, R / B), to be appended to what the rows saw before.
+    """
+    places = ops.arange(rows) % ops.maximum(beam, 1)
+    return places[:, None] == ops.arange(beam)[None, :]
+
+
+def _names(number: int) -> tuple[str, str]:
+    return f"keys_{number}", f"values_{number}"
+
+
+def _pair(cache: Cache, number: int) -> KeysAndValues:
+    keys, values = _names(number)
+    return cache[keys], cache[values]
+
+
+def _as_cache(pairs: list[KeysAndValues]) -> Cache:
+    return {
+        name: value
+        for number, pair in enumerate(pairs)
+        for name, value in zip(_names(number), pair, strict=True)
+    }

@@ -1,0 +1,1 @@
+"""Classification of a text, or of a premise and a hypothesis."""

@@ -1,0 +1,105 @@
+"""Classifies strings: what a model of one text or of a pair of texts is shipped as."""
+
+from collections.abc import Sequence
+
+import keras
+import tensorflow as tf
+
+from zoo.serving.export import Endpoint
+from zoo.tasks.shared.text_input import check_limit, read_texts
+from zoo.text.codecs import TextCodec
+
+
+class ClassificationEndpoint:
+    """Text in, or a pair of texts; label, probabilities and attention out.
+
+    Args:
+        model: a built model whose inputs are the ids of ``sides`` and which gives ``logits``.
+        codec: as in training.
+        labels: the names of the classes, in the order of the logits.
+        sides: the names of the texts.
+        maximum_tokens: tokens of a text beyond these are not read.
+
+    Raises:
+        ValueError: a limit below 1, or labels of which two are alike.
+    """
+
+    def __init__(
+        self,
+        model: keras.Model,
+        codec: TextCodec,
+        labels: Sequence[str],
+        *,
+        sides: Sequence[str] = ("text",),
+        maximum_tokens: int = 200,
+    ) -> None:
+        check_limit("maximum_tokens", maximum_tokens)
+        if len(set(labels)) != len(labels) or not labels:
+            raise ValueError(f"labels are {list(labels)}, expected names that differ")
+        self.model = model
+        self.codec = codec
+        self.labels = tuple(labels)
+        self.sides = tuple(sides)
+        self.maximum_tokens = maximum_tokens
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """The numbers that it was made with, for the model card."""
+        return {"maximum_tokens": self.maximum_tokens}
+
+    @property
+    def assets(self) -> list[tf.Module]:
+        """What holds the files that travel with the SavedModel."""
+        return [self.codec] if isinstance(self.codec, tf.Module) else []
+
+    def endpoints(self) -> dict[str, Endpoint]:
+        """The signatures to export, as `zoo.serving.export.export_servable` takes them."""
+        strings = [tf.TensorSpec([None], tf.string, name=side) for side in self.sides]
+        return {"serving_default": (self.serve, strings)}
+
+    def serve(self, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Classifies a batch; an empty text is classified too, as what it is.
+
+        Args:
+            *texts: (batch,) strings in UTF-8, one tensor a side; any bytes are text.
+
+        Returns:
+            A flat dict:
+            `label` (batch,) string, the most probable class;
+            `probabilities` (batch, C) float32, in the order of the labels;
+            `<side>_tokens` (batch, T), padded with "", and `<side>_length` (batch,) int32;
+            `attention_<name>`, the model's maps, padded with 0: (batch, rows, columns), or
+            (batch, layers, rows, columns).
+
+        Raises:
+            tf.errors.InvalidArgumentError: the sides differ in their batch size.
+        """
+        checked = _same_batch(self.sides, texts)
+        read = {
+            side: read_texts(text, self.codec, self.maximum_tokens)
+            for side, text in zip(self.sides, checked, strict=True)
+        }
+        outputs = self.model({side: text.ids for side, text in read.items()}, training=False)
+        # Without the row that stood in for the rows of an empty batch.
+        outputs = tf.nest.map_structure(lambda output: output[: tf.size(checked[0])], outputs)
+        logits = tf.cast(outputs["logits"], tf.float32)
+        answers = {
+            "label": tf.gather(tf.constant(self.labels), tf.argmax(logits, axis=-1)),
+            "probabilities": tf.nn.softmax(logits),
+        }
+        for side, text in read.items():
+            answers |= {f"{side}_tokens": text.tokens, f"{side}_length": text.lengths}
+        maps = outputs["attention"].items()
+        return answers | {f"attention_{name}": tf.cast(value, tf.float32) for name, value in maps}
+
+
+def _same_batch(sides: Sequence[str], texts: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+    """Checks the batch sizes before anything else could stumble over them."""
+    message = f"{' and '.join(sides)} must have the same batch size"
+    checks = [
+        tf.debugging.assert_equal(tf.size(texts[0]), tf.size(text), message=message)
+        for text in texts[1:]
+    ]
+    # None: checked eagerly.
+    with tf.control_dependencies([check for check in checks if check is not None]):
+        return [tf.identity(text) for text in texts]

@@ -1,0 +1,105 @@
+"""Asks a language model about strings: what it is shipped as."""
+
+from typing import Any
+
+import tensorflow as tf
+
+from zoo.models.lstmn.lstmn_language_model import LSTMNLanguageModel
+from zoo.serving.export import Endpoint
+from zoo.tasks.shared.text_input import check_limit, read_texts
+from zoo.text.codecs import TextCodec
+from zoo.text.vocabulary import END, PADDING, START
+
+
+class LanguageModelEndpoint:
+    """Text in; how probable each of its words is, and which are to be expected next, out.
+
+    A text is read as a line after the end of another: its first word is predicted from ``</s>``.
+
+    Args:
+        model: a built language model.
+        codec: as in training.
+        maximum_tokens: tokens of a text beyond these are not read.
+        next_tokens: how many tokens are proposed as the next one.
+
+    Raises:
+        ValueError: a limit below 1, or more proposals than there are words.
+    """
+
+    def __init__(
+        self,
+        model: LSTMNLanguageModel,
+        codec: TextCodec,
+        *,
+        maximum_tokens: int = 500,
+        next_tokens: int = 10,
+    ) -> None:
+        check_limit("maximum_tokens", maximum_tokens)
+        check_limit("next_tokens", next_tokens)
+        if next_tokens > model.vocabulary_size - 2:  # neither padding nor a start is proposed
+            raise ValueError(
+                f"next_tokens is {next_tokens}, expected at most {model.vocabulary_size - 2}"
+            )
+        self.model = model
+        self.codec = codec
+        self.maximum_tokens = maximum_tokens
+        self.next_tokens = next_tokens
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """The numbers that it was made with, for the model card."""
+        return {"maximum_tokens": self.maximum_tokens, "next_tokens": self.next_tokens}
+
+    @property
+    def assets(self) -> list[tf.Module]:
+        """What holds the files that travel with the SavedModel."""
+        return [self.codec] if isinstance(self.codec, tf.Module) else []
+
+    def endpoints(self) -> dict[str, Endpoint]:
+        """The signatures to export, as `zoo.serving.export.export_servable` takes them."""
+        text = tf.TensorSpec([None], tf.string, name="text")
+        return {"serving_default": (self.serve, [text])}
+
+    def serve(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Reads a batch of texts; below, T is the number of tokens of the longest, at least 1.
+
+        Args:
+            text: (batch,) strings in UTF-8; any bytes are text.
+
+        Returns:
+            A flat dict:
+            `text_tokens` (batch, T), padded with "", and `text_length` (batch,) int32;
+            `log_probabilities` (batch, T) float32 of the tokens, each given those before it;
+            `next_tokens` (batch, N) string, the most probable tokens after the whole text, the
+            best first, and `next_log_probabilities` (batch, N);
+            `attention_intra` (batch, layers, T, T + 1): the tokens that each token was read beside,
+            and in the last column all that stands before the text.
+        """
+        read = read_texts(text, self.codec, self.maximum_tokens)
+        ids = tf.pad(read.ids, [[0, 0], [1, 0]], constant_values=END)  # (rows, 1 + T)
+        outputs = self.model({"text": ids}, training=False)
+        batch = tf.size(text)  # without the row that stood in for the rows of an empty batch
+        log = tf.nn.log_softmax(tf.cast(outputs["logits"][:batch], tf.float32))
+        picked = tf.gather(log[:, :-1], read.ids[:batch], batch_dims=2)  # (batch, T)
+        proposals = tf.gather(log, read.lengths, batch_dims=1)  # (batch, V)
+        best = tf.math.top_k(self._allowed(proposals), self.next_tokens)
+        return {
+            "text_tokens": read.tokens,
+            "text_length": read.lengths,
+            "log_probabilities": tf.where(read.ids[:batch] == PADDING, 0.0, picked),
+            "next_tokens": self.codec.pieces(best.indices),
+            "next_log_probabilities": best.values,
+            "attention_intra": _of_text(tf.cast(outputs["attention"]["intra"][:batch], tf.float32)),
+        }
+
+    def _allowed(self, log_probabilities: Any) -> tf.Tensor:
+        """Log-probabilities (batch, V), of padding and start minus infinity."""
+        ids = tf.range(tf.shape(log_probabilities)[-1])
+        return tf.where((ids == PADDING) | (ids == START), -float("inf"), log_probabilities)
+
+
+def _of_text(maps: tf.Tensor) -> tf.Tensor:
+    """Maps (batch, L, 1 + T, T + 2) without the ``</s>`` in front: (batch, L, T, T + 1)."""
+    maps = maps[:, :, 1:]
+    before = maps[..., :1] + maps[..., -1:]
+    return tf.concat([maps[..., 1:-1], before], axis=-1)

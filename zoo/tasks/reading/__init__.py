@@ -1,0 +1,1 @@
+"""Reading comprehension: a question on a context, answered by a span of the context."""

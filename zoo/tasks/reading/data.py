@@ -1,0 +1,120 @@
+"""The data sets of reading comprehension, as every reading recipe takes them."""
+
+import logging
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+import tensorflow as tf
+
+from zoo.data.download import checksum
+from zoo.data.reading_sample import reading_sample, sample_vectors
+from zoo.data.squad import SQUAD_FILES, find_squad, read_squad
+from zoo.serving.cards import DataRecord
+from zoo.tasks.shared.given_vectors import record_with_vectors
+from zoo.text.tokenizer import WordTokenizer
+from zoo.text.vectors import WordVectors, embedding_matrix, read_vectors, scale_to_norm
+from zoo.text.vocabulary import choose_words, count_words
+
+DataName = Literal["sample", "squad"]
+
+_CHUNK = 2048  # strings tokenised at a time
+_MINIMUM_COUNT = 2  # of a word whose vector is to be learned
+
+
+class ReadingData(NamedTuple):
+    """What a reading recipe trains on."""
+
+    training: pd.DataFrame
+    evaluation: pd.DataFrame
+    words: list[str]
+    """The vocabulary, the special words not included."""
+    vectors: np.ndarray | None
+    """float32 (words, d), row by row; None if they are to be learned."""
+    record: DataRecord
+
+    def embedding_matrix(self, vocabulary_words: list[str]) -> np.ndarray | None:
+        """Rows for a whole vocabulary, the special words' zero; None if they are to be learned."""
+        if self.vectors is None:
+            return None
+        return embedding_matrix(WordVectors(self.words, self.vectors), vocabulary_words)
+
+
+def resolve_data(name: Literal["auto", "sample", "squad"], data_dir: Path | None) -> DataName:
+    """Returns what ``auto`` stands for: SQuAD where both its files lie, else the sample."""
+    if name != "auto":
+        return name
+    try:
+        for split in SQUAD_FILES:
+            find_squad(split, data_dir)
+    except FileNotFoundError:
+        return "sample"
+    return "squad"
+
+
+def load_reading_data(
+    name: DataName,
+    data_dir: Path | None,
+    vectors: Path | None,
+    maximum_vocabulary: int,
+    logger: logging.Logger,
+    vector_norm: float | None = None,
+) -> ReadingData:
+    """Reads SQuAD, downloading what is missing, and word vectors; or generates the sample.
+
+    Args:
+        name: the data set.
+        data_dir: folder of the data sets; None: ``$ZOO_DATA``, then the Keras cache.
+        vectors: word vectors in GloVe's or word2vec's text format; the sample has its own.
+        maximum_vocabulary: words kept, the first of the file.
+        logger: gets a line where the data is not what one might expect.
+        vector_norm: what the vectors of the file are scaled to; None or 0: left as they are.
+
+    Raises:
+        DownloadError: a file is missing and could not be fetched.
+        ValueError: a file is malformed.
+    """
+    if name == "sample":
+        logger.info("data: the generated sample; --data squad downloads the real one")
+        words, matrix = sample_vectors()
+        record = DataRecord("sample", "train", "test", remarks="generated paragraphs and vectors")
+        return ReadingData(reading_sample("train"), reading_sample("test"), words, matrix, record)
+    paths = {split: find_squad(split, data_dir, download=True) for split in SQUAD_FILES}
+    record = _squad_record(paths, logger)
+    training, evaluation = read_squad(paths["train"]), read_squad(paths["dev"])
+    for split, frame in (("train", training), ("dev", evaluation)):
+        wrong = frame.attrs["wrong_answer_starts"]
+        logger.info("SQuAD %s: %d questions, %d wrong answer_start", split, len(frame), wrong)
+    if vectors is None:
+        logger.warning("no --vectors: they are learned, from the training questions alone")
+        return ReadingData(
+            training, evaluation, _frequent_words(training, maximum_vocabulary), None, record
+        )
+    read = read_vectors(vectors)
+    words, matrix = scale_to_norm(read, vector_norm) if vector_norm else read
+    record = record_with_vectors(record, vectors, vector_norm)
+    return ReadingData(
+        training, evaluation, words[:maximum_vocabulary], matrix[:maximum_vocabulary], record
+    )
+
+
+def _squad_record(paths: dict[str, Path], logger: logging.Logger) -> DataRecord:
+    """What the files are, with a warning for those that are not the official ones."""
+    checks = {split: checksum(path, SQUAD_FILES[split]) for split, path in paths.items()}
+    unofficial = [paths[split].name for split, check in checks.items() if not check.official]
+    remarks = ""
+    if unofficial:
+        remarks = f"reconstructed or changed, not the official file: {', '.join(unofficial)}"
+        logger.warning("%s (its sha256 differs)", remarks)
+    sums = {paths[split].name: check.sha256 for split, check in checks.items()}
+    return DataRecord("SQuAD 1.1", "train", "dev", sums, remarks)
+
+
+def _frequent_words(frame: pd.DataFrame, maximum: int) -> list[str]:
+    """The most frequent words of contexts and questions."""
+    texts = [*frame["context"].unique(), *frame["question"]]
+    tokenizer = WordTokenizer()
+    chunks = [texts[start : start + _CHUNK] for start in range(0, len(texts), _CHUNK)]
+    counts = count_words(*(tokenizer(tf.constant(chunk)).folded for chunk in chunks))
+    return choose_words(counts, maximum, _MINIMUM_COUNT)

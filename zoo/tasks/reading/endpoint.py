@@ -1,0 +1,175 @@
+"""Answers questions from strings: what a reading model is shipped as.
+
+Everything between the strings and the answer is in the graph: the tokens, their ids, the model, the
+choice of the span and the way back to bytes. Bytes, because the answer is then by construction a
+piece of the context as it was given, whatever that is made of: the tokenizer gives offsets into the
+original string, and no normalised copy of the text is ever cut.
+"""
+
+from typing import NamedTuple
+
+import keras
+import tensorflow as tf
+
+from zoo.decoding.spans import best_spans
+from zoo.serving.export import Endpoint
+from zoo.tasks.shared.endpoints import same_batch
+from zoo.tasks.shared.text_input import beginnings
+from zoo.text.tokenizer import WordTokenizer
+from zoo.text.vocabulary import Vocabulary
+
+
+class _Side(NamedTuple):
+    """The question or the context of a batch, cut to its limit and padded to a rectangle.
+
+    Attributes:
+        ids: (rows, columns) int32, padding 0; at least one row and one column.
+        tokens: (batch, columns) string, padding "".
+        starts: (batch, columns) int32 byte offsets of the tokens, padding 0.
+        ends: (batch, columns) int32, padding 0.
+        lengths: (batch,) int32.
+    """
+
+    ids: tf.Tensor
+    tokens: tf.Tensor
+    starts: tf.Tensor
+    ends: tf.Tensor
+    lengths: tf.Tensor
+
+
+class ReadingEndpoint:
+    """Question and context in, answer and what led to it out.
+
+    Args:
+        model: A built reading model: takes `question` and `context` ids; gives `start` and `end`
+            logits, their values at each iteration, and its `attention`.
+        tokenizer: Splits the strings as in training.
+        vocabulary: Its ids are the rows of the model's embedding.
+        maximum_context_tokens: Tokens of a context beyond these are not read.
+        maximum_question_tokens: Likewise of a question.
+        maximum_answer_tokens: Length of the longest answer that is considered.
+
+    Raises:
+        ValueError: A limit below 1.
+    """
+
+    def __init__(
+        self,
+        model: keras.Model,
+        tokenizer: WordTokenizer,
+        vocabulary: Vocabulary,
+        *,
+        maximum_context_tokens: int = 2000,
+        maximum_question_tokens: int = 200,
+        maximum_answer_tokens: int = 30,
+    ) -> None:
+        self.limits = {
+            "maximum_context_tokens": maximum_context_tokens,
+            "maximum_question_tokens": maximum_question_tokens,
+            "maximum_answer_tokens": maximum_answer_tokens,
+        }
+        for name, limit in self.limits.items():
+            if limit < 1:
+                raise ValueError(f"{name} must be at least 1, got {limit}")
+        self.model = model
+        self.tokenizer = tokenizer
+        self.vocabulary = vocabulary
+
+    def endpoints(self) -> dict[str, Endpoint]:
+        """The signatures to export, as `zoo.serving.export.export_servable` takes them."""
+        strings = [tf.TensorSpec([None], tf.string, name=name) for name in ("question", "context")]
+        return {"serving_default": (self.serve, strings)}
+
+    def serve(self, question: tf.Tensor, context: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Answers a batch of questions, each from its own context.
+
+        Every string has an answer. A context without a token has the answer "", with score and
+        offsets 0. A question without a token is answered too, from the context alone. Below, n and
+        m are the numbers of tokens of the longest question and context of the batch, at least 1;
+        I is the model's number of iterations.
+
+        Args:
+            question: (batch,) strings in UTF-8; bytes that are not are part of words like letters.
+            context: (batch,) likewise.
+
+        Returns:
+            A flat dict:
+            `answer` (batch,) string, which is `context[start:end]` byte for byte;
+            `score` (batch,) the probability of its first token times that of its last;
+            `start`, `end` (batch,) int32 byte offsets, the end exclusive;
+            `start_per_iteration`, `end_per_iteration` (batch, I) int32 byte offsets of the model's
+            successive estimates, of which an end may lie before the start;
+            `start_probabilities`, `end_probabilities` (batch, I, m), 0 on padding;
+            `question_tokens` (batch, n) and `context_tokens` (batch, m), padded with "";
+            `question_length`, `context_length` (batch,) int32;
+            `attention_<name>`, the model's maps, padded with 0.
+
+        Raises:
+            tf.errors.InvalidArgumentError: `question` and `context` differ in their batch size.
+        """
+        question, context = same_batch(question=question, context=context)
+        asked = self._read(question, self.limits["maximum_question_tokens"])
+        given = self._read(context, self.limits["maximum_context_tokens"])
+        outputs = self.model({"question": asked.ids, "context": given.ids}, training=False)
+        # Without the row that stood in for the rows of an empty batch.
+        outputs = tf.nest.map_structure(lambda output: output[: tf.size(question)], outputs)
+        return {
+            **self._answer(outputs, context, given),
+            **_iterations(outputs, given),
+            "question_tokens": asked.tokens,
+            "context_tokens": given.tokens,
+            "question_length": asked.lengths,
+            "context_length": given.lengths,
+            **{
+                f"attention_{name}": tf.cast(weights, tf.float32)
+                for name, weights in outputs["attention"].items()
+            },
+        }
+
+    def _read(self, strings: tf.Tensor, maximum_tokens: int) -> _Side:
+        """Tokens, ids and offsets of (batch,) strings, cut to the limit."""
+        surface, folded, starts, ends = (
+            part[:, :maximum_tokens] for part in self.tokenizer(beginnings(strings, maximum_tokens))
+        )
+        lengths = tf.cast(starts.row_lengths(), tf.int32)  # (batch,)
+        batch = tf.size(strings)
+        columns = tf.maximum(tf.reduce_max(lengths), 1)  # of no rows at all: the smallest integer
+        shape = tf.stack([batch, columns])
+        # No model need cope with a batch without rows or with rows without columns.
+        at_least_a_row = tf.stack([tf.maximum(batch, 1), columns])
+        return _Side(
+            ids=self.vocabulary.ids(folded).to_tensor(0, shape=at_least_a_row),
+            tokens=surface.to_tensor("", shape=shape),
+            starts=starts.to_tensor(0, shape=shape),
+            ends=ends.to_tensor(0, shape=shape),
+            lengths=lengths,
+        )
+
+    def _answer(
+        self, outputs: dict[str, tf.Tensor], context: tf.Tensor, given: _Side
+    ) -> dict[str, tf.Tensor]:
+        """The most probable span, as bytes of the context."""
+        first, last, log_probability = best_spans(
+            outputs["start"], outputs["end"], self.limits["maximum_answer_tokens"]
+        )  # (batch,) token positions
+        # A context without tokens has offsets of padding only, which are 0.
+        start = tf.gather(given.starts, first, batch_dims=1)
+        end = tf.gather(given.ends, last, batch_dims=1)
+        return {
+            "answer": tf.strings.substr(context, start, end - start, unit="BYTE"),
+            "score": tf.where(given.lengths > 0, tf.exp(log_probability), 0.0),
+            "start": start,
+            "end": end,
+        }
+
+
+def _iterations(outputs: dict[str, tf.Tensor], given: _Side) -> dict[str, tf.Tensor]:
+    """The model's successive estimates: (batch, I) byte offsets, (batch, I, m) probabilities."""
+    spans = outputs["span_per_iteration"]  # (batch, I, 2) token positions
+    real = tf.cast(given.lengths > 0, tf.float32)[:, tf.newaxis, tf.newaxis]  # (batch, 1, 1)
+    return {
+        "start_per_iteration": tf.gather(given.starts, spans[..., 0], batch_dims=1),
+        "end_per_iteration": tf.gather(given.ends, spans[..., 1], batch_dims=1),
+        "start_probabilities": tf.nn.softmax(outputs["start_per_iteration"]) * real,
+        "end_probabilities": tf.nn.softmax(outputs["end_per_iteration"]) * real,
+    }

@@ -1,0 +1,1 @@
+"""Parts that the recipes and endpoints of several tasks share."""

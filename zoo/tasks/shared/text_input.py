@@ -1,0 +1,69 @@
+"""Texts as models and servables take them: ids and tokens, cut to a limit and padded."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from zoo.text.codecs import TextCodec
+
+_CHUNK = 4096  # strings encoded at a time
+BYTES_PER_TOKEN = 100
+"""Of a text of which n tokens are read, the first n times as many bytes are."""
+
+
+class TextInput(NamedTuple):
+    """The texts of a batch, cut to the limit and padded to a rectangle."""
+
+    ids: tf.Tensor
+    """int32 (rows, columns), padding 0; at least one row and one column, since no model need cope
+    with less."""
+    tokens: tf.Tensor
+    """string (batch, columns), padding ""."""
+    lengths: tf.Tensor
+    """int32 (batch,)"""
+
+
+def read_texts(text: tf.Tensor, codec: TextCodec, maximum_tokens: int) -> TextInput:
+    """Reads (batch,) strings.
+
+    Args:
+        text: strings in UTF-8; any bytes are text.
+        codec: as in training.
+        maximum_tokens: tokens of a text beyond these are not read.
+    """
+    text = beginnings(text, maximum_tokens)
+    ids, tokens = codec.encode(text)[:, :maximum_tokens], codec.tokens(text)[:, :maximum_tokens]
+    lengths = tf.cast(ids.row_lengths(), tf.int32)
+    columns = tf.maximum(tf.reduce_max(lengths), 1)  # of no rows at all: the smallest integer
+    batch = tf.size(text)
+    return TextInput(
+        ids=ids.to_tensor(0, shape=tf.stack([tf.maximum(batch, 1), columns])),
+        tokens=tokens.to_tensor("", shape=tf.stack([batch, columns])),
+        lengths=lengths,
+    )
+
+
+def beginnings(strings: tf.Tensor, maximum_tokens: int) -> tf.Tensor:
+    """Cuts strings (batch,) behind the bytes in which tokens are looked for.
+
+    Text that is longer would be cut into tokens that no model reads.
+
+    Args:
+        strings: any bytes.
+        maximum_tokens: how many tokens of a string are read.
+    """
+    return tf.strings.substr(strings, 0, BYTES_PER_TOKEN * maximum_tokens, unit="BYTE")
+
+
+def check_limit(name: str, limit: int) -> None:
+    """Raises a ValueError if ``limit`` is below 1."""
+    if limit < 1:
+        raise ValueError(f"{name} must be at least 1, got {limit}")
+
+
+def encode_strings(strings: Iterable[str], codec: TextCodec) -> tf.RaggedTensor:
+    """Ids (rows, tokens) of many strings, int32."""
+    texts = list(strings)
+    chunks = [texts[i : i + _CHUNK] for i in range(0, len(texts), _CHUNK)] or [[]]
+    return tf.concat([codec.encode(tf.constant(chunk, tf.string)) for chunk in chunks], axis=0)

@@ -1,0 +1,1 @@
+"""Translation: a sentence in one language, written again in another."""
