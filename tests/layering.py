@@ -51,7 +51,7 @@ _TENSORFLOW_PARTS = {"text", "data", "decoding", "serving", "training", "tasks",
 _BOTH = (
     "zoo.layers.recurrence",
     "zoo.models.core.accumulation",
-    "zoo.models.core.base",
+    "zoo.models.core.training_step",
     "zoo.models.core.targets",
     "zoo.models.lstmn.slots",
     "zoo.models.lstmn.tape",

@@ -22,7 +22,8 @@ SOUND = {
         "from zoo.layers.recurrence.scan import scan\nfrom ..ops import masking\n"
     ),
     "zoo/attention/additive.py": "import keras\nfrom zoo.ops.masking import softmax\n",
-    "zoo/models/core/base.py": "import keras\nimport tensorflow as tf\nfrom keras import ops\n",
+    "zoo/models/core/base.py": "import keras\nfrom zoo.models.core import training_step\n",
+    "zoo/models/core/training_step.py": "import tensorflow as tf\nfrom keras import ops\n",
     "zoo/models/core/registry.py": "import keras\n",
     "zoo/models/__init__.py": "",
     "zoo/models/dcn/__init__.py": "from zoo.models.dcn.dcn import Model\n",

@@ -2,6 +2,8 @@
 
 Read in this order:
     base.py                  a Keras model that knows its own loss
+    training_step.py         one step: losses, gradients, sums over replicas, clipping
+    targets.py, weighting.py shapes of targets, and weights of examples, tokens and classes
     sequence_to_sequence.py  models that write a target step by step, and what searches call
     recurrent_translator.py  arguments and word vectors of all recurrent translators
     registry.py              how a model is found by its name
