@@ -1,5 +1,6 @@
 """The server over HTTP: addresses, limits, a load under which every answer is checked, its end."""
 
+import gzip
 import http.client
 import json
 import resource
@@ -195,6 +196,34 @@ def test_what_is_too_large_is_refused(echo):
         answer = client.post(PREDICT, json={"inputs": inputs, "signature_name": "beam"})
         assert answer.json() == {"error": "Input beam_width must be at most 5, got 6"}
     assert echo.asked == [3]
+
+
+def gzipped(client, body, encoding="gzip"):
+    """Status and JSON of a request whose body is sent as it is."""
+    answer = client.post(PREDICT, content=body, headers={"Content-Encoding": encoding})
+    return answer.status_code, answer.json()
+
+
+def test_a_gzipped_body_is_inflated_up_to_the_limit_of_a_body(echo):
+    body = json.dumps({"instances": ["a" * 500]}).encode()
+    packed = gzip.compress(body)
+    limits = Limits(maximum_bytes=len(body))
+    with TestClient(make_app({"echo": echo}, limits), raise_server_exceptions=False) as client:
+        plain = client.post(PREDICT, content=body)
+        assert plain.status_code == 200
+        for encoding in ("gzip", "x-gzip", "GZIP"):
+            assert gzipped(client, packed, encoding) == (200, plain.json())
+        assert gzipped(client, body, "identity") == (200, plain.json())
+        bomb = gzip.compress(bytes(10 * 2**20))
+        status, answer = gzipped(client, bomb[: len(body)])
+        assert (status, "at most" in answer["error"]) == (413, True)
+        status, answer = gzipped(client, body, "br")
+        assert status == 415
+        assert answer["error"] == "Content-Encoding must be gzip or identity, got br"
+        for broken in (packed[:-1], packed + b"x", packed + packed, body):
+            status, answer = gzipped(client, broken)
+            assert status == 400
+            assert answer["error"].startswith("Request body is not gzip, as it says it is")
 
 
 @pytest.mark.parametrize("name", ["maximum_bytes", "maximum_requests", "timeout_seconds"])

@@ -23,6 +23,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from zoo.serving.batching import Answer, Batcher
+from zoo.serving.compression import inflate
 from zoo.serving.limits import Limits
 from zoo.serving.rest import Request, RequestError, read_request, rounded, write_response
 
@@ -144,7 +145,15 @@ class ModelServer:
                         raise too_large
         except TimeoutError:
             raise RequestError("Timed out while the request was being read", 408) from None
-        return bytes(body)
+        encoding = http.headers.get("content-encoding", "identity").strip().lower()
+        if encoding == "identity":
+            return bytes(body)
+        if encoding not in ("gzip", "x-gzip"):
+            raise RequestError(f"Content-Encoding must be gzip or identity, got {encoding}", 415)
+        inflated = await asyncio.to_thread(inflate, bytes(body), most)
+        if inflated is None:
+            raise too_large
+        return inflated
 
     def _check_size(self, request: Request) -> None:
         for name, value in request.inputs.items():
