@@ -9,6 +9,7 @@ import tyro
 from zoo.cli.quiet import without_greetings, without_keras
 from zoo.cli.serve import named_folders
 from zoo.serving.limits import Limits
+from zoo.serving.origins import allowed_hosts, shown_host
 
 if TYPE_CHECKING:
     from zoo.serving.servable import Servable
@@ -25,6 +26,8 @@ class Explore:
     """Address to listen at; 0.0.0.0 lets in whoever can reach this machine."""
     port: int = 8600
     """0 chooses a free one."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Names by which the page is reached, beside this machine's own and the address; '*': any."""
     limits: tyro.conf.OmitArgPrefixes[Limits] = dataclasses.field(default_factory=Limits)
 
     def __call__(self) -> None:
@@ -33,11 +36,12 @@ class Explore:
         from zoo.explorer.app import make_explorer
         from zoo.serving.running import listen, make_server
 
-        app = make_explorer(folders, _load, self.limits)
+        hosts = allowed_hosts(self.host, self.allowed_hosts)
+        app = make_explorer(folders, _load, self.limits, hosts)
         with listen(self.host, self.port) as opened:
             server = make_server(app, timeout_seconds=self.limits.timeout_seconds)
             host, port = opened.getsockname()[:2]
-            print(f"http://{f'[{host}]' if ':' in host else host}:{port}/", flush=True)
+            print(f"http://{shown_host(host)}:{port}/", flush=True)
             server.run(sockets=[opened])
 
 

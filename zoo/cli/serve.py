@@ -11,6 +11,7 @@ import tyro
 from zoo.cli.quiet import without_collector, without_greetings, without_keras
 from zoo.serving.limits import Limits
 from zoo.serving.load import list_models, resolve
+from zoo.serving.origins import allowed_hosts, shown_host
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -27,11 +28,14 @@ class Serve:
     """Address to listen at; 0.0.0.0 lets in whoever can reach this machine."""
     port: int = 8501
     """0 chooses a free one."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Names by which the server is reached, beside this machine's own and the address; '*': any."""
     limits: tyro.conf.OmitArgPrefixes[Limits] = dataclasses.field(default_factory=Limits)
 
     def __call__(self) -> None:
         """Serves until SIGINT or SIGTERM, then answers what has been asked."""
         folders = named_folders(self.names)  # before TensorFlow is loaded
+        allowed_hosts(self.host, self.allowed_hosts)
         from zoo.serving.running import listen, make_server
 
         with listen(self.host, self.port) as opened:
@@ -39,7 +43,7 @@ class Serve:
             server = make_server(app, timeout_seconds=self.limits.timeout_seconds)
             host, port = opened.getsockname()[:2]
             for name in sorted(folders):
-                print(f"http://{host}:{port}{predict_path(name)}", flush=True)
+                print(f"http://{shown_host(host)}:{port}{predict_path(name)}", flush=True)
             server.run(sockets=[opened])
 
 
@@ -76,4 +80,5 @@ def make_served_app(command: Serve) -> "Starlette":
             from zoo.serving.server import make_app
         folders = named_folders(command.names)
         servables = {name: Servable(folder) for name, folder in folders.items()}
-    return make_app(servables, command.limits)
+    hosts = allowed_hosts(command.host, command.allowed_hosts)
+    return make_app(servables, command.limits, hosts)

@@ -13,7 +13,7 @@ talk to nobody else.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from importlib import resources
 from pathlib import Path
@@ -28,6 +28,7 @@ from starlette.routing import Route
 from zoo.explorer.examples import EXAMPLES
 from zoo.explorer.models import OfferedModels
 from zoo.serving.limits import Limits
+from zoo.serving.origins import OwnOrigin
 from zoo.serving.rest import RequestError
 from zoo.serving.server import EXCEPTION_HANDLERS, ModelServer
 
@@ -51,7 +52,6 @@ _HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
 }
 
 
@@ -73,7 +73,10 @@ class _Guarded:
 
 
 def make_explorer(
-    folders: Mapping[str, Path], load: Callable[[Path], "Servable"], limits: Limits | None = None
+    folders: Mapping[str, Path],
+    load: Callable[[Path], "Servable"],
+    limits: Limits | None = None,
+    hosts: Iterable[str] | None = None,
 ) -> Starlette:
     """Makes the application, to be run by any ASGI server.
 
@@ -82,6 +85,7 @@ def make_explorer(
             first.
         load: Makes a folder's servable. It is called in a thread, when the page asks for a model.
         limits: What is refused.
+        hosts: Names that requests may be sent to; None: any.
 
     Returns:
         The application.
@@ -118,7 +122,7 @@ def make_explorer(
         routes=routes,
         lifespan=lifespan,
         exception_handlers=EXCEPTION_HANDLERS,
-        middleware=[Middleware(_Guarded)],
+        middleware=[Middleware(_Guarded), Middleware(OwnOrigin, hosts=hosts)],
     )
 
 

@@ -11,12 +11,13 @@ there is no encryption and nobody is asked for a password.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
@@ -25,6 +26,7 @@ from starlette.routing import Route
 from zoo.serving.batching import Answer, Batcher
 from zoo.serving.compression import inflate
 from zoo.serving.limits import Limits
+from zoo.serving.origins import OwnOrigin
 from zoo.serving.rest import Request, RequestError, read_request, rounded, write_response
 
 if TYPE_CHECKING:
@@ -180,12 +182,18 @@ class ModelServer:
             raise RequestError(str(error)) from error
 
 
-def make_app(servables: Mapping[str, "Servable"], limits: Limits | None = None) -> Starlette:
+def make_app(
+    servables: Mapping[str, "Servable"],
+    limits: Limits | None = None,
+    hosts: Iterable[str] | None = None,
+) -> Starlette:
     """Makes the application, to be run by any ASGI server.
 
     Args:
         servables: Name in the address -> what answers.
         limits: What is refused.
+        hosts: Names that requests may be sent to, as `zoo.serving.origins.allowed_hosts` gives
+            them; None: any.
 
     Returns:
         The application. At its end it answers what is queued.
@@ -199,8 +207,12 @@ def make_app(servables: Mapping[str, "Servable"], limits: Limits | None = None) 
         yield
         await server.close()
 
-    handlers = EXCEPTION_HANDLERS
-    return Starlette(routes=server.routes(), lifespan=lifespan, exception_handlers=handlers)
+    return Starlette(
+        routes=server.routes(),
+        lifespan=lifespan,
+        exception_handlers=EXCEPTION_HANDLERS,
+        middleware=[Middleware(OwnOrigin, hosts=hosts)],
+    )
 
 
 def _definition(name: str, signature: "Signature") -> dict[str, Any]:
