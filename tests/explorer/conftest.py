@@ -1,16 +1,20 @@
 """A server of tiny models and the shipped reader, and a browser that looks at its page."""
 
+import dataclasses
 import shutil
 import threading
 import unittest
 from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 from urllib.parse import urlencode
 
 import pytest
 
 from tests.explorer.offered import MAKERS, load, write_offered
+from zoo.explorer import models
 from zoo.explorer.app import make_explorer
+from zoo.serving.cards import read_card
 from zoo.serving.limits import Limits
 from zoo.serving.load import resolve
 from zoo.serving.running import listen, make_server
@@ -18,24 +22,33 @@ from zoo.serving.servable import Servable
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 TIMEOUT = 120_000  # milliseconds; the machine may have other things to do
+ODD_TASKS = {"odd_task": "constructor", "new_task": "summary\x00 " * 99}
+
+
+def read_odd_card(folder):
+    """A card, with a task that no card may have where the folder is one of those."""
+    card = read_card(folder)
+    return dataclasses.replace(card, task=ODD_TASKS.get(folder.name, card.task))
 
 
 @pytest.fixture(scope="package")
 def address(tmp_path_factory) -> Iterator[str]:
     """Serves in a thread. The shipped reader is loaded as ever, what is "broken" not at all.
 
-    Of two models the task is not known to the page; one of them is the first.
+    Of two models the task is not known to the page; one of them is the first. Cards refuse such
+    tasks, so that they reach the page past its card.
     """
     folder = tmp_path_factory.mktemp("offered")
-    folders = {"odd_task": write_offered(folder, "odd_task", "constructor")}
+    folders = {"odd_task": write_offered(folder, "odd_task")}
     folders |= {name: write_offered(folder, name, task) for name, (task, _) in MAKERS.items()}
-    folders |= {"new_task": write_offered(folder, "new_task", "summary\x00 " * 99)}
+    folders |= {"new_task": write_offered(folder, "new_task")}
     folders |= {"squad_dcn": resolve("squad_dcn"), "broken": write_offered(folder, "broken")}
 
     def load_any(place):
         return Servable(place) if place.name == "squad_dcn" else load(place)
 
-    app = make_explorer(folders, load_any, Limits(maximum_bytes=40_000))
+    with mock.patch.object(models, "read_card", read_odd_card):
+        app = make_explorer(folders, load_any, Limits(maximum_bytes=40_000))
     opened = listen("127.0.0.1", 0)
     server = make_server(app, timeout_seconds=20)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
