@@ -15,7 +15,6 @@ minutes on two CPU cores shared with other work. A run with more than one worker
 bit for bit, since the workers race.
 """
 
-import gzip
 import itertools
 import json
 import sys
@@ -25,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from zoo.text_files import read_lines
 from zoo.training.bounds import Count, NotNegative, Positive, Seed
 from zoo.training.command import start
 
@@ -196,7 +196,7 @@ def read_texts(name: str, data_dir: Path | None) -> list[str]:
         return KNOWN_TEXTS[name](data_dir)
     if not Path(name).is_file():
         raise ValueError(f"texts: expected {', '.join(KNOWN_TEXTS)} or a file, got {name!r}")
-    return [line for line in _lines(Path(name)) if line and not line.isspace()]
+    return [line for line in read_lines(name) if line and not line.isspace()]
 
 
 def _squad(data_dir: Path | None) -> list[str]:
@@ -210,7 +210,7 @@ def _squad(data_dir: Path | None) -> list[str]:
 def _wikitext(data_dir: Path | None) -> list[str]:
     """Returns the paragraphs of WikiText-2's training part, its tokenisation marks undone."""
     paragraphs = []
-    for line in _lines(_find("wikitext-2", "wiki.train.tokens", data_dir)):
+    for line in read_lines(_find("wikitext-2", "wiki.train.tokens", data_dir)):
         if line.strip() and not line.startswith(" ="):
             for mark in "-,.":
                 line = line.replace(f" @{mark}@ ", mark)
@@ -220,8 +220,14 @@ def _wikitext(data_dir: Path | None) -> list[str]:
 
 def _imdb(data_dir: Path | None) -> list[str]:
     """Returns the reviews of IMDb's training part."""
-    lines = _lines(_find("imdb", "train.jsonl", data_dir))
-    return [json.loads(line)["text"].replace("<br />", " ") for line in lines]
+    path = _find("imdb", "train.jsonl", data_dir)
+    reviews = []
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            reviews.append(json.loads(line)["text"].replace("<br />", " "))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ValueError(f"{path}: line {number}: expected a JSON object with text") from error
+    return reviews
 
 
 def _cloze(data_dir: Path | None) -> list[str]:
@@ -247,15 +253,6 @@ def _find(dataset: str, name: str, data_dir: Path | None) -> Path:
             if path.is_file():
                 return path
     raise FileNotFoundError(f"{name}[.gz]: not found in {', '.join(map(str, places))}")
-
-
-def _lines(path: Path) -> list[str]:
-    """Reads the lines of a UTF-8 file, decompressed if its name ends in .gz."""
-    content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    try:
-        return content.decode("utf-8").removesuffix("\n").split("\n")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: expected UTF-8 text, {error}") from None
 
 
 if __name__ == "__main__":

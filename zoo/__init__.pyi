@@ -11,6 +11,7 @@ from . import plots as plots
 from . import serving as serving
 from . import tasks as tasks
 from . import text as text
+from . import text_files as text_files
 from . import training as training
 from .models.aoa import AttentionOverAttentionReader as AttentionOverAttentionReader
 from .models.dcn import DynamicCoattentionNetwork as DynamicCoattentionNetwork

@@ -1,5 +1,6 @@
 """Questions of the command line and of standard input, and what comes out."""
 
+import gzip
 import json
 import struct
 from pathlib import Path
@@ -60,6 +61,59 @@ def test_a_reader_answers_from_a_file(zoo_command, context_file):
     assert said.out == "Ida Moreau\n"
 
 
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("name", ["context.txt", "context.txt.gz"])
+def test_offsets_fit_the_bytes_of_the_file(zoo_command, tmp_path, mark, end, name):
+    lines = ["The lighthouse stood dark.", "Its lamp was", "repaired by Ida", "Moreau.", ""]
+    content = mark + end.join(lines).encode()
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    question = ["--question", "Who repaired the lamp?"]
+    _, said = zoo_command("run", "squad_dcn", *question, "--context-file", path, "--json")
+    row = json.loads(said.out)
+    assert row["answer"] == f"Ida{end}Moreau"
+    assert content[row["start"] : row["end"]] == row["answer"].encode()
+    assert content[row["end_per_iteration"][-1] - 6 :].startswith(b"Moreau")
+    assert content[row["start_per_iteration"][-1] :].startswith(b"Ida")
+    assert row["context_tokens"][0] == "The"
+
+
+def test_a_broken_off_file_is_named(zoo_command, tmp_path):
+    path = tmp_path / "context.txt.gz"
+    path.write_bytes(gzip.compress(CONTEXT.encode())[:-9])
+    code, _ = zoo_command("run", "squad_dcn", "--question", "Who?", "--context-file", path)
+    assert code.startswith(f"error: --context-file: {path}: not a complete gzip file")
+
+
+def test_a_byte_order_mark_is_no_part_of_standard_input(zoo_command):
+    mark = b"\xef\xbb\xbf"
+    text = b"the cat sat on the\r\nthe cat"
+    plain = zoo_command("run", "wikitext_lstmn", "--json", lines=text)
+    assert zoo_command("run", "wikitext_lstmn", "--json", lines=mark + text) == plain
+    both = json.dumps({"question": "Who repaired the lamp?", "context": CONTEXT}).encode()
+    _, said = zoo_command("run", "squad_dcn", lines=mark + both + b"\r\n")
+    assert said.out == "Ida Moreau\n"
+    who = ["--question", "Who repaired the lamp?", "--json"]
+    _, said = zoo_command("run", "squad_dcn", *who, lines=mark + f"{CONTEXT}\n".encode() * 2)
+    rows = [json.loads(line) for line in said.out.splitlines()]
+    first = CONTEXT.index("Ida")
+    assert [row["start"] for row in rows] == [first + 3, first]  # counted from the line's beginning
+
+
+def test_a_byte_order_mark_is_no_part_of_a_document(zoo_command, tmp_path):
+    text = b"Nell met a fox .\r\nNell fed the fox .\r\nThe fox thanked her .\r\n"
+    answers = []
+    for mark in (b"", b"\xef\xbb\xbf"):
+        (tmp_path / "document.txt").write_bytes(mark + text)
+        query = ["--query", "XXXXX fed the fox .", "--candidates", "Nell", "--candidates", "fox"]
+        document = ["--document-file", tmp_path / "document.txt", "--json"]
+        _, said = zoo_command("run", "cloze_aoa", *query[:2], *document)
+        answers.append(json.loads(said.out))
+    assert answers[0] == answers[1]
+    assert answers[0]["document_tokens"][0] == "Nell"
+
+
 def test_what_is_missing_comes_from_standard_input(zoo_command, context_file):
     who = "Who repaired the lamp of the lighthouse?"
     _, said = zoo_command(
@@ -85,7 +139,7 @@ def test_what_is_missing_comes_from_standard_input(zoo_command, context_file):
         (
             ["squad_dcn", "--context-file", "/bin/true"],
             b"",
-            "--context-file: /bin/true is not UTF-8",
+            "--context-file: /bin/true: line 1 is not UTF-8",
         ),
         (["squad_dcn", "--context", "a", "--context-file", "b"], b"", "must not be given both"),
     ],

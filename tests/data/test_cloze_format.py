@@ -131,6 +131,8 @@ def test_question_files_of_cnn_become_rows_in_the_order_of_their_names(tmp_path)
     [
         ("@placeholder left", "somebody left", 5, "a query with @placeholder once"),
         ("@placeholder left", "@placeholder @placeholder", 5, "a query with @placeholder once"),
+        ("@placeholder left", "@placeholders left", 5, "a query with @placeholder once"),
+        ("@placeholder", "@placeholder-@placeholder", 5, "a query with @placeholder once"),
         ("\n\n@entity1\n\n", "\n\nAda\n\n", 7, "an entity, got 'Ada'"),
         ("\n\n@placeholder", "\n@placeholder", 4, "an empty line after the document"),
         ("http://example.org/1", "", 1, "the address"),
@@ -140,6 +142,28 @@ def test_question_files_of_cnn_become_rows_in_the_order_of_their_names(tmp_path)
 def test_a_malformed_file_of_cnn_is_named_with_its_line(tmp_path, old, new, line, expected):
     with pytest.raises(ValueError, match=rf"b.question: line {line}: expected {expected}"):
         cnn(tmp_path, CNN.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("@placeholder-based", "XXXXX -based"),
+        ("pro-@placeholder", "pro- XXXXX"),
+        ("'@placeholder's'", "' XXXXX 's'"),
+        ("@placeholder", "XXXXX"),
+        ("@placeholder @placeholder-based", "XXXXX @placeholder-based"),
+    ],
+)
+def test_a_placeholder_within_a_word_is_set_apart(tmp_path, written, read):
+    frame = cnn(tmp_path, CNN.replace("@placeholder left", f"{written}  firms left"))
+    assert frame["query"].tolist() == [f"{read} firms left @entity2"]
+
+
+def test_so_is_that_of_the_childrens_book_test(tmp_path):
+    frame = read(tmp_path, block(last=LAST.replace(PLACEHOLDER, f"{PLACEHOLDER}-like")))
+    assert frame["query"].tolist() == [f"A {PLACEHOLDER} -like barks ."]
+    kept = f"A  {PLACEHOLDER}\u00a0barks ."  # and nothing else is changed
+    assert read(tmp_path, block(last=LAST.replace(QUESTION.query, kept)))["query"][0] == kept
 
 
 def test_of_cnn_too_an_answer_may_not_be_in_the_document(tmp_path):

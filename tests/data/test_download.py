@@ -310,3 +310,11 @@ def test_checksum_reports_and_does_not_judge(tmp_path: Path) -> None:
     # Of a file that is offered compressed, the compressed bytes count.
     offered = file._replace(name="mice.txt.gz", sha256=file_sha256(packed))
     assert checksum(packed, offered).official
+
+
+def test_of_a_broken_off_file_there_is_no_checksum(tmp_path: Path) -> None:
+    path = tmp_path / "mice.txt.gz"
+    path.write_bytes(gzip.compress(CONTENT)[:-5])
+    with pytest.raises(ValueError, match=r"mice\.txt\.gz: not a complete gzip file"):
+        checksum(path, remote("http://127.0.0.1/"))
+    assert file_sha256(path) == hashlib.sha256(path.read_bytes()).hexdigest()

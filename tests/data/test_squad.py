@@ -1,5 +1,6 @@
 """The SQuAD reader: what it reads, and that a broken file names the place."""
 
+import codecs
 import copy
 import gzip
 import json
@@ -12,6 +13,7 @@ import pytest
 
 from zoo.data import squad
 from zoo.data.squad import SQUAD_FILES, find_squad, read_squad
+from zoo.metrics.squad import evaluate_squad
 
 CONTEXT = "Zoë keeps 😀 bees. She sells honey in Bergen."
 
@@ -110,7 +112,7 @@ def _paragraph(value: dict[str, Any]) -> dict[str, Any]:
         (lambda v: v.update(data={}), "data: expected a list, got {}"),
         (lambda v: v.update(data=[]), "data: holds no question"),
         (lambda v: v.update(data=[7]), "data[0]: expected an object, got 7"),
-        (lambda v: v["data"][1].pop("title"), "data[1].title: missing"),
+        (lambda v: v["data"][1].update(title=7), "data[1].title: expected a string, got 7"),
         (lambda v: v["data"][1].pop("paragraphs"), "data[1].paragraphs: missing"),
         (lambda v: _paragraph(v).pop("context"), "data[0].paragraphs[0].context: missing"),
         (
@@ -123,8 +125,14 @@ def _paragraph(value: dict[str, Any]) -> dict[str, Any]:
             "data[0].paragraphs[0].qas[1].question: missing",
         ),
         (
-            lambda v: _paragraph(v)["qas"][1].update(id=5),
-            "data[0].paragraphs[0].qas[1].id: expected a string, got 5",
+            lambda v: _paragraph(v)["qas"][1].update(id=5.5),
+            "data[0].paragraphs[0].qas[1].id: expected a string, got 5.5",
+        ),
+        (lambda v: _paragraph(v)["qas"][1].pop("id"), "data[0].paragraphs[0].qas[1].id: missing"),
+        (lambda v: _paragraph(v)["qas"].insert(0, 7), "data[0].paragraphs[0].qas[0]: expected an"),
+        (
+            lambda v: [q.update(id=i) for q, i in zip(_paragraph(v)["qas"], (1, "1"), strict=True)],
+            "two questions have the id '1'",
         ),
         (
             lambda v: _paragraph(v)["qas"][1].update(id="q1"),
@@ -154,6 +162,27 @@ def test_a_wrong_value_names_file_and_place(tmp_path: Path, spoil: Spoil, messag
     path = write(tmp_path / "broken.json", value)
     with pytest.raises(ValueError, match=re.escape(f"{path}: {message}")):
         read_squad(path)
+
+
+def test_titles_may_be_absent_and_ids_be_numbers(tmp_path: Path) -> None:
+    value = document()
+    del value["data"][0]["title"]
+    value["data"][1]["title"] = None
+    questions = [q for article in value["data"] for q in article["paragraphs"][0]["qas"]]
+    for number, question in enumerate(questions):
+        question["id"] = number
+    frame = read_squad(write(tmp_path / "train.json", value))
+    assert frame["title"].tolist() == ["", "", ""]
+    assert frame["id"].tolist() == ["0", "1", "2"]  # predictions are keyed by strings
+    answers = {"0": "bees", "1": "in Bergen", "2": "wasps"}
+    assert evaluate_squad(answers, frame)["exact_match"] == pytest.approx(200 / 3)
+
+
+def test_a_byte_order_mark_is_no_json(tmp_path: Path) -> None:
+    plain = write(tmp_path / "train.json", document())
+    marked = tmp_path / "marked.json"
+    marked.write_bytes(codecs.BOM_UTF8 + plain.read_bytes())
+    assert read_squad(marked).equals(read_squad(plain))
 
 
 def test_a_huge_wrong_value_is_shown_in_short(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Links out of attention, the Pharaoh format and the alignment error rate, by hand."""
 
+import gzip
 import re
 from pathlib import Path
 
@@ -138,8 +139,69 @@ def test_malformed_lines_are_named(tmp_path: Path, word: str) -> None:
 def test_bytes_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "gold.txt"
     path.write_bytes(b"0-0\n\xff\n")
-    with pytest.raises(ValueError, match=r"gold\.txt: not UTF-8"):
+    with pytest.raises(ValueError, match=r"gold\.txt: line 2 is not UTF-8: byte 0xff"):
         read_pharaoh(path)
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_only_line_feeds_end_a_line(tmp_path: Path, mark: str) -> None:
+    """As of parallel text, whose lines the alignments belong to."""
+    expected = [annotation({(0, 0), (1, 1)}, {(0, 0), (1, 1)}), annotation({(2, 2)}, {(2, 2)})]
+    path = tmp_path / "gold.txt.gz"
+    for end in ("\n", "\r\n"):
+        text = f"{mark}0-0\r1-1{end}2-2{end}"
+        path.write_bytes(gzip.compress(text.encode()))
+        assert read_pharaoh(path) == read_pharaoh(text.split("\n")[:2]) == expected
+    path.write_bytes(path.read_bytes()[:-5])
+    with pytest.raises(ValueError, match=r"gold\.txt\.gz: not a complete gzip file"):
+        read_pharaoh(path)
+
+
+def test_files_may_count_from_one(tmp_path: Path) -> None:
+    expected = read_pharaoh(["0-0 1p2", "", "3-1"])
+    assert read_pharaoh(["1-1 2p3", "", "4-2"], first=1) == expected
+    path = tmp_path / "out.txt"
+    write_pharaoh(path, expected, first=1)
+    assert path.read_text() == "1-1 2p3\n\n4-2\n"
+    assert read_pharaoh(path, first=1, lengths=[(2, 3), (0, 0), (4, 2)]) == expected
+    for word in ("0-1", "1p0"):
+        with pytest.raises(ValueError, match=f"line 2: expected positions from 1, got '{word}'"):
+            read_pharaoh(["1-1", f"2-2 {word}"], first=1)
+    for first in (2, -1, None):
+        with pytest.raises(ValueError, match=f"first: expected 0 or 1, got {first}"):
+            read_pharaoh([], first=first)
+        with pytest.raises(ValueError, match=f"first: expected 0 or 1, got {first}"):
+            write_pharaoh(path, [], first=first)
+
+
+@pytest.mark.parametrize(("link", "length"), [("2-0", (2, 2)), ("0p2", (3, 2)), ("0-0", (0, 1))])
+def test_an_index_that_equals_the_length_is_refused(link: str, length: tuple[int, int]) -> None:
+    """So much of a file that counts from 1 can be told for sure."""
+    lines, lengths = ["0-0", link], [(1, 1), length]
+    message = rf"sentence pair 2: link {link.replace('p', '-')} lies outside of {length[0]} source "
+    with pytest.raises(ValueError, match=f"lines: {message}.* first=1"):
+        read_pharaoh(lines, lengths=lengths)
+    read = read_pharaoh(lines)
+    for name, corpus in (
+        ("references", ([set(), set()], read)),
+        ("hypotheses", ([pair.possible for pair in read], read_pharaoh(["0-0", ""]))),
+    ):
+        with pytest.raises(ValueError, match=f"{name}: {message}"):
+            aer(*corpus, lengths=lengths)
+    assert aer([{(0, 0)}], [annotation({(0, 0)}, set())], lengths=[(1, 1)]) == 0.0
+    with pytest.raises(ValueError, match="expected one for each of the 2 lines, got 1"):
+        read_pharaoh(lines, lengths=[(1, 1)])
+
+
+def test_a_corpus_without_a_first_token_is_told(recwarn: pytest.WarningsRecorder) -> None:
+    ones = ["1-1 2-3", ""] * 10
+    read_pharaoh(ones[:-2])
+    read_pharaoh(ones, first=1)
+    read_pharaoh([*ones, "3-0"])
+    read_pharaoh(ones, lengths=[(3, 4)] * 20)
+    assert not list(recwarn)
+    with pytest.warns(UserWarning, match="lines: none of 10 alignments has the position 0"):
+        read_pharaoh(ones)
 
 
 def test_write_pharaoh(tmp_path: Path) -> None:

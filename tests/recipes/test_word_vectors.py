@@ -52,6 +52,8 @@ def test_text_files(tmp_path):
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     assert read_texts(str(plain), None) == ["one two", "thré\u2028e"]
     assert read_texts(str(packed), None) == read_texts(str(plain), None)
+    plain.write_bytes("\ufeffone two\r\n\r\n \r\nthré\u2028e\r\n".encode())
+    assert read_texts(str(plain), None) == read_texts(str(packed), None)
 
 
 def test_errors_name_the_text(tmp_path, data_dir):
@@ -62,8 +64,16 @@ def test_errors_name_the_text(tmp_path, data_dir):
     with pytest.raises(FileNotFoundError, match=r"train\.jsonl\[\.gz\]: not found in .*nowhere"):
         read_texts("imdb", tmp_path / "nowhere")
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
-    with pytest.raises(ValueError, match=r"latin\.txt: expected UTF-8 text"):
+    with pytest.raises(ValueError, match=r"latin\.txt: line 1 is not UTF-8: byte 0xe9"):
         read_texts(str(tmp_path / "latin.txt"), None)
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(b"one two\n" * 99)[:-9])
+    with pytest.raises(ValueError, match=r"cut\.gz: not a complete gzip file"):
+        read_texts(str(tmp_path / "cut.gz"), None)
+    for line in ("{", "[]", '{"text": 1}', "{}"):
+        with gzip.open(data_dir / "imdb/train.jsonl.gz", "wt") as file:
+            file.write(f'{{"text": "Good."}}\n{line}\n')
+        with pytest.raises(ValueError, match=r"train\.jsonl\.gz: line 2: expected a JSON object"):
+            read_texts("imdb", data_dir)
 
 
 def test_sentences_are_folded_tokens():

@@ -1,4 +1,5 @@
 import gzip
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from zoo.text.vectors import (
     scale_to_norm,
     write_vectors,
 )
+from zoo.text.vocabulary import write_vocabulary
 
 
 @pytest.fixture
@@ -73,13 +75,20 @@ def test_keep_leaves_others_out(file):
         ("a 1 2\nb 3 nan\n", "line 2: expected 2 finite values"),
         ("a 1 2\nb 1e99 4\n", "line 2: expected 2 finite values"),
         ("a 1 2\nb  4\n", "line 2: expected 2 finite values"),
-        ("a 1 2\n 3 4\n", "line 2: the word is empty"),
+        (" 1 2\n</s> 3 4\n", "no line has a word"),
         (b"a 1 2\n\xff 3 4\n", "line 2: word is not valid UTF-8"),
         ("3 2\na 1 2\nb 3 4\n", "the header announces 3 vectors, the file has 2"),
         ("1 2\na 1 2\nb 3 4\n", "the header announces 1 vectors, the file has 2"),
         ("", "line 1: expected a word and its values, got an empty file"),
         ("\n\n", "line 1: expected a word and its values"),
         ("hello\nworld\n", "line 1: expected a word and its values"),
+        ("0 300\n", "line 2: expected a word and its values, got the end of the file"),
+        ("400000 300\n", "line 2: expected a word and its values, got the end of the file"),
+        (f"{10**18} 2\na 1 2\n", f"the header announces {10**18} vectors, the file has 1"),
+        (f"1 {10**18}\na 1 2\n", f"line 2: expected a word and {10**18} values, got 3 fields"),
+        (f"1 {10**19}\na 1 2\n", f"line 2: expected a word and {10**19} values, got 3 fields"),
+        (f"0 {10**19}\n", "line 2: expected a word and its values, got the end of the file"),
+        ("9" * 5000 + " 2\na 1 2\n", "line 1: the header announces no possible number"),
         ("2 0\na\nb\n", "line 1: expected a word and its values, got no value"),
     ],
 )
@@ -88,6 +97,55 @@ def test_broken_files_name_the_line(file, content, message):
     with pytest.raises(ValueError, match=message) as error:
         read_vectors(path)
     assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize("header", ["", "7 2\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_words_that_no_vocabulary_can_hold_are_left_out(file, header, mark, tmp_path):
+    """Of word2vec.c and fastText (`</s>`), of GloVe's tool (`<unk>`), and of odd conversions."""
+    lines = ["</s> 9 9", "the 1 2", " 9 9", "<unk> 9 9", "cr\rlf 9 9", "<s> 9 9", "cat 3 4"]
+    path = file(mark + header + "\n".join(lines) + "\n")
+    words, matrix = read_vectors(path)
+    assert (words, matrix.tolist()) == (["the", "cat"], [[1, 2], [3, 4]])
+    assert read_vectors(path, keep=["</s>", "cat", ""]).words == ["cat"]
+    assert read_vectors(path, maximum=2).words == ["the", "cat"]
+    write_vocabulary(tmp_path / "vocabulary.txt", words)
+
+
+@pytest.mark.parametrize("name", ["vectors.txt", "vectors.txt.gz"])
+def test_the_first_words_are_kept_and_the_rest_is_counted(file, name):
+    lines = [f"w{i} {i} {-i}\n" for i in range(9000)]
+    for maximum in (1, 99, 100, 4096, 4097, 8999, 9000, 9001):
+        words, matrix = read_vectors(file("9000 2\n" + "".join(lines), name), maximum=maximum)
+        assert words == [f"w{i}" for i in range(min(maximum, 9000))]
+        np.testing.assert_array_equal(matrix, [[i, -i] for i in range(len(words))])
+    for announced in (8999, 9001):
+        with pytest.raises(ValueError, match=f"announces {announced} vectors, the file has 9000"):
+            read_vectors(file(f"{announced} 2\n" + "".join(lines), name), maximum=5)
+    with pytest.raises(ValueError, match="maximum must be positive, got 0"):
+        read_vectors(file("".join(lines)), maximum=0)
+
+
+def test_memory_is_a_small_multiple_of_what_is_kept(file):
+    values = " 0.25" * 20
+    path = file("".join(f"word{i}{values}\n" for i in range(60_000)))  # 4.8 MB as float32
+    tracemalloc.start()
+    try:
+        read_vectors(path, maximum=100)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2_500_000  # two chunks of lines; all words and values would be 15 MB
+
+
+@pytest.mark.parametrize("maximum", [None, 3])
+def test_a_broken_off_file_is_refused_by_its_name(file, maximum):
+    path = file("".join(f"w{i} {i} 0.5\n" for i in range(20_000)), "vectors.txt.gz")
+    whole = path.read_bytes()
+    for broken in (whole[: len(whole) // 2], whole[:-4], whole[:5], b"a 1 2\n"):
+        path.write_bytes(broken)
+        with pytest.raises(ValueError, match=r"vectors\.txt\.gz: not a complete gzip file"):
+            read_vectors(path, maximum=maximum)
 
 
 def test_broken_line_far_from_the_start(file):

@@ -115,6 +115,8 @@ def test_write_refuses_words_and_leaves_the_old_file(path, words, message):
         ("the\ncat\n", "must start with the lines"),
         ("", "must start with the lines"),
         ("<pad>\n<unk>\n<s>\n</s>\ncat\ncat\n", "words must be distinct, got 'cat'"),
+        ("<pad>\n<unk>\n<s>\n</s>\na\rb\n", r"on one line, got 'a\\rb'"),
+        ("<pad>\n<unk>\n<s>\n</s>\n\ncat\n", "words must be non-empty .*, got ''"),
     ],
 )
 def test_broken_files_are_refused(tmp_path, content, message):
@@ -123,3 +125,14 @@ def test_broken_files_are_refused(tmp_path, content, message):
     with pytest.raises(ValueError, match=message) as error:
         Vocabulary(path)
     assert str(path) in str(error.value)
+
+
+def test_line_ends_and_a_byte_order_mark_change_no_id(tmp_path):
+    """The graph reads the file by itself: it and Python must agree what a line is."""
+    path = tmp_path / "words.txt"
+    lines = [*SPECIAL_WORDS, "cat", "a\u2028b", "dog"]
+    for mark, end in (("", "\n"), ("", "\r\n"), ("\ufeff", "\n"), ("\ufeff", "\r\n")):
+        path.write_bytes((mark + "".join(line + end for line in lines)).encode())
+        vocabulary = Vocabulary(path)
+        assert vocabulary.words == lines
+        assert vocabulary.ids(tf.constant(lines)).numpy().tolist() == [1, 1, 1, 1, 4, 5, 6]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from zoo.cli.questions import Question, choose_signature, examples, left_to_input, scalars
 from zoo.cli.quiet import without_collector, without_greetings, without_keras
 from zoo.serving.load import resolve
+from zoo.text_files import FileText
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 _ROWS = 32  # examples asked at a time
 # What is written of an answer, the first of these that a model gives.
 _ANSWERS = ("translation", "answer", "label", "next_tokens")
+
+_OFFSETS = ("start", "end", "start_per_iteration", "end_per_iteration")
+"""Outputs that are byte offsets into the context."""
 
 
 @dataclasses.dataclass
@@ -88,7 +92,7 @@ def _ask(
             }
             if "candidates" in columns:
                 columns["candidates"] = _padded(columns["candidates"])
-            yield servable.ask(columns | same, name)
+            yield _count_from_files(servable.ask(columns | same, name), batch)
 
 
 def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
@@ -101,7 +105,20 @@ def _bytes(value: Any) -> Any:
     """Text as it came, bytes that are no UTF-8 included."""
     if isinstance(value, list):
         return [_bytes(item) for item in value]
+    if isinstance(value, FileText):
+        return _bytes(value.text)
     return value.encode("utf-8", "surrogateescape")
+
+
+def _count_from_files(
+    outputs: dict[str, "np.ndarray"], batch: list[dict[str, Any]]
+) -> dict[str, "np.ndarray"]:
+    """Counts byte offsets into contexts from the first byte of the files that hold them."""
+    contexts = [example.get("context") for example in batch]
+    first = [context.first_byte if isinstance(context, FileText) else 0 for context in contexts]
+    # Transposed, the batch is the last axis of each.
+    counted = {name: (outputs[name].T + first).T for name in _OFFSETS if name in outputs}
+    return outputs | counted if any(first) else outputs
 
 
 def _padded(rows: list[list[bytes]]) -> list[list[bytes]]:

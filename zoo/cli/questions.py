@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from zoo.serving.cards import CARD_FILE, read_card
+from zoo.text_files import FileText, iterate_lines, read_text
 
 if TYPE_CHECKING:
     from zoo.serving.servable import Servable, Signature
@@ -32,11 +33,12 @@ class Question:
     context: str | None = None
     """The text in which the answer is."""
     context_file: Path | None = None
-    """File with the context, in UTF-8."""
+    """File with the context, in UTF-8, compressed if its name ends in .gz. Byte offsets count from
+    the beginning of what it holds."""
     document: str | None = None
     """Of cloze questions: the text whose word fills the blank."""
     document_file: Path | None = None
-    """File with the document, in UTF-8."""
+    """File with the document, in UTF-8, compressed if its name ends in .gz."""
     query: str | None = None
     """Of cloze questions: a sentence in which XXXXX is the blank."""
     candidates: tuple[str, ...] = ()
@@ -51,10 +53,10 @@ class Question:
     """Of translations: exponent of the length by which scores are divided."""
 
     def given(self) -> dict[str, Any]:
-        """The inputs that the options give: name -> value of one example.
+        """The inputs that the options give: name -> value of one example, a `FileText` of a file.
 
         Raises:
-            ValueError: An input twice, or a file that is not UTF-8.
+            ValueError: An input twice, or a file that is not UTF-8 or not complete.
             OSError: A file cannot be read.
         """
         names = {field.name for field in dataclasses.fields(Question)} - {"name", "text"}
@@ -66,9 +68,9 @@ class Question:
             if found[side] is not None:
                 raise ValueError(f"--{side} and --{side}-file must not be given both")
             try:
-                found[side] = file.read_text(encoding="utf-8")
-            except UnicodeDecodeError as error:
-                raise ValueError(f"--{side}-file: {file} is not UTF-8: {error}") from error
+                found[side] = read_text(file)
+            except ValueError as error:
+                raise ValueError(f"--{side}-file: {error}") from error
         found["candidates"] = list(self.candidates) or None
         return {name: value for name, value in found.items() if value is not None}
 
@@ -113,7 +115,8 @@ def examples(
 ) -> Iterator[dict[str, Any]]:
     """What is asked: one example of the options, one a text, or one a line of standard input.
 
-    A line is the one input that is missing; where several are, a JSON object that names them.
+    A line is the one input that is missing, a `FileText`; where several are, a JSON object that
+    names them.
 
     Raises:
         ValueError: A line that does not say what is missing; names its number.
@@ -140,15 +143,16 @@ def left_to_input(question: Question, given: dict[str, Any], signature: "Signatu
     return [name for name in batched if name not in given and not question.text]
 
 
-def _lines() -> Iterator[str]:
+def _lines() -> Iterator[FileText]:
     """Lines of standard input. Bytes that are not UTF-8 are the model's to judge."""
-    for line in sys.stdin.buffer:
-        yield line.decode("utf-8", "surrogateescape").removesuffix("\n").removesuffix("\r")
+    for first_byte, line in iterate_lines(sys.stdin.buffer):
+        yield FileText(line.decode("utf-8", "surrogateescape"), first_byte)
 
 
-def _read_line(line: str, number: int, missing: list[str]) -> dict[str, Any]:
+def _read_line(read: FileText, number: int, missing: list[str]) -> dict[str, Any]:
     if len(missing) == 1 and missing[0] in _LINE_INPUTS:
-        return {missing[0]: line}
+        return {missing[0]: read}
+    line = read.text
     names = ", ".join(missing)
     try:
         values = json.loads(line)

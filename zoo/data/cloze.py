@@ -15,7 +15,7 @@ from typing import Literal, get_args
 from zoo.data.cloze_books import Kind, questions_from_text
 from zoo.data.cloze_format import SENTENCES, Question, write_cbt
 from zoo.data.download import RemoteFile, data_directories, locate
-from zoo.data.parallel import read_lines
+from zoo.text_files import read_lines
 
 ClozeSet = Literal["cloze", "cbt"]
 SPLITS = ("train", "valid", "test")

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from zoo.data.parallel import read_lines
 from zoo.files import whole_file
+from zoo.text_files import read_lines
 
 PLACEHOLDER = "XXXXX"
 """The word of a query that stands for the blank."""
@@ -58,7 +58,7 @@ def read_cbt(path: str | os.PathLike[str]) -> pd.DataFrame:
 
     Returns:
         One row a question, see `questions_frame`. A document has a sentence a line; the query holds
-        `PLACEHOLDER` once.
+        `PLACEHOLDER` once, set apart where the file has it within a word such as `XXXXX-like`.
 
     Raises:
         ValueError: The file holds no question, or a block that is none; names the file, the line
@@ -138,8 +138,8 @@ def _block(lines: list[str], first: int, path: str | os.PathLike[str]) -> Questi
     if len(fields) != 4 or fields[2].strip():
         raise _malformed(path, at, "query, answer, nothing and candidates between tabs", last)
     query, answer, _, listed = (field.strip() for field in fields)
+    query = _read_query(query, PLACEHOLDER, path, at)
     candidates = [candidate.strip() for candidate in listed.split("|")]
-    _check_query(query, PLACEHOLDER, path, at)
     if not answer or answer not in candidates:
         raise _malformed(path, at, f"the answer {answer!r} among the candidates", listed)
     if not all(candidates):
@@ -160,7 +160,7 @@ def _cnn_question(path: Path) -> Question:
         if at + 1 < len(lines) and lines[at + 1].strip():
             raise _malformed(path, at + 1, f"an empty line after the {name}", lines[at + 1])
     _, document, query, answer = (lines[2 * n].strip() for n in range(len(_CNN_PARTS)))
-    _check_query(query, _CNN_PLACEHOLDER, path, 4)
+    query = _read_query(query, _CNN_PLACEHOLDER, path, 4)
     words = document.split()
     if not _ENTITY.fullmatch(answer):
         raise _malformed(path, 6, "an entity", answer)
@@ -170,9 +170,18 @@ def _cnn_question(path: Path) -> Question:
     return Question(document, " ".join(blank), answer, candidates)
 
 
-def _check_query(query: str, placeholder: str, path: str | os.PathLike[str], line: int) -> None:
-    if query.split().count(placeholder) != 1:
+def _read_query(query: str, placeholder: str, path: str | os.PathLike[str], line: int) -> str:
+    """The query with its placeholder, once, as a word.
+
+    Where it is but a part of one, such as `@placeholder-based`, it is set apart.
+    """
+    apart = query
+    if placeholder not in query.split():
+        apart = re.sub(rf"(?<!\w){placeholder}(?!\w)", f" {placeholder} ", query)
+        apart = " ".join(apart.split())
+    if apart.split().count(placeholder) != 1:
         raise _malformed(path, line, f"a query with {placeholder} once", query)
+    return apart
 
 
 def _malformed(path: str | os.PathLike[str], line: int, expected: str, text: str) -> ValueError:

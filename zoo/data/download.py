@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from zoo.data.pacing import open_url
 from zoo.files import whole_file
+from zoo.text_files import gzip_errors
 
 _CHUNK_BYTES = 1 << 20
 _TIMEOUT_SECONDS = 30.0
@@ -162,8 +163,12 @@ def checksum(path: str | Path, remote: RemoteFile) -> Checksum:
 
 
 def file_sha256(path: str | Path, *, decompress: bool = False) -> str:
-    """The SHA-256 of a file, hexadecimal; with `decompress`, of what a gzip file holds."""
-    with gzip.open(path, "rb") if decompress else open(path, "rb") as file:
+    """The SHA-256 of a file, hexadecimal; with `decompress`, of what a gzip file holds.
+
+    Raises:
+        ValueError: The file is to be decompressed, and is not complete.
+    """
+    with gzip_errors(path), gzip.open(path) if decompress else open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

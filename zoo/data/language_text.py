@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from zoo.data.download import RemoteFile, data_directories, locate
-from zoo.data.parallel import read_lines
+from zoo.text_files import read_lines
 
 SPLITS = ("train", "valid", "test")
 LAYOUTS = {

@@ -1,21 +1,20 @@
-r"""Parallel text as a pandas frame: two files of which line i translates line i, or a table.
+"""Parallel text as a pandas frame: two files of which line i translates line i, or a table.
 
 A line that is missing or too many in one file shifts all that follow, and a model trains on shifted
 pairs without complaint. So whatever does not fit is reported with its place: different numbers of
 lines, empty lines, bytes that are not UTF-8, rows of a table with other columns than the first.
 
-Lines end in "\n" or "\r\n"; the last one may lack its end. Nothing else ends a line: U+2028 and
-other characters that Python's `splitlines` knows do occur within sentences.
+What a line is, `zoo.text_files` says.
 """
 
-import gzip
 import os
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 import pandas as pd
+
+from zoo.text_files import read_lines
 
 EmptyLines: TypeAlias = Literal["error", "drop"]
 
@@ -103,38 +102,6 @@ def read_parallel_tsv(
     return _frame(
         [row[source] for row in pairs], [row[target] for row in pairs], numbers, places, empty
     )
-
-
-def read_lines(path: str | os.PathLike[str]) -> list[str]:
-    """Reads the lines of a UTF-8 file, compressed if its name ends in `.gz`.
-
-    Args:
-        path: The file. A byte-order mark at its beginning is no text.
-
-    Returns:
-        At least one line, without line breaks.
-
-    Raises:
-        ValueError: The file is empty, not complete, or not UTF-8; says which line is not.
-    """
-    path = Path(path)
-    content = path.read_bytes()
-    if path.suffix == ".gz":
-        try:
-            content = gzip.decompress(content)
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise ValueError(f"{path}: not a complete gzip file: {error}") from error
-    if not content:
-        raise ValueError(f"{path}: the file is empty; expected a sentence a line")
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(
-            f"{path}: line {line} is not UTF-8: byte 0x{content[error.start]:02x}, {error.reason}"
-        ) from error
-    lines = text.removeprefix("\ufeff").removesuffix("\n").split("\n")
-    return [line.removesuffix("\r") for line in lines]
 
 
 def _frame(

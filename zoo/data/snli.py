@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from zoo.data.download import RemoteFile, data_directories, locate
-from zoo.data.parallel import read_lines
+from zoo.text_files import read_lines
 
 SPLITS = ("train", "dev", "test")
 LABELS = ("entailment", "neutral", "contradiction")

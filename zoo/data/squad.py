@@ -9,9 +9,7 @@ first character in the context. Every value is checked as it is read: a file tha
 converted says where it is wrong instead of failing hours later in training.
 """
 
-import gzip
 import json
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -19,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 import pandas as pd
 
 from zoo.data.download import RemoteFile, find_file
+from zoo.text_files import read_content
 
 SQUAD_FILES = {
     "train": RemoteFile(
@@ -81,9 +80,10 @@ def read_squad(path: str | Path) -> pd.DataFrame:
         path: JSON file in the format of `train-v1.1.json`, or the same compressed (`.gz`).
 
     Returns:
-        One row a question, in the order of the file: `id`, `title`, `context`, `question`
-        (strings), `answers` (list of strings) and `answer_starts` (list of integers: CHARACTERS
-        from the beginning of the context). Rows of one paragraph repeat its context.
+        One row a question, in the order of the file: `id` (a string, where the file has an integer
+        too), `title` ("" where there is none), `context`, `question` (strings), `answers` (list of
+        strings) and `answer_starts` (list of integers: CHARACTERS from the beginning of the
+        context). Rows of one paragraph repeat its context.
         `frame.attrs["wrong_answer_starts"]` is the number of answers for which
         `context[start : start + len(text)] != text`.
 
@@ -108,12 +108,7 @@ def read_squad(path: str | Path) -> pd.DataFrame:
 
 def _load_json(path: Path) -> Any:
     """Parses a JSON file, compressed if its name ends in .gz."""
-    try:
-        content = path.read_bytes()
-        if path.suffix == ".gz":
-            content = gzip.decompress(content)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ValueError(f"{path}: not a complete gzip file: {error}") from error
+    content = read_content(path)
     if not content.strip():
         raise ValueError(f"{path}: the file is empty; expected SQuAD 1.1 JSON")
     try:
@@ -128,7 +123,9 @@ def _rows(document: Any) -> Iterator[_Row]:
     _check(document, dict, "the top level")
     for a, article in enumerate(_field(document, "data", list, "")):
         place = f"data[{a}]"
-        title = _field(article, "title", str, place)
+        _check(article, dict, place)
+        has_title = article.get("title") is not None
+        title = _field(article, "title", str, place) if has_title else ""
         for p, paragraph in enumerate(_field(article, "paragraphs", list, place)):
             yield from _paragraph_rows(paragraph, title, f"{place}.paragraphs[{p}]")
 
@@ -138,7 +135,7 @@ def _paragraph_rows(paragraph: Any, title: str, place: str) -> Iterator[_Row]:
     context = _field(paragraph, "context", str, place)
     for q, item in enumerate(_field(paragraph, "qas", list, place)):
         where = f"{place}.qas[{q}]"
-        identifier = _field(item, "id", str, where)
+        identifier = _identifier(item, where)
         question = _field(item, "question", str, where)
         answers = _field(item, "answers", list, where)
         if not answers:
@@ -148,6 +145,13 @@ def _paragraph_rows(paragraph: Any, title: str, place: str) -> Iterator[_Row]:
             texts.append(_field(answer, "text", str, f"{where}.answers[{n}]"))
             starts.append(_field(answer, "answer_start", int, f"{where}.answers[{n}]"))
         yield _Row(identifier, title, context, question, texts, starts)
+
+
+def _identifier(item: Any, place: str) -> str:
+    """The id of a question. Converters write numbers too; predictions are keyed by strings."""
+    _check(item, dict, place)
+    kind = int if type(item.get("id")) is int else str
+    return str(_field(item, "id", kind, place))
 
 
 def _field(node: Any, key: str, kind: type[T], place: str) -> T:

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from zoo.data.download import RemoteFile, data_directories, locate
-from zoo.data.parallel import read_lines
+from zoo.text_files import read_lines
 
 SPLITS = ("train", "dev", "test")
 LABELS = {

@@ -2,6 +2,7 @@
 
 A link (i, j) says that source token i and target token j translate each other; both count from 0.
 Files are in the Pharaoh format, a sentence pair a line: `0-0 1-2 2p1`, a possible link with a p.
+Some files count from 1, which `read_pharaoh(path, first=1)` reads.
 
 Och and Ney, "A Systematic Comparison of Various Statistical Alignment Models", Computational
 Linguistics 29(1), 2003 (the error rate, with sure and possible links); Luong, Pham and Manning,
@@ -11,19 +12,23 @@ out of attention).
 
 import os
 import re
+import warnings
 from collections.abc import Collection, Iterable, Sequence
-from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from zoo.files import whole_text
+from zoo.text_files import read_text, split_lines
 
 Link: TypeAlias = tuple[int, int]
 Links: TypeAlias = frozenset[Link]
+Lengths: TypeAlias = tuple[int, int]
+"""Numbers of source and target tokens of a sentence pair."""
 Convention: TypeAlias = Literal["predicted", "input"]
 
+_ENOUGH_SENTENCES = 10  # to tell from their links where they count from
 _LINK = re.compile(r"([0-9]+)([-p])([0-9]+)")
 
 
@@ -89,7 +94,11 @@ def links(
     return frozenset((int(best[row]), int(row)) for row in rows)
 
 
-def aer(hypotheses: Sequence[Collection[Link]], references: Sequence[Alignment]) -> float:
+def aer(
+    hypotheses: Sequence[Collection[Link]],
+    references: Sequence[Alignment],
+    lengths: Sequence[Lengths] | None = None,
+) -> float:
     """Alignment error rate of a corpus, 0 (best) to 1.
 
     `1 - (|A and S| + |A and P|) / (|A| + |S|)`, with the hypothesis' links A, the sure links S and
@@ -98,15 +107,21 @@ def aer(hypotheses: Sequence[Collection[Link]], references: Sequence[Alignment])
     Args:
         hypotheses: The links of each sentence pair.
         references: As many annotations.
+        lengths: If given, the numbers of source and target tokens of each pair; links that lie
+            beyond them are refused, such as those of a file that counts from 1.
 
     Raises:
-        ValueError: The numbers differ, or there is neither a link nor a sure link in the corpus.
+        ValueError: The numbers differ, a link lies outside of its sentences, or there is neither a
+            link nor a sure link in the corpus.
     """
     if len(hypotheses) != len(references):
         raise ValueError(
             f"hypotheses: expected one for each of the {len(references)} references, "
             f"got {len(hypotheses)}"
         )
+    if lengths is not None:
+        check_links(hypotheses, lengths, "hypotheses")
+        check_links(references, lengths, "references")
     found = total = 0
     for hypothesis, (sure, possible) in zip(hypotheses, references, strict=True):
         answer = frozenset(hypothesis)
@@ -117,71 +132,138 @@ def aer(hypotheses: Sequence[Collection[Link]], references: Sequence[Alignment])
     return 1.0 - found / total
 
 
-def read_pharaoh(source: str | os.PathLike[str] | Iterable[str]) -> list[Alignment]:
+def check_links(
+    alignments: Sequence[Alignment | Collection[Link]],
+    lengths: Sequence[Lengths],
+    name: str = "alignments",
+) -> None:
+    """Refuses links that lie outside of their sentences; positions count from 0.
+
+    Args:
+        alignments: For each sentence pair its links, or an annotation.
+        lengths: The numbers of source and target tokens of each pair.
+        name: What to call the alignments.
+
+    Raises:
+        ValueError: There are more or fewer lengths than alignments, or a position is negative or
+            not below the length; names the sentence pair, from 1.
+    """
+    if len(alignments) != len(lengths):
+        raise ValueError(
+            f"lengths: expected one for each of the {len(alignments)} {name}, got {len(lengths)}"
+        )
+    for number, (alignment, (source, target)) in enumerate(
+        zip(alignments, lengths, strict=True), 1
+    ):
+        for link in sorted(_all_links(alignment)):
+            if not (0 <= link[0] < source and 0 <= link[1] < target):
+                raise ValueError(
+                    f"{name}: sentence pair {number}: link {link[0]}-{link[1]} lies outside of "
+                    f"{source} source and {target} target tokens, counted from 0; "
+                    "first=1 reads a file that counts from 1"
+                )
+
+
+def read_pharaoh(
+    source: str | os.PathLike[str] | Iterable[str],
+    first: Literal[0, 1] = 0,
+    lengths: Sequence[Lengths] | None = None,
+) -> list[Alignment]:
     """Reads alignments in Pharaoh format.
 
     Args:
         source: Path of a file, or lines. `i-j` is a sure link, `ipj` a possible one; i is the
-            source's token, j the target's. An empty line is a sentence pair without links.
+            source's token, j the target's. An empty line is a sentence pair without links. A file
+            whose name ends in `.gz` is read decompressed.
+        first: The number of a sentence's first token in the file, 0 or 1.
+        lengths: If given, the numbers of source and target tokens of each pair; links that lie
+            beyond them are refused.
 
     Returns:
-        An alignment a line.
+        An alignment a line. Positions count from 0, whatever the file counts from.
 
     Raises:
-        ValueError: A line holds something that is no link; names the line, from 1.
+        ValueError: A line holds something that is no link, or a position below the first one;
+            names the line, from 1. A link lies beyond its sentences: see `check_links`.
     """
+    if first not in (0, 1):
+        raise ValueError(f"first: expected 0 or 1, got {first!r}")
     if isinstance(source, str | os.PathLike):
         name = os.fspath(source)
-        try:
-            text = Path(source).read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{name}: not UTF-8: {error}") from error
-        lines: Iterable[str] = text.removesuffix("\n").split("\n") if text else []
+        lines: Iterable[str] = split_lines(read_text(source).text)
     else:
         name, lines = "lines", source
-    return [_parse(name, number, line) for number, line in enumerate(lines, start=1)]
+    read = [_parse(name, number, line, first) for number, line in enumerate(lines, start=1)]
+    if lengths is not None:
+        check_links(read, lengths, name)
+    elif first == 0:
+        _warn_of_ones(name, read)
+    return read
 
 
 def write_pharaoh(
-    path: str | os.PathLike[str], alignments: Iterable[Alignment | Collection[Link]]
+    path: str | os.PathLike[str],
+    alignments: Iterable[Alignment | Collection[Link]],
+    first: Literal[0, 1] = 0,
 ) -> None:
     """Writes alignments in Pharaoh format, links in order of source and target.
 
     Args:
         path: The file to write. It appears whole or not at all.
         alignments: For each sentence pair its links, or an annotation, whose merely possible links
-            are written with a p.
+            are written with a p. Positions count from 0.
+        first: The number that a sentence's first token gets in the file, 0 or 1.
 
     Raises:
         ValueError: A link has a negative position.
     """
+    if first not in (0, 1):
+        raise ValueError(f"first: expected 0 or 1, got {first!r}")
     with whole_text(path) as file:
         for number, alignment in enumerate(alignments, start=1):
-            file.write(_format(number, alignment) + "\n")
+            file.write(_format(number, alignment, first) + "\n")
 
 
-def _parse(name: str, number: int, line: str) -> Alignment:
+def _parse(name: str, number: int, line: str, first: int) -> Alignment:
     sure: set[Link] = set()
     possible: set[Link] = set()
-    for word in line.split():
+    for word in (line.removeprefix("\ufeff") if number == 1 else line).split():
         match = _LINK.fullmatch(word)
         if match is None:
             raise ValueError(
                 f"{name}: line {number}: expected links such as 0-1 or 0p1, got {word!r}"
             )
-        link = int(match[1]), int(match[3])
+        link = int(match[1]) - first, int(match[3]) - first
+        if min(link) < 0:
+            raise ValueError(f"{name}: line {number}: expected positions from 1, got {word!r}")
         possible.add(link)
         if match[2] == "-":
             sure.add(link)
     return Alignment(frozenset(sure), frozenset(possible))
 
 
-def _format(number: int, alignment: Alignment | Collection[Link]) -> str:
-    if not isinstance(alignment, Alignment):
-        alignment = Alignment(frozenset(alignment), frozenset())
+def _warn_of_ones(name: str, alignments: Sequence[Alignment]) -> None:
+    """Warns where no first token has a link: real sentences hardly ever agree in that."""
+    linked = [alignment.possible for alignment in alignments if alignment.possible]
+    if len(linked) >= _ENOUGH_SENTENCES and all(min(map(min, found)) > 0 for found in linked):
+        warnings.warn(
+            f"{name}: none of {len(linked)} alignments has the position 0; "
+            "if they count from 1, read them with first=1",
+            stacklevel=3,
+        )
+
+
+def _all_links(alignment: Alignment | Collection[Link]) -> frozenset[Link]:
+    if isinstance(alignment, Alignment):
+        return alignment.sure | alignment.possible
+    return frozenset(alignment)
+
+
+def _format(number: int, alignment: Alignment | Collection[Link], first: int) -> str:
+    sure = alignment.sure if isinstance(alignment, Alignment) else frozenset(alignment)
     words = []
-    for link in sorted(alignment.sure | alignment.possible):
+    for link in sorted(_all_links(alignment)):
         if min(link) < 0:
             raise ValueError(f"alignments: line {number}: expected positions from 0, got {link}")
-        words.append(f"{link[0]}{'-' if link in alignment.sure else 'p'}{link[1]}")
+        words.append(f"{link[0] + first}{'-' if link in sure else 'p'}{link[1] + first}")
     return " ".join(words)

@@ -9,24 +9,25 @@ Mikolov et al., "Distributed Representations of Words and Phrases and their Comp
 NeurIPS 2013.
 """
 
-import gzip
 import os
 import re
 import warnings
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain, islice
+from collections import Counter, deque
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain, count, islice
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from zoo.files import whole_text
-from zoo.text.vocabulary import SPECIAL_WORDS
+from zoo.text.vocabulary import SPECIAL_WORDS, is_ordinary
+from zoo.text_files import iterate_lines, open_content
 
 _LINES_TO_GUESS_FROM = 100
 _CHUNK = 4096  # lines whose values are parsed in one call
+_HEADER_DIGITS = 20  # of numbers that a header may hold
 
 Line = tuple[int, bytes]  # number from 1, text without the line break
 
@@ -43,45 +44,46 @@ class WordVectors(NamedTuple):
     matrix: np.ndarray
 
 
-def read_vectors(path: str | os.PathLike[str], keep: Collection[str] | None = None) -> WordVectors:
+def read_vectors(
+    path: str | os.PathLike[str], keep: Collection[str] | None = None, maximum: int | None = None
+) -> WordVectors:
     """Reads word vectors in text format.
+
+    Words that no vocabulary can hold have no place in the result: the special ones, which the tools
+    write for what they have no word for (`</s>`, `<unk>`), the empty one, and those with a line
+    break. The memory it takes is a small multiple of the result, whatever the size of the file.
 
     Args:
         path: File in GloVe's or word2vec's text format, compressed if it ends in `.gz`.
         keep: If given, only these words are returned; the values of others are not parsed.
+        maximum: If given, how many words are returned at most, the first of the file. Lines behind
+            them are counted, and not looked at.
 
     Returns:
         The vectors in the order of the file. Of a word that occurs twice the first one counts.
 
     Raises:
-        ValueError: If the file is empty, a line is broken (the message says which), or there are
-            fewer or more vectors than the header says.
+        ValueError: If the file is empty or not complete, a line is broken (the message says which),
+            no line has a word, there are fewer or more vectors than the header says, or `maximum`
+            is not positive.
     """
+    if maximum is not None and maximum < 1:
+        raise ValueError(f"maximum must be positive, got {maximum}")
     path = Path(path)
-    keep = None if keep is None else frozenset(keep)
-    words: list[str] = []
-    seen: set[str] = set()
-    blocks: list[np.ndarray] = []
-    with _open(path) as file:
-        lines = _numbered_lines(file)
+    with open_content(path) as file:
+        numbers = count(1)
+        # Some tools leave a space at the end of each line.
+        lines = ((next(numbers), line.rstrip(b" ")) for _, line in iterate_lines(file))
         head = list(islice(lines, _LINES_TO_GUESS_FROM))
         expected, dimensions, head = _dimensions(path, head)
-        count = 0
-        rest = chain(head, lines)
-        while chunk := list(islice(rest, _CHUNK)):
-            count += len(chunk)
-            values: list[Line] = []
-            for number, line in chunk:
-                word, text = _split(path, number, line, dimensions)
-                if word in seen or (keep is not None and word not in keep):
-                    continue
-                seen.add(word)
-                words.append(word)
-                values.append((number, text))
-            blocks.append(_parse(path, values, dimensions))
-    if expected is not None and count != expected:
-        raise ValueError(f"{path}: the header announces {expected} vectors, the file has {count}")
-    return WordVectors(words, np.concatenate(blocks))
+        vectors = _read_words(path, chain(head, lines), dimensions, keep, maximum)
+        deque(lines, maxlen=0)  # to the end: a file that is broken off is refused
+    found = next(numbers) - 2  # without the header
+    if expected is not None and found != expected:
+        raise ValueError(f"{path}: the header announces {expected} vectors, the file has {found}")
+    if not vectors.words and keep is None:
+        raise ValueError(f"{path}: no line has a word; expected words and their values")
+    return vectors
 
 
 def write_vectors(path: str | os.PathLike[str], vectors: WordVectors) -> None:
@@ -151,15 +153,31 @@ def scale_to_norm(vectors: WordVectors, norm: float) -> WordVectors:
     return WordVectors(vectors.words, scaled.astype(vectors.matrix.dtype))
 
 
-def _open(path: Path) -> BinaryIO | gzip.GzipFile:
-    """Opens a file for reading bytes, decompressed if its name ends in .gz."""
-    return gzip.GzipFile(path) if path.suffix == ".gz" else path.open("rb")
-
-
-def _numbered_lines(file: Iterable[bytes]) -> Iterator[Line]:
-    """Yields the lines with their numbers; some tools leave a space at the end of each."""
-    for number, line in enumerate(file, start=1):
-        yield number, line.rstrip(b" \r\n")
+def _read_words(
+    path: Path,
+    lines: Iterator[Line],
+    dimensions: int,
+    keep: Collection[str] | None,
+    maximum: int | None,
+) -> WordVectors:
+    """Reads lines up to the last word that is kept; arguments as those of `read_vectors`."""
+    keep = None if keep is None else frozenset(keep)
+    words: dict[str, None] = {}
+    blocks: list[np.ndarray] = []
+    while chunk := list(islice(lines, _CHUNK)):
+        values: list[Line] = []
+        for number, line in chunk:
+            word, text = _split(path, number, line, dimensions)
+            if word in words or (keep is not None and word not in keep) or not is_ordinary(word):
+                continue
+            words[word] = None
+            values.append((number, text))
+            if len(words) == maximum:
+                break
+        blocks.append(_parse(path, values, dimensions))
+        if len(words) == maximum:
+            break  # what is left of the chunk has been counted
+    return WordVectors(list(words), np.concatenate(blocks))
 
 
 def _dimensions(path: Path, head: list[Line]) -> tuple[int | None, int, list[Line]]:
@@ -167,6 +185,8 @@ def _dimensions(path: Path, head: list[Line]) -> tuple[int | None, int, list[Lin
     if not head:
         raise ValueError(f"{path}: line 1: expected a word and its values, got an empty file")
     header = re.fullmatch(rb"(\d+) (\d+)", head[0][1])
+    if header and max(map(len, header.groups())) > _HEADER_DIGITS:
+        raise ValueError(f"{path}: line 1: the header announces no possible number of vectors")
     if header:
         expected, dimensions, head = int(header[1]), int(header[2]), head[1:]
     else:
@@ -175,6 +195,8 @@ def _dimensions(path: Path, head: list[Line]) -> tuple[int | None, int, list[Lin
         expected, dimensions = None, fields.most_common(1)[0][0]
     if dimensions < 1:
         raise ValueError(f"{path}: line 1: expected a word and its values, got no value")
+    if not head:
+        raise ValueError(f"{path}: line 2: expected a word and its values, got the end of the file")
     return expected, dimensions, head
 
 
@@ -183,7 +205,7 @@ def _split(path: Path, number: int, line: bytes, dimensions: int) -> tuple[str, 
     word, _, values = line.partition(b" ")
     if values.count(b" ") != dimensions - 1:
         # A word with spaces in it, or a broken line.
-        word, *fields = line.rsplit(b" ", dimensions)
+        word, *fields = line.rsplit(b" ", min(dimensions, len(line)))
         values = b" ".join(fields)
         if len(fields) < dimensions:
             raise ValueError(
@@ -194,8 +216,6 @@ def _split(path: Path, number: int, line: bytes, dimensions: int) -> tuple[str, 
         text = word.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: line {number}: word is not valid UTF-8: {error}") from None
-    if not text:
-        raise ValueError(f"{path}: line {number}: the word is empty")
     return text, values
 
 

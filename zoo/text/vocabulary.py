@@ -7,13 +7,13 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from zoo.files import whole_text
+from zoo.text_files import read_text, split_lines
 
 PADDING, UNKNOWN, START, END = range(4)
 SPECIAL_WORDS = ("<pad>", "<unk>", "<s>", "</s>")
@@ -69,6 +69,11 @@ def choose_words(
         if keep is None or word in keep:
             candidates.append((-count, word))
     return [word for _, word in sorted(candidates)[:maximum_size]]
+
+
+def is_ordinary(word: str) -> bool:
+    """Whether a vocabulary can hold a word: it is not empty, stands on one line, is not special."""
+    return bool(word) and "\n" not in word and "\r" not in word and word not in SPECIAL_WORDS
 
 
 def write_vocabulary(path: str | os.PathLike[str], words: Iterable[str]) -> None:
@@ -138,16 +143,21 @@ class Vocabulary(tf.Module):
             name: Name of the module.
 
         Raises:
-            ValueError: If the file does not start with the special words or repeats a word.
+            ValueError: If the file does not start with the special words, repeats a word, or has
+                one that is empty or holds a carriage return.
         """
         super().__init__(name=name)
         path = os.fspath(path)
-        words = Path(path).read_text(encoding="utf-8").removesuffix("\n").split("\n")
+        words = split_lines(read_text(path).text)
         if tuple(words[: len(SPECIAL_WORDS)]) != SPECIAL_WORDS:
             raise ValueError(f"{path}: must start with the lines {SPECIAL_WORDS}, got {words[:4]}")
         if len(set(words)) < len(words):
             word, _ = Counter(words).most_common(1)[0]
             raise ValueError(f"{path}: words must be distinct, got {word!r} more than once")
+        for word in words[len(SPECIAL_WORDS) :]:
+            # TensorFlow drops carriage returns, so that the table would hold another word.
+            if not is_ordinary(word):
+                raise ValueError(f"{path}: words must be non-empty and on one line, got {word!r}")
         # An array, since tf.Module would track a list and save it with the graph.
         self._words = np.array(words, dtype=object)
         self._table = tf.lookup.StaticHashTable(

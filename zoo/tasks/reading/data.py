@@ -91,12 +91,10 @@ def load_reading_data(
         return ReadingData(
             training, evaluation, _frequent_words(training, maximum_vocabulary), None, record
         )
-    read = read_vectors(vectors)
+    read = read_vectors(vectors, maximum=maximum_vocabulary)
     words, matrix = scale_to_norm(read, vector_norm) if vector_norm else read
     record = record_with_vectors(record, vectors, vector_norm)
-    return ReadingData(
-        training, evaluation, words[:maximum_vocabulary], matrix[:maximum_vocabulary], record
-    )
+    return ReadingData(training, evaluation, words, matrix, record)
 
 
 def _squad_record(paths: dict[str, Path], logger: logging.Logger) -> DataRecord:
