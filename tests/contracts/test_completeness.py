@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contracts.subjects import every_model
+from tests.contracts.subjects import every_model, reference_of
 from tests.contracts.tasks import TASKS
 from zoo.models.core.registry import families, models
 
@@ -54,3 +54,11 @@ def test_a_recipe_builds_the_model(entry):
     recipes = [path for path in (ROOT / "recipes").glob("*.py") if entry.name in names_in(path)]
     tools = {"benchmark", "word_vectors"}
     assert {path.stem for path in recipes} - tools, f"no recipe builds {entry.name}"
+
+
+@every_model
+def test_a_model_file_names_its_reference_and_its_page(entry):
+    said = importlib.import_module(entry.cls.__module__).__doc__
+    assert Path(reference_of(entry).__file__).relative_to(ROOT).as_posix() in said
+    pages = re.findall(r"Docs: ``(docs/\w+\.md)``", said)
+    assert [entry.name in (ROOT / page).read_text(encoding="utf-8") for page in pages] == [True]

@@ -16,6 +16,8 @@ I iterations.
 Expected result: the paper's single model reaches 65.4 exact match / 75.6 F1 on SQuAD 1.1's
 development set with GloVe 840B; what this code reached, and with what, stands in
 ``saved_models/squad_dcn/model_card.json``.
+
+NumPy reference: ``tests/references/dcn.py``. Docs: ``docs/squad.md``.
 """
 
 from collections.abc import Mapping

@@ -16,6 +16,8 @@ m embedding, n hidden, V target vocabulary.
 
 Expected result: none is published; what this code reached on Multi30k, and with what, stands in
 ``docs/translation.md``.
+
+NumPy reference: ``tests/references/lstmn_translator.py``. Docs: ``docs/lstmn.md``.
 """
 
 from collections.abc import Mapping

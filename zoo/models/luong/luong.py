@@ -22,6 +22,8 @@ n hidden, L layers, D half-width of a window, W its slots, V target vocabulary.
 Expected result: local-p (general) with input feeding and dropout reaches 19.0 BLEU on WMT14
 English-German; what this code reached on Multi30k, and with what, stands in
 ``docs/translation.md``.
+
+NumPy reference: ``tests/references/luong.py``. Docs: ``docs/translation.md``.
 """
 
 from collections.abc import Mapping

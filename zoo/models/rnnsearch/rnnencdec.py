@@ -19,6 +19,8 @@ n hidden, l maxout units, V target vocabulary.
 
 Expected result: RNNencdec-50 reaches 17.82 BLEU on WMT14 English-French where RNNsearch-50 reaches
 26.75; what this code reached on Multi30k stands in ``docs/translation.md``.
+
+NumPy reference: ``tests/references/rnnencdec.py``. Docs: ``docs/translation.md``.
 """
 
 from collections.abc import Mapping

@@ -19,6 +19,8 @@ n hidden, a alignment units (the paper's n'), l maxout units, V target vocabular
 
 Expected result: RNNsearch-50 reaches 26.75 BLEU on WMT14 English-French (all sentences); what this
 code reached on Multi30k, and with what, stands in ``docs/translation.md``.
+
+NumPy reference: ``tests/references/rnnsearch.py``. Docs: ``docs/translation.md``.
 """
 
 from collections.abc import Mapping

@@ -24,6 +24,8 @@ cache, d model, h heads, N layers, V target vocabulary.
 
 Expected result: 27.3 (base) and 28.4 (big) BLEU on WMT14 English-German; what this code reached on
 Multi30k, and with what, stands in ``docs/translation.md``.
+
+NumPy reference: ``tests/references/transformer.py``. Docs: ``docs/translation.md``.
 """
 
 import math
