@@ -7,7 +7,7 @@ import resource
 import socket
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -314,6 +314,70 @@ def test_what_has_been_asked_is_answered_before_the_end(echo):
     assert answers[0][1]["outputs"]["answer"] == ["late"]
     with pytest.raises(OSError, match="refused"):
         post(port, {"inputs": ["too late"]})
+
+
+def received(connection):
+    """All that comes until the other side closes."""
+    parts = []
+    while part := connection.recv(1000):
+        parts.append(part)
+    return b"".join(parts)
+
+
+@contextmanager
+def connected(app):
+    """A connection to a server of its own."""
+    with running(app) as (_, port), socket.create_connection(("127.0.0.1", port), timeout=10) as it:
+        yield it
+
+
+def test_a_connection_that_was_answered_before_its_body_came_is_closed(echo):
+    head = b"POST /v1/models/nobody:predict HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n"
+    with connected(make_app({"echo": echo})) as connection:
+        connection.sendall(head + b"{")
+        assert received(connection).startswith(b"HTTP/1.1 404")
+
+
+def test_announced_bodies_that_never_come_are_in_nobodys_way(echo):
+    app = make_app({"echo": echo}, Limits(maximum_requests=1))
+    head = f"POST {PREDICT} HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n".encode()
+    with running(app) as (_, port), ExitStack() as held:
+        for _ in range(8):
+            connection = socket.create_connection(("127.0.0.1", port), timeout=10)
+            held.enter_context(connection).sendall(head)
+        time.sleep(0.2)
+        assert post(port, {"instances": ["a"]})[0] == 200
+
+
+def test_connections_beyond_the_limit_are_refused_at_once_and_others_go_on(echo):
+    opened = listen("127.0.0.1", 0)
+    server = make_server(make_app({"echo": echo}), timeout_seconds=20, maximum_connections=3)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]}, daemon=True)
+    thread.start()
+    address = opened.getsockname()
+    with ExitStack() as held:
+        for _ in range(3):
+            held.enter_context(socket.create_connection(address, timeout=10))
+        time.sleep(0.2)
+        with socket.create_connection(address, timeout=10) as refused:
+            answer = received(refused)
+        assert answer.startswith(b"HTTP/1.1 503 Service Unavailable")
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"].startswith("Too many connect")
+    time.sleep(0.2)
+    assert post(address[1], {"instances": ["a"]})[0] == 200
+    server.should_exit = True
+    thread.join(30)
+    opened.close()
+
+
+@pytest.mark.parametrize("nonsense", [b"\x00\x01\r\n\r\n", b"GET / HTTP/9\r\n\r\n", b"A" * 70_000])
+def test_what_is_no_request_is_answered_in_json(echo, nonsense):
+    with connected(make_app({"echo": echo})) as connection:
+        connection.sendall(nonsense)
+        head, _, body = received(connection).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400")
+    assert b"Content-Type: application/json" in head
+    assert json.loads(body)["error"].startswith("Malformed request: ")
 
 
 def test_an_address_that_is_taken_is_an_error():

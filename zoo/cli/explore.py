@@ -39,7 +39,11 @@ class Explore:
         hosts = allowed_hosts(self.host, self.allowed_hosts)
         app = make_explorer(folders, _load, self.limits, hosts)
         with listen(self.host, self.port) as opened:
-            server = make_server(app, timeout_seconds=self.limits.timeout_seconds)
+            server = make_server(
+                app,
+                timeout_seconds=self.limits.timeout_seconds,
+                maximum_connections=self.limits.maximum_connections,
+            )
             host, port = opened.getsockname()[:2]
             print(f"http://{shown_host(host)}:{port}/", flush=True)
             server.run(sockets=[opened])

@@ -40,7 +40,11 @@ class Serve:
 
         with listen(self.host, self.port) as opened:
             app = make_served_app(self)
-            server = make_server(app, timeout_seconds=self.limits.timeout_seconds)
+            server = make_server(
+                app,
+                timeout_seconds=self.limits.timeout_seconds,
+                maximum_connections=self.limits.maximum_connections,
+            )
             host, port = opened.getsockname()[:2]
             for name in sorted(folders):
                 print(f"http://{shown_host(host)}:{port}{predict_path(name)}", flush=True)

@@ -15,6 +15,8 @@ class Limits:
     """Of whole-number inputs that hold for a whole batch, such as a beam width."""
     maximum_requests: int = 128
     """Requests at the same time; further ones are answered with 503 and Retry-After."""
+    maximum_connections: int = 512
+    """Open at the same time; further ones are answered with 503 at once and closed."""
     timeout_seconds: float = 30.0
     """For a request to arrive (else 408), and for its answer to be found (else 504)."""
 

@@ -1,8 +1,11 @@
 """Runs a server until it is told to stop."""
 
 import asyncio
+import json
 import math
+import resource
 import socket
+from http import HTTPStatus
 from typing import Any
 
 import h11
@@ -10,6 +13,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 _WAITING = 1024  # connections that wait to be taken up
+_LINGERING = 2.0  # seconds to read an answer that came before the request was written whole
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -39,7 +43,9 @@ def listen(host: str, port: int) -> socket.socket:
     return opened
 
 
-def make_server(app: Any, *, timeout_seconds: float) -> uvicorn.Server:
+def make_server(
+    app: Any, *, timeout_seconds: float, maximum_connections: int = 512
+) -> uvicorn.Server:
     """Makes a server; `run(sockets=[...])` serves until SIGINT, SIGTERM or `should_exit`.
 
     It then takes no more connections, answers the requests that it has, and ends.
@@ -48,10 +54,12 @@ def make_server(app: Any, *, timeout_seconds: float) -> uvicorn.Server:
         app: An ASGI application.
         timeout_seconds: How long requests may take to be answered after the server was stopped, and
             how long a connection is kept on which no request comes, or only a part of its head.
+        maximum_connections: More are answered with 503 at once, and closed; fewer where the process
+            may not open as many files.
     """
     config = uvicorn.Config(
         app,
-        http=_with_timed_heads(timeout_seconds),
+        http=_guarded(timeout_seconds, _affordable(maximum_connections)),
         ws="none",
         lifespan="on",
         # Its own configuration closes the handlers that are there, absl's of TensorFlow among them,
@@ -66,30 +74,76 @@ def make_server(app: Any, *, timeout_seconds: float) -> uvicorn.Server:
     return uvicorn.Server(config)
 
 
-def _with_timed_heads(seconds: float) -> type[H11Protocol]:
-    """The protocol of uvicorn, which itself waits forever for the end of a request's head."""
+def _affordable(connections: int) -> int:
+    """As many connections, or as many as the process may open files for beside its own."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return connections if files == resource.RLIM_INFINITY else max(1, min(connections, files - 64))
 
-    class TimedHeads(H11Protocol):
-        _waiting: asyncio.TimerHandle | None = None
 
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            self._waiting = self.loop.call_later(seconds, transport.close)
+def _guarded(seconds: float, most: int) -> type[H11Protocol]:
+    """The guarded protocol with these numbers; uvicorn makes one of it for each connection."""
+    return type("Guarded", (_Guarded,), {"seconds": seconds, "most": most})
 
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            if self.conn.their_state is not h11.IDLE:  # the head is there
-                self._stop_waiting()
-            elif self._waiting is None:
-                self._waiting = self.loop.call_later(seconds, self.transport.close)
 
-        def connection_lost(self, exc: Exception | None) -> None:
+class _Guarded(H11Protocol):
+    """The protocol of uvicorn with an end to all that it would wait for without one.
+
+    Attributes:
+        seconds: for the head of a request to come.
+        most: connections that are open.
+    """
+
+    seconds: float
+    most: int
+    _waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        if len(self.connections) > self.most:
+            error = f"Too many connections: {self.most} are open"
+            transport.write(_response(503, error, "Retry-After: 1\r\n"))
+            transport.close()
+            return
+        self._close_after(self.seconds)
+
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:  # the head is there
             self._stop_waiting()
-            super().connection_lost(exc)
+        elif self._waiting is None:
+            self._close_after(self.seconds)
 
-        def _stop_waiting(self) -> None:
-            if self._waiting is not None:
-                self._waiting.cancel()
-                self._waiting = None
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.conn.their_state is h11.SEND_BODY:  # answered before its body came
+            self._close_after(min(self.seconds, _LINGERING))
 
-    return TimedHeads
+    def send_400_response(self, msg: str) -> None:
+        self.transport.write(_response(400, f"Malformed request: {msg}"))
+        self.transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _close_after(self, delay: float) -> None:
+        self._stop_waiting()
+        self._waiting = self.loop.call_later(delay, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+
+def _response(status: int, error: str, headers: str = "") -> bytes:
+    """An answer that no application makes, after which the connection is closed."""
+    body = json.dumps({"error": error}).encode()
+    head = (
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: application/json\r\n"
+        f"X-Content-Type-Options: nosniff\r\nContent-Length: {len(body)}\r\n"
+        f"Connection: close\r\n{headers}\r\n"
+    )
+    return head.encode() + body

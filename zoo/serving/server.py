@@ -82,19 +82,22 @@ class ModelServer:
         return routes
 
     async def predict(self, http: HTTPRequest) -> Response:
-        """Answers a request, unless too many are being answered."""
+        """Answers a request, unless too many are being answered.
+
+        A request counts from when its body is there: others need not wait for one that never comes.
+        """
+        served = self._find(http)
+        body = await self._read(http)
         if self._busy >= self.limits.maximum_requests:
             error = f"Too many requests: {self._busy} are being answered"
             return _error(error, 503, {"Retry-After": "1"})
         self._busy += 1
         try:
-            return await self._predict(http)
+            return await self._predict(served, body)
         finally:
             self._busy -= 1
 
-    async def _predict(self, http: HTTPRequest) -> Response:
-        served = self._find(http)
-        body = await self._read(http)
+    async def _predict(self, served: _Served, body: bytes) -> Response:
         request = read_request(body, served.servable.signatures)
         self._check_size(request)
         answer = await self._answer(served, request)
