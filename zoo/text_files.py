@@ -113,9 +113,11 @@ def iterate_lines(stream: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
         First byte and content of each line, without its end. The first byte is counted from the
         beginning of the line: 3 behind a byte-order mark, which only the first line can have.
     """
-    for number, line in enumerate(stream):
-        content = line[:-2] if line.endswith(b"\r\n") else line.removesuffix(b"\n")
-        if number == 0 and content.startswith(codecs.BOM_UTF8):
-            yield len(codecs.BOM_UTF8), content.removeprefix(codecs.BOM_UTF8)
+    first_byte = None
+    for line in stream:
+        content = line[:-2] if line[-2:] == b"\r\n" else line.removesuffix(b"\n")
+        if first_byte is None:
+            first_byte = len(codecs.BOM_UTF8) if content.startswith(codecs.BOM_UTF8) else 0
+            yield first_byte, content[first_byte:]
         else:
             yield 0, content

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tests.serving.toy_servable import Echo, objects
-from zoo.serving.rest import RequestError, read_request, write_response
+from zoo.serving.response import write_response
+from zoo.serving.rest import RequestError, read_request
 from zoo.serving.servable import Signature, TensorInfo
 
 NUMBERS = Signature(

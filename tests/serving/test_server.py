@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from tests.serving.toy_servable import Echo
 from zoo.serving.limits import Limits
-from zoo.serving.rest import write_response
+from zoo.serving.response import write_response
 from zoo.serving.running import listen, make_server
 from zoo.serving.servable import Servable
 from zoo.serving.server import make_app
@@ -224,6 +224,43 @@ def test_a_gzipped_body_is_inflated_up_to_the_limit_of_a_body(echo):
             status, answer = gzipped(client, broken)
             assert status == 400
             assert answer["error"].startswith("Request body is not gzip, as it says it is")
+
+
+def test_outputs_that_are_not_asked_for_are_left_out(client):
+    def ask(**more):
+        return client.post(PREDICT, json={"instances": ["a b", "c"], **more})
+
+    everything = ask().json()["predictions"]
+    assert everything[0].keys() > {"answer", "text_tokens"}
+    few = ask(outputs=["text_tokens", "answer", "answer"]).json()["predictions"]
+    assert few == [{name: row[name] for name in ("text_tokens", "answer")} for row in everything]
+    assert ask(outputs=["answer"]).json() == {"predictions": ["a b", "c"]}
+    for wrong in ("answer", [], [1], ["nothing"], ["answer", "nothing"]):
+        answer = ask(outputs=wrong)
+        assert answer.status_code == 400
+        assert "answer, text_tokens" in answer.json()["error"]
+
+
+def test_an_answer_that_is_too_large_is_refused_with_the_remedy(echo):
+    app = make_app({"echo": echo}, Limits(maximum_answer_bytes=2000))
+    text = "word " * 200  # 1,000 bytes once, and as many in pieces
+    with TestClient(app, raise_server_exceptions=False) as client:
+        answer = client.post(PREDICT, json={"instances": [text, text]})
+        assert answer.status_code == 413
+        assert "'outputs', a list of names" in answer.json()["error"]
+        assert client.post(PREDICT, json={"instances": [text]}).status_code == 413
+        few = client.post(PREDICT, json={"instances": [text], "outputs": ["answer"]})
+        assert few.status_code == 200
+
+
+def test_rows_are_counted_before_they_are_converted(echo):
+    rows = [{"b64": "no base64!"}] * 3  # of which conversion would complain
+    limits = Limits(maximum_rows=2)
+    with TestClient(make_app({"echo": echo}, limits), raise_server_exceptions=False) as client:
+        for body in ({"instances": rows}, {"inputs": rows}, {"inputs": {"text": rows}}):
+            answer = client.post(PREDICT, json=body)
+            assert answer.status_code == 400
+            assert "larger than maximum batch size 2" in answer.json()["error"]
 
 
 @pytest.mark.parametrize("name", ["maximum_bytes", "maximum_requests", "timeout_seconds"])

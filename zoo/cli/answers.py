@@ -136,7 +136,7 @@ def _rows(result: dict[str, "np.ndarray"]) -> Iterator[dict[str, Any]]:
 
 
 def _as_json(row: dict[str, Any]) -> str:
-    from zoo.serving.rest import plain
+    from zoo.serving.response import plain
 
     return json.dumps({name: plain(value) for name, value in row.items()}, ensure_ascii=False)
 

@@ -9,6 +9,8 @@ class Limits:
 
     maximum_bytes: int = 4_000_000
     """Of the body of a request; larger ones are answered with 413."""
+    maximum_answer_bytes: int = 16_000_000
+    """Of an answer, as estimated before it is written; larger ones are refused with 413."""
     maximum_rows: int = 64
     """Examples of a request, and of a batch that requests are put together to."""
     maximum_integer: int = 64

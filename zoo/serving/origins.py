@@ -97,7 +97,8 @@ class OwnOrigin:
 def _name(host: str) -> str:
     """The name in `name:port` or `[address]:port`, in lower case."""
     if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
+        address, bracket, _ = host[1:].partition("]")
+        return address.lower() if bracket else host
     return host.partition(":")[0].lower()
 
 

@@ -1,9 +1,8 @@
-"""TensorFlow Serving's REST format: JSON to named arrays, and arrays to JSON.
+"""TensorFlow Serving's REST format: JSON to named arrays.
 
 The forms and the wording of the errors are those of https://www.tensorflow.org/tfx/serving/api_rest
 and of the server itself, so that a client need not know which of the two servers answers. Stricter
-than that server: NaN and infinities are no JSON, and are refused. Outputs that are not finite are
-written as it writes them, as NaN, Infinity and -Infinity, which Python's `json` reads.
+than that server: NaN and infinities are no JSON, and are refused.
 """
 
 import base64
@@ -13,7 +12,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import orjson
 
 if TYPE_CHECKING:
     from zoo.serving.servable import Signature, TensorInfo
@@ -44,17 +42,25 @@ class Request(NamedTuple):
     """Name -> array, of the rank and type of the signature; strings are bytes."""
     by_row: bool
     """Whether it came as "instances", and is answered row by row."""
+    outputs: tuple[str, ...] | None = None
+    """Names of the outputs that are asked for; None: all."""
 
 
 def read_request(
-    body: bytes, signatures: Mapping[str, "Signature"], *, default: str = "serving_default"
+    body: bytes,
+    signatures: Mapping[str, "Signature"],
+    *,
+    default: str = "serving_default",
+    maximum_rows: int | None = None,
 ) -> Request:
     """Reads the body of a request.
 
     Args:
-        body: JSON, an object with "instances" or "inputs", and perhaps "signature_name".
+        body: JSON, an object with "instances" or "inputs", and perhaps "signature_name" and
+            "outputs", the names of those that are asked for.
         signatures: What the model has.
         default: The signature of requests that name none.
+        maximum_rows: Of an input; counted before anything is converted.
 
     Returns:
         The request, its arrays of the signature's types and shapes.
@@ -70,74 +76,40 @@ def read_request(
     if name not in signatures:
         shown = _shown(name).strip('"')
         raise RequestError(f'Serving signature name: "{shown}" not found in signature def')
-    infos = signatures[name].inputs
+    infos, outputs = signatures[name].inputs, _wanted(values, signatures[name])
+    for given in ("instances", "inputs"):
+        _check_rows(values.get(given), maximum_rows)
     both = "instances" in values and "inputs" in values
     if both:
         raise RequestError(
             "Not formatted correctly expecting only one of 'inputs' or 'instances' keys to exist"
         )
     if "instances" in values:
-        return Request(name, _of_instances(values["instances"], infos), by_row=True)
+        return Request(name, _of_instances(values["instances"], infos), True, outputs)
     if "inputs" in values:
-        return Request(name, _of_inputs(values["inputs"], infos), by_row=False)
+        return Request(name, _of_inputs(values["inputs"], infos), False, outputs)
     raise RequestError("Missing 'inputs' or 'instances' key")
 
 
-def write_response(outputs: Mapping[str, np.ndarray], *, by_row: bool) -> bytes:
-    """Writes an answer: "predictions", a list of rows, or "outputs", arrays by name.
-
-    Args:
-        outputs: Name -> array; batched on axis 0 if they are written by row.
-        by_row: As the request came. Where there is one output, its name is left out.
-
-    Returns:
-        JSON in UTF-8.
-    """
-    # orjson writes arrays ten times as fast, but no infinity.
-    finite = all(np.isfinite(value).all() for value in outputs.values() if value.dtype.kind == "f")
-    values = {name: _writable(value, as_arrays=finite) for name, value in outputs.items()}
-    only = next(iter(values.values())) if len(values) == 1 else None
-    answer: dict[str, Any]
-    if not by_row:
-        answer = {"outputs": values if only is None else only}
-    elif only is not None:
-        answer = {"predictions": only}
-    else:
-        rows = zip(*values.values(), strict=True)
-        answer = {"predictions": [dict(zip(values, row, strict=True)) for row in rows]}
-    if finite:
-        return orjson.dumps(answer, option=orjson.OPT_SERIALIZE_NUMPY)
-    return json.dumps(answer, ensure_ascii=False).encode()
+def _wanted(values: Mapping[str, Any], signature: "Signature") -> tuple[str, ...] | None:
+    """The outputs that a request names; None if it names none."""
+    if "outputs" not in values:
+        return None
+    names, known = values["outputs"], ", ".join(signature.outputs)
+    if not isinstance(names, list) or not names or not all(isinstance(n, str) for n in names):
+        raise RequestError(f"'outputs' must be a list of names out of {known}")
+    for name in names:
+        if name not in signature.outputs:
+            raise RequestError(f"Output {_shown(name)} is none of {known}")
+    return tuple(dict.fromkeys(names))
 
 
-def _writable(value: np.ndarray, *, as_arrays: bool) -> Any:
-    """Nested lists; or an array of numbers, as orjson takes it."""
-    if as_arrays and value.dtype.kind != "O" and value.ndim:
-        return np.ascontiguousarray(value)
-    return plain(value)
-
-
-def rounded(outputs: Mapping[str, np.ndarray], decimals: int) -> dict[str, np.ndarray]:
-    """Outputs whose numbers are written with so many decimals, in a fraction of the characters."""
-    return {
-        # In double precision, so that 0.3 is not 0.30000001192092896.
-        name: np.round(value.astype(np.float64), decimals) if value.dtype.kind == "f" else value
-        for name, value in outputs.items()
-    }
-
-
-def plain(value: Any) -> Any:
-    """An array or scalar as JSON has it: nested lists; bytes that are no UTF-8 as {"b64": ...}."""
-    if isinstance(value, bytes):
-        try:
-            return value.decode("utf-8")
-        except UnicodeDecodeError:
-            return {"b64": base64.b64encode(value).decode("ascii")}
-    if isinstance(value, list):
-        return [plain(item) for item in value]
-    if isinstance(value, np.ndarray) and value.dtype.kind == "O":
-        return plain(value.tolist())
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+def _check_rows(values: Any, maximum: int | None) -> None:
+    """Counts the rows of "instances" or "inputs"."""
+    columns = values.values() if isinstance(values, dict) else [values]
+    longest = max((len(column) for column in columns if isinstance(column, list)), default=0)
+    if maximum is not None and longest > maximum:
+        raise RequestError(f"Task size {longest} is larger than maximum batch size {maximum}")
 
 
 def _parse(body: bytes) -> dict[str, Any]:

@@ -11,9 +11,10 @@ there is no encryption and nobody is asked for a password.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -27,12 +28,15 @@ from zoo.serving.batching import Answer, Batcher
 from zoo.serving.compression import inflate
 from zoo.serving.limits import Limits
 from zoo.serving.origins import OwnOrigin
-from zoo.serving.rest import Request, RequestError, read_request, rounded, write_response
+from zoo.serving.response import rounded, write_response, written_bytes
+from zoo.serving.rest import Request, RequestError, read_request
 
 if TYPE_CHECKING:
     from zoo.serving.servable import Servable, Signature, TensorInfo
 
 VERSION = "1"
+_LARGE = 100_000  # bytes of JSON: a millisecond or so
+_Made = TypeVar("_Made")
 _NAME = "/v1/models/{name}"
 _PLACES = (_NAME, f"{_NAME}/versions/{{version}}")
 
@@ -98,12 +102,26 @@ class ModelServer:
             self._busy -= 1
 
     async def _predict(self, served: _Served, body: bytes) -> Response:
-        request = read_request(body, served.servable.signatures)
+        read = partial(read_request, body, served.servable.signatures)
+        most = self.limits.maximum_rows
+        request = await _aside(partial(read, maximum_rows=most), len(body))
         self._check_size(request)
         answer = await self._answer(served, request)
+        if request.outputs is not None:
+            answer = {name: answer[name] for name in request.outputs}
+        size, most = written_bytes(answer), self.limits.maximum_answer_bytes
+        if size > most:
+            raise RequestError(
+                f"The answer would have about {size} bytes, at most {most} are sent: ask for fewer"
+                " rows, or for less in 'outputs', a list of names",
+                413,
+            )
+        return _json(await _aside(partial(self._write, answer, request.by_row), size))
+
+    def _write(self, answer: Answer, by_row: bool) -> bytes:
         if self._decimals is not None:
             answer = rounded(answer, self._decimals)
-        return _json(write_response(answer, by_row=request.by_row))
+        return write_response(answer, by_row=by_row)
 
     async def status(self, http: HTTPRequest) -> Response:
         """Tells the versions that are there."""
@@ -183,6 +201,11 @@ class ModelServer:
             raise
         except ValueError as error:
             raise RequestError(str(error)) from error
+
+
+async def _aside(work: Callable[[], _Made], size: int) -> _Made:
+    """Does a piece of work; a large one in a thread, so that other requests need not wait."""
+    return await asyncio.to_thread(work) if size > _LARGE else work()
 
 
 def make_app(
