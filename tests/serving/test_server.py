@@ -15,6 +15,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.serving.toy_servable import Echo
+from zoo.serving import running as server_runner
 from zoo.serving.limits import Limits
 from zoo.serving.response import write_response
 from zoo.serving.running import listen, make_server
@@ -261,6 +262,56 @@ def test_rows_are_counted_before_they_are_converted(echo):
             answer = client.post(PREDICT, json=body)
             assert answer.status_code == 400
             assert "larger than maximum batch size 2" in answer.json()["error"]
+
+
+def test_a_search_that_would_take_too_long_is_refused(echo):
+    def ask(rows, width, client):
+        inputs = {"text": rows, "beam_width": width, "length_penalty": 1.0}
+        body = {"signature_name": "beam", "inputs": inputs}
+        answer = client.post(PREDICT, json=body)
+        return answer.status_code, answer.json().get("error", "")
+
+    with TestClient(make_app({"echo": echo}), raise_server_exceptions=False) as client:
+        status, error = ask(["a" * 600] * 16, 64, client)
+        assert status == 400
+        assert error.startswith("Rows x bytes of the longest x 64 is 614400, at most 100000 is")
+        assert ask(["a"] * 15 + ["a" * 600], 64, client)[0] == 400  # as the others are padded
+        assert ask(["a" * 60] * 16, 64, client)[0] == 200
+        assert client.post(PREDICT, json={"instances": ["a" * 200_000]}).status_code == 200
+    assert echo.asked == [16, 1]
+
+
+def test_what_is_queued_for_somebody_who_has_gone_is_not_asked(echo):
+    body = json.dumps({"instances": ["a"]}).encode()
+    head = f"POST {PREDICT} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with running(make_app({"echo": echo})) as (_, port), ExitStack() as held:
+        echo.free.clear()
+        for _ in range(2):  # as many as are answered at a time
+            echo.busy.clear()
+            connection = socket.create_connection(("127.0.0.1", port), timeout=10)
+            held.enter_context(connection).sendall(head + body)
+            assert echo.busy.wait(10)
+        for _ in range(5):
+            with socket.create_connection(("127.0.0.1", port), timeout=10) as leaving:
+                leaving.sendall(head + body)
+                time.sleep(0.1)
+        time.sleep(0.3)
+        echo.free.set()
+        assert post(port, {"instances": ["b"]})[0] == 200
+    assert echo.asked == [1, 1, 1]
+
+
+def test_the_end_comes_in_time_whatever_is_being_computed(echo, monkeypatch):
+    monkeypatch.setattr(server_runner, "_ENDING", 1)
+    with running(make_app({"echo": echo})) as (server, port):
+        echo.free.clear()
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        connection.request("POST", PREDICT, json.dumps({"inputs": ["late"]}))
+        assert echo.busy.wait(20)
+        began = time.monotonic()
+        server.should_exit = True
+    assert time.monotonic() - began < 4
+    echo.free.set()
 
 
 @pytest.mark.parametrize("name", ["maximum_bytes", "maximum_requests", "timeout_seconds"])

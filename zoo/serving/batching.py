@@ -112,13 +112,19 @@ class Batcher:
             self._changed.notify_all()  # one may be waiting for more than this
         return waiting.future
 
-    def close(self) -> None:
-        """Answers what is queued, then ends the threads."""
+    def close(self, seconds: float | None = None) -> None:
+        """Answers what is queued, then ends the threads.
+
+        Args:
+            seconds: How long to wait for that; None: until it is done. What is not done by then
+                goes on in threads that do not keep the process from ending.
+        """
         with self._changed:
             self._closed = True
             self._changed.notify_all()
+        deadline = None if seconds is None else time.monotonic() + seconds
         for thread in self._threads:
-            thread.join()
+            thread.join(None if deadline is None else max(0.0, deadline - time.monotonic()))
 
     def _run(self) -> None:
         ended = seconds = 0.0

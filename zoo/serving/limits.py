@@ -15,6 +15,8 @@ class Limits:
     """Examples of a request, and of a batch that requests are put together to."""
     maximum_integer: int = 64
     """Of whole-number inputs that hold for a whole batch, such as a beam width."""
+    maximum_work: int = 100_000
+    """Of a request with such an input: rows times bytes of the longest text times the number."""
     maximum_requests: int = 128
     """Requests at the same time; further ones are answered with 503 and Retry-After."""
     maximum_connections: int = 512

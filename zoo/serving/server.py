@@ -11,6 +11,7 @@ there is no encryption and nobody is asked for a password.
 
 import asyncio
 import json
+import math
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -97,16 +98,16 @@ class ModelServer:
             return _error(error, 503, {"Retry-After": "1"})
         self._busy += 1
         try:
-            return await self._predict(served, body)
+            return await self._predict(http, served, body)
         finally:
             self._busy -= 1
 
-    async def _predict(self, served: _Served, body: bytes) -> Response:
+    async def _predict(self, http: HTTPRequest, served: _Served, body: bytes) -> Response:
         read = partial(read_request, body, served.servable.signatures)
         most = self.limits.maximum_rows
         request = await _aside(partial(read, maximum_rows=most), len(body))
         self._check_size(request)
-        answer = await self._answer(served, request)
+        answer = await self._answer(http, served, request)
         if request.outputs is not None:
             answer = {name: answer[name] for name in request.outputs}
         size, most = written_bytes(answer), self.limits.maximum_answer_bytes
@@ -140,9 +141,9 @@ class ModelServer:
         return _json(json.dumps({"model_spec": spec, "metadata": metadata}, indent=1).encode())
 
     async def close(self) -> None:
-        """Answers what is queued."""
-        for served in list(self._models.values()):
-            await asyncio.to_thread(served.batcher.close)
+        """Answers what is queued, as far as that takes no longer than a second."""
+        closing = [partial(served.batcher.close, 1.0) for served in self._models.values()]
+        await asyncio.gather(*(asyncio.to_thread(close) for close in closing))
 
     def _find(self, http: HTTPRequest) -> _Served:
         name, version = http.path_params["name"], http.path_params.get("version", VERSION)
@@ -179,6 +180,19 @@ class ModelServer:
         return inflated
 
     def _check_size(self, request: Request) -> None:
+        """Refuses what would take too long to answer.
+
+        A search costs about as much as its rows have characters at most, times its width.
+        """
+        scalars = [int(x) for x in request.inputs.values() if not x.ndim and x.dtype.kind in "iu"]
+        texts = [x for x in request.inputs.values() if x.ndim and x.dtype.kind == "O"]
+        work = sum(len(x) * max(map(len, x.ravel()), default=0) for x in texts)
+        work *= math.prod(max(1, scalar) for scalar in scalars)
+        if scalars and work > self.limits.maximum_work:
+            raise RequestError(
+                f"Rows x bytes of the longest x {' x '.join(map(str, scalars))} is {work}, at most"
+                f" {self.limits.maximum_work} is computed: ask for fewer rows or a smaller beam"
+            )
         for name, value in request.inputs.items():
             if value.ndim and len(value) > self.limits.maximum_rows:
                 raise RequestError(
@@ -190,17 +204,32 @@ class ModelServer:
                     f"Input {name} must be at most {self.limits.maximum_integer}, got {value}"
                 )
 
-    async def _answer(self, served: _Served, request: Request) -> Answer:
-        future = served.batcher.submit(request.signature, request.inputs)
+    async def _answer(self, http: HTTPRequest, served: _Served, request: Request) -> Answer:
+        """Asks the model; drops what is queued for somebody who has gone, or waits too long."""
+        future = asyncio.wrap_future(served.batcher.submit(request.signature, request.inputs))
+        gone = asyncio.ensure_future(_gone(http))
         try:
             async with asyncio.timeout(self.limits.timeout_seconds):
-                return await asyncio.wrap_future(future)  # which cancels it when time is up
+                both: set[asyncio.Future[Any]] = {future, gone}
+                await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if not future.done():
+                raise ClientDisconnect
+            return future.result()
         except TimeoutError:
             raise RequestError("Timed out while the answer was being computed", 504) from None
         except RequestError:
             raise
         except ValueError as error:
             raise RequestError(str(error)) from error
+        finally:
+            future.cancel()
+            gone.cancel()
+
+
+async def _gone(http: HTTPRequest) -> None:
+    """Ends when the client has closed the connection."""
+    while (await http.receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _aside(work: Callable[[], _Made], size: int) -> _Made:
