@@ -44,7 +44,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "cloze": REAL,
     "cbt": REAL,
 }
-"""What the settings given as None become."""
+"""Defaults by data set, of settings that are None."""
 
 
 def make_model(settings: Settings, vocabulary_size: int) -> Any:

@@ -30,7 +30,7 @@ class Settings(RecurrentSettings):
 
 
 DEFAULTS: dict[str, dict[str, Any]] = RECURRENT_SIZES
-"""What the settings given as None become."""
+"""Defaults by data set, of settings that are None."""
 
 
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:

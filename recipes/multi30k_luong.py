@@ -24,7 +24,7 @@ class Settings(RecurrentSettings):
     score: Literal["dot", "general", "concat", "concat_identity", "location"] = "dot"
     """The score function."""
     mechanism: Literal["global", "local_m", "local_p"] = "global"
-    """What of the source is attended to."""
+    """Part of the source that is attended to."""
     input_feeding: bool = True
     """Whether the lowest layer also reads the last attentional vector."""
     reverse_source: bool = True
@@ -45,7 +45,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": RECURRENT_SIZES["sample"] | {"initial_range": 0.2},
     "multi30k": RECURRENT_SIZES["multi30k"] | {"initial_range": 0.1, "learning_rate": 3e-3},
 }
-"""What the settings given as None become. Small layers do not learn from the paper's 0.1."""
+"""Defaults by data set. Small layers do not learn from the paper's 0.1."""
 
 
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:

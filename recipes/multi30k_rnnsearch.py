@@ -33,7 +33,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {**RECURRENT_SIZES["sample"], "alignment_dim": 64, "maxout_dim": 64, "epochs": 8},
     "multi30k": RECURRENT_SIZES["multi30k"] | {"alignment_dim": 256, "maxout_dim": 256},
 }
-"""What the settings given as None become."""
+"""Defaults by data set, of settings that are None."""
 
 
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:

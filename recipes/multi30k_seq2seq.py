@@ -38,7 +38,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": RECURRENT_SIZES["sample"] | {"maxout_dim": 64, "initial_range": 0.25},
     "multi30k": RECURRENT_SIZES["multi30k"] | {"maxout_dim": 256, "initial_range": 0.08},
 }
-"""What the settings given as None become. Small layers do not learn from the paper's 0.08."""
+"""Defaults by data set. Small layers do not learn from the paper's 0.08."""
 
 
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:

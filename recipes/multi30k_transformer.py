@@ -54,7 +54,7 @@ class Settings(TranslationSettings):
     beta_2: Rate = 0.98
     """Decay of Adam's mean of squared gradients."""
     epsilon: Positive = 1e-9
-    """What Adam adds to their root."""
+    """Adam's epsilon, added to the root of that mean."""
     clip_norm: Positive | None = None
     """Largest norm of the whole gradient; None: any."""
 
@@ -81,7 +81,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "average_last": 10,
     },
 }
-"""What the settings given as None become."""
+"""Defaults by data set, of settings that are None."""
 
 
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:

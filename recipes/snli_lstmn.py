@@ -51,7 +51,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "learning_rate": 1e-3,
     },
 }
-"""What the settings given as None become."""
+"""Defaults by data set, of settings that are None."""
 
 
 def load(settings: Settings, logger: Any) -> Any:

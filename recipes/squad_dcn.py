@@ -45,7 +45,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {"hidden_dim": 64, "question_initializer": "identity", "dropout": 0.0},
     "squad": {"hidden_dim": 100, "question_initializer": "identity", "dropout": 0.2},
 }
-"""What the settings given as None become."""
+"""Defaults by data set, of settings that are None."""
 
 
 def make_model(settings: Settings, embeddings: dict[str, Any]) -> Any:

@@ -60,7 +60,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "learning_rate": 2e-3,
     },
 }
-"""What the settings given as None become. The paper's batch is 5; the rest of sst is the paper's,
+"""Defaults by data set. The paper's batch is 5; the rest of sst is the paper's,
 but for the dropout on words, which stands for its vectors where none are given."""
 
 

@@ -1,4 +1,4 @@
-"""What the parts of a Transformer are worth: rows A, B, D and E of table 3 of Vaswani et al. 2017.
+"""Ablations of the Transformer: rows A, B, D and E of table 3 of Vaswani et al. 2017.
 
     python -m recipes.transformer_ablations --data multi30k    # hours: a training a row
     python -m recipes.transformer_ablations --data sample --rows base "1 head"

@@ -36,12 +36,12 @@ NOTE = (
 
 @dataclass(frozen=True)
 class Settings:
-    """What to measure, and on what."""
+    """Settings of the measurement."""
 
     models: tyro.conf.Positional[tuple[str, ...]]
     """Run folders, folders of SavedModels, or names of shipped models."""
     labels: tuple[str, ...] = ()
-    """What to call them; by default the names of their folders."""
+    """Names in the table; by default those of their folders."""
     data: Literal["auto", "sample", "multi30k"] = "auto"
     """auto: Multi30k where it lies, else the generated sample; multi30k downloads it."""
     source: str = "en"

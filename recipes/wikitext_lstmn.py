@@ -51,7 +51,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "wikitext-103": {"dropout": 0.0, **_CORPUS},
     "ptb": {"dropout": 0.5, **_CORPUS},
 }
-"""What the settings given as None become. A small model does not learn the sample from 0.1."""
+"""Defaults by data set. A small model does not learn the sample from 0.1."""
 
 
 def make_model(settings: Settings, vocabulary_size: int) -> Any:

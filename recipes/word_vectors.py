@@ -37,7 +37,7 @@ _LONGEST_SENTENCE = 1000  # gensim ignores what lies beyond 10,000 words of a se
 
 @dataclass(frozen=True)
 class Settings:
-    """What to train on, and how."""
+    """Texts to train on, and how."""
 
     output: Path
     """File to write, in word2vec's text format."""
@@ -70,7 +70,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Result:
-    """What came out."""
+    """Trained vectors."""
 
     words: int
     tokens: int

@@ -29,7 +29,7 @@ Window = Literal["floor", "real"]
 
 
 class LocalAttentionOutput(NamedTuple):
-    """What local attention returns; ``scatter_window`` makes the map (B, Q, S) of its windows."""
+    """Result of local attention; ``scatter_window`` makes the map (B, Q, S) of its windows."""
 
     context: Tensor
     """(B, Q, d)."""
@@ -107,7 +107,7 @@ class LocalAttention(MaskFree):
             )
 
     def prepare(self, values: Tensor) -> Tensor:
-        """What ``score`` prepares of the source (B, S, d), once per sentence: (B, S, a)."""
+        """Prepares the keys of the source (B, S, d) once per sentence: (B, S, a)."""
         return self.score.prepare(values)
 
     def call(

@@ -25,7 +25,7 @@ from zoo.ops.masking import Tensor, as_mask, at_least_float32, masked_softmax
 
 
 class MultiHeadAttention(MaskFree):
-    """What attention of a sequence to itself and to another one have in common.
+    """Base of attention of a sequence to itself and to another one.
 
     Args:
         model_dim: size d of what comes in and goes out.

@@ -1,4 +1,4 @@
-"""What all score functions have in common.
+"""Base of all score functions.
 
 A score function says how well a query s fits a key h. The scores become weights in one place,
 ``zoo.attention.attend``, which masks and normalises.

@@ -1,4 +1,4 @@
-"""What a step of global and of local attention costs, by the length of the source.
+"""Cost of a step of global and of local attention, by the length of the source.
 
 A step of ``LuongTranslator`` (preset ``small``, score "general") from a memory that is there
 already, with a vocabulary too small to matter. Decoding returns the alignment over the whole

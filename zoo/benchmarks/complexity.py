@@ -1,4 +1,4 @@
-"""What a layer costs by the length n of what it reads: table 1 of Vaswani et al. 2017, measured.
+"""Cost of layers by the length n of their input: table 1 of Vaswani et al. 2017, measured.
 
 Self-attention, self-attention restricted to a window, a recurrent layer (long short-term memory)
 and a convolution, each of width d from (batch, n, d) to (batch, n, d), on the CPU. Attention counts
@@ -50,7 +50,7 @@ class LayerComplexity:
     lengths: tuple[Count, ...] = (32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
     """Positions n, ascending."""
     layers: tuple[LayerName, ...] = LAYERS
-    """What to measure."""
+    """Settings of the measurement."""
     width: Count = 512
     """Size d of inputs, outputs and hidden states."""
     num_heads: Count = 8

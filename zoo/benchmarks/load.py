@@ -61,7 +61,7 @@ class ServerLoad:
 
 @dataclass
 class _Told:
-    """What the clients were told."""
+    """Answers that the clients got."""
 
     seconds: list[float] = field(default_factory=list)
     """Of each answer, from the question to the last byte."""

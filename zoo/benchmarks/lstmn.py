@@ -1,4 +1,4 @@
-"""What the tape of an LSTMN costs: by the length of the text, and beside a plain LSTM.
+"""Cost of an LSTMN's tape, by the length of the text and beside a plain LSTM.
 
 The layer alone, forward and backward to the gradients of its inputs and weights, by length and
 window: with a window the time a word takes does not depend on the length, without one it grows with

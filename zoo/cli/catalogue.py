@@ -56,7 +56,7 @@ class List:
 
 @dataclasses.dataclass
 class Info:
-    """What is known of a model: its card."""
+    """Show the card of a model."""
 
     name: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="NAME")]
     """A name out of `list`, or the folder of a SavedModel."""
@@ -98,7 +98,7 @@ def _description(folder: Path, card: ModelCard) -> list[tuple[str, str]]:
 
 
 def _sizes(config: dict[str, Any]) -> dict[str, Any]:
-    """What of a configuration is the architecture's: not Keras's own entries."""
+    """Picks the architecture's entries of a configuration: not Keras's own."""
     own = ("name", "trainable", "dtype")
     return {name: value for name, value in config.items() if name not in own}
 

@@ -1,4 +1,4 @@
-"""What the options of `run` and `picture` and the lines of standard input ask a model."""
+"""Questions to a model from the options of `run` and `picture` and from standard input."""
 
 import dataclasses
 import json
@@ -113,7 +113,7 @@ def scalars(servable: "Servable", signature: "Signature", given: dict[str, Any])
 def examples(
     question: Question, given: dict[str, Any], signature: "Signature"
 ) -> Iterator[dict[str, Any]]:
-    """What is asked: one example of the options, one a text, or one a line of standard input.
+    """Collects the questions: one of the options, one a text, or one a line of standard input.
 
     A line is the one input that is missing, a `FileText`; where several are, a JSON object that
     names them.

@@ -57,7 +57,7 @@ def predict_path(name: str) -> str:
 
 
 def named_folders(names: Sequence[str]) -> dict[str, Path]:
-    """What is served: name in the address -> folder, in the order of the names.
+    """Finds the served models: name in the address -> folder, in the order of the names.
 
     Args:
         names: Names out of `list`, or folders of SavedModels; if empty, all models of `list`.

@@ -78,7 +78,7 @@ def find_cloze(
 
 @dataclass(frozen=True)
 class Settings:
-    """What to make questions of."""
+    """Settings of making questions."""
 
     text: tuple[Path, ...]
     """Books, plain text in UTF-8, compressed if the name ends in .gz."""

@@ -185,6 +185,6 @@ def _read_query(query: str, placeholder: str, path: str | os.PathLike[str], line
 
 
 def _malformed(path: str | os.PathLike[str], line: int, expected: str, text: str) -> ValueError:
-    """What to raise for a line, counted from 0."""
+    """Makes the error for a line, counted from 0."""
     shown = text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 3] + "..."
     return ValueError(f"{path}: line {line + 1}: expected {expected}, got {shown!r}")

@@ -45,7 +45,7 @@ class RemoteFile(NamedTuple):
 
 
 class Checksum(NamedTuple):
-    """What a local file is."""
+    """Identity of a local file."""
 
     sha256: str
     official: bool

@@ -46,7 +46,7 @@ class OfferedModel:
         self.signature = ""
 
     def describe(self) -> dict[str, Any]:
-        """What the page is told, ready for JSON."""
+        """Description for the page, ready for JSON."""
         return {
             "name": self.name,
             "class": self.card.model_class.rpartition(">")[2],
@@ -85,11 +85,11 @@ class OfferedModels:
         self._thread: threading.Thread | None = None
 
     def describe(self) -> list[dict[str, Any]]:
-        """What the page is told of every model, in their order."""
+        """Describes every model for the page, in their order."""
         return [model.describe() for model in self._models.values()]
 
     def ask_for(self, name: str) -> dict[str, Any] | None:
-        """What the page is told of a model, which is loaded from now on; None: no such model."""
+        """Describes a model for the page, and has it loaded; None: no such model."""
         model = self._models.get(name)
         if model is None:
             return None

@@ -1,4 +1,4 @@
-"""What all pictures share: what is drawn, titles and notes, and files that appear whole."""
+"""Shared by all pictures: the rows drawn, titles and notes, and files that appear whole."""
 
 import textwrap
 from collections.abc import Mapping

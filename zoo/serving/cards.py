@@ -37,13 +37,13 @@ class DataRecord:
     name: str
     """Data set, such as "squad"; "sample" for the generated one."""
     training: str
-    """What of it the model was trained on: a split and, if not all of it, how much."""
+    """Training part: a split and, if not all of it, how much."""
     evaluation: str
     """The split on which the metrics were measured."""
     sha256: dict[str, str] = dataclasses.field(default_factory=dict)
     """File name -> SHA-256, of every file read; empty for generated data."""
     remarks: str = ""
-    """What a reader of the numbers must know, such as that a set is a reconstructed one."""
+    """Remarks for readers of the numbers, such as that a set is a reconstructed one."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,7 +71,7 @@ class ModelCard:
     versions: dict[str, str]
     """Library -> version at the export."""
     limits: dict[str, int | float] = dataclasses.field(default_factory=dict)
-    """What the servable cuts, such as `maximum_context_tokens`, and how it searches."""
+    """Limits of the servable, such as `maximum_context_tokens`, and how it searches."""
     tokenizer: dict[str, Any] = dataclasses.field(default_factory=dict)
     """How strings became tokens, as the tokenizer's `get_config` gives it."""
     sha256: dict[str, str] = dataclasses.field(default_factory=dict)

@@ -104,7 +104,7 @@ def _make(config: Mapping[str, Any], content: bytes | Path) -> "TextCodec":
 
 
 def _contents(folder: Path) -> Iterator[bytes | Path]:
-    """What the tracked resources hold, in their order: a model of subwords, or a file of words."""
+    """Reads the tracked resources in their order: a model of subwords, or a file of words."""
     graph = _graph(folder)
     nodes = graph.object_graph_def.nodes
     tracked = {child.local_name: child.node_id for child in nodes[0].children}["_misc_assets"]

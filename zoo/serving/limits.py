@@ -1,11 +1,11 @@
-"""What a server of models refuses."""
+"""Limits of a server of models."""
 
 import dataclasses
 
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """What a server refuses, so that no request can exhaust it."""
+    """Limits that keep requests from exhausting a server."""
 
     maximum_bytes: int = 4_000_000
     """Of the body of a request; larger ones are answered with 413."""

@@ -69,7 +69,7 @@ def resolve(name_or_path: str | Path) -> Path:
 
 
 def load_card(name_or_path: str | Path) -> ModelCard:
-    """What is told about a shipped model: data, metrics, settings, limits.
+    """Reads the card of a shipped model: data, metrics, settings, limits.
 
     Args:
         name_or_path: As in `resolve`.

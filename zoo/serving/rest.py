@@ -21,7 +21,7 @@ _LONGEST_SHOWN = 80  # characters of a value in an error
 
 
 class RequestError(ValueError):
-    """What is wrong with a request, and with which HTTP status it is answered."""
+    """A fault of a request, with the HTTP status of the answer."""
 
     def __init__(self, message: str, status: int = 400) -> None:
         """Keeps both.

@@ -19,7 +19,7 @@ _FRAME = re.compile(
 
 
 class TensorInfo(NamedTuple):
-    """What a signature says of an input or an output."""
+    """Type and shape of an input or an output of a signature."""
 
     dtype: str
     """As TensorFlow names it, such as "string" or "float32"."""

@@ -311,7 +311,7 @@ def _answer_nobody(_: HTTPRequest, __: ClientDisconnect) -> Response:
 
 
 def _answer_failure(_: HTTPRequest, error: Exception) -> Response:
-    """What no request should be able to bring about; the traceback is in the server's log."""
+    """Answers for a fault of the server itself; the traceback is in its log."""
     return _error(f"Internal error: {type(error).__name__}", 500)
 
 

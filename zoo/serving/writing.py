@@ -1,4 +1,4 @@
-"""What TensorFlow cannot write, said as Python says it."""
+"""Re-raise TensorFlow write errors as `OSError`."""
 
 import os
 from collections.abc import Iterator

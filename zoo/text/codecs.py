@@ -1,4 +1,4 @@
-"""What translation asks of a text codec: strings to ids and back, inside the graph.
+"""Interface of text codecs: strings to ids and back, inside the graph.
 
 A codec cuts a string into pieces (words, or parts of words) and numbers them. Ids are those of
 `zoo.text.vocabulary`: 0 padding, 1 unknown, 2 start, 3 end. `zoo.text.words` and

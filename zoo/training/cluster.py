@@ -29,7 +29,7 @@ _LOST = (
     tf.errors.CancelledError,
     tf.errors.DeadlineExceededError,
 )
-"""What TensorFlow raises in a process that waits for one that is gone."""
+"""Errors of TensorFlow in a process that waits for one that is gone."""
 
 
 def cluster_is_described() -> bool:

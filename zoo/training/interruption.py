@@ -9,7 +9,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-"""What a user's Ctrl-C sends, and what schedulers send some time before they kill."""
+"""Signals of a user's Ctrl-C, and of schedulers some time before they kill."""
 
 
 class StoppedBySignalError(Exception):

@@ -28,7 +28,7 @@ from zoo.training.runs import RunFolder
 
 
 class Batches(Protocol):
-    """What the loop needs of the training data (see `zoo.text.batching.BucketedBatches`)."""
+    """Training data as the loop needs it (see `zoo.text.batching.BucketedBatches`)."""
 
     @property
     def batch_size(self) -> int:

@@ -1,4 +1,4 @@
-"""What models are computed in: half of it in 16 bits, or all in float32."""
+"""Precision of the computations: mixed with 16 bits, or float32 throughout."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

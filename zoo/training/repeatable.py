@@ -36,7 +36,7 @@ def repeatable(step: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def repeatable_sums() -> Iterator[None]:
-    """What is traced here adds up two summands at a time; what is run here is left like that."""
+    """Adds up two summands at a time in all functions that are traced in the block."""
     _switch.count(1)
     try:
         yield

@@ -60,7 +60,7 @@ class TrainingSettings:
     beta_2: Rate = 0.999
     """Decay of Adam's mean of squared gradients."""
     epsilon: Positive = 1e-7
-    """What Adam adds to their root."""
+    """Adam's epsilon, added to the root of that mean."""
     clip_norm: Positive | None = 5.0
     """Largest norm of the whole gradient; None: any."""
     ema_decay: Rate | None = None
@@ -82,7 +82,7 @@ class TrainingSettings:
     """Numbers of the GPUs to use, such as gpu:0,1, or how many logical devices to make of the CPU,
     such as cpu:2; None: all GPUs, or the CPU."""
     precision: Literal["float32", "mixed_bfloat16", "mixed_float16"] = "float32"
-    """What is computed in while training; weights, and what is shipped, are float32."""
+    """Precision of the computations in training; weights and exported models are float32."""
     accumulate: Count = 1
     """Parts that a device takes its share of a batch in, one after the other, to need less memory;
     the step is the same."""

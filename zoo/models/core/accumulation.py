@@ -1,4 +1,4 @@
-"""What a step adds up: over replicas, and over parts of a batch that memory has no room for.
+"""Sums of a step over replicas, and over parts of a batch that does not fit into memory.
 
 A batch is the sum of its parts: sums of losses, numbers of units and gradients are added up. How
 examples are padded does not change, so that the sums are those of the whole batch.

@@ -19,7 +19,7 @@ _CHUNK = 2048  # strings tokenised at a time
 
 
 class ClassificationData(NamedTuple):
-    """What a classifier is trained on: a column a side, and ``label``."""
+    """Data of a classifier: a column a side, and ``label``."""
 
     name: str
     sides: tuple[str, ...]

@@ -49,7 +49,7 @@ class ClassificationEndpoint:
 
     @property
     def assets(self) -> list[tf.Module]:
-        """What holds the files that travel with the SavedModel."""
+        """Owners of the files that travel with the SavedModel."""
         return [self.codec] if isinstance(self.codec, tf.Module) else []
 
     def endpoints(self) -> dict[str, Endpoint]:

@@ -38,7 +38,7 @@ class ClassificationSettings(TrainingSettings):
     train_vectors: bool = True
     """Whether vectors of the file are tuned."""
     first_epoch_gradient: NotNegative | None = None
-    """What their gradients are multiplied by in the first epoch; others' are as they are."""
+    """Factor of their gradients in the first epoch; others' are as they are."""
     minimum_count: Count = 1
     """Words of the training part that occur less often are unknown."""
     case_fold: bool = True

@@ -29,7 +29,7 @@ _KINDS = {
 
 
 class ClozeData(NamedTuple):
-    """What a cloze recipe trains on; the column ``kind`` of the frames is "ne" or "cn"."""
+    """Data of a cloze recipe; the column ``kind`` of the frames is "ne" or "cn"."""
 
     training: pd.DataFrame
     validation: pd.DataFrame

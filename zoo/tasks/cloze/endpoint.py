@@ -77,7 +77,7 @@ class ClozeEndpoint:
 
     @property
     def reader(self) -> keras.Model | Readings:
-        """What is asked: the model, or what reads several times with it."""
+        """The reader that is asked: the model, or several readings with it."""
         return self.readings or self.model
 
     def endpoints(self) -> dict[str, Endpoint]:
@@ -175,7 +175,7 @@ class ClozeEndpoint:
         return [_Text(text, _rectangle(one)) for text, one in zip(texts, ids, strict=True)]
 
     def _ask(self, given: _Text, *texts: _Text) -> dict[str, tf.Tensor]:
-        """What is read of it, without the row that stood in for those of an empty batch."""
+        """Drops the row that stood in for those of an empty batch."""
         names = ("document", "query", "candidates")
         inputs = {name: text.ids for name, text in zip(names, (given, *texts), strict=False)}
         outputs = self.reader(inputs, training=False)
@@ -184,7 +184,7 @@ class ClozeEndpoint:
 
     @staticmethod
     def _shown(outputs: dict[str, tf.Tensor], given: _Text, asked: _Text) -> dict[str, tf.Tensor]:
-        """What led to the answer."""
+        """Evidence for the answer."""
         shown = {}
         for side, text in (("document", given), ("query", asked)):
             shown[f"{side}_tokens"] = _dense(text.tokens, "")

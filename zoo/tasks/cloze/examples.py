@@ -21,7 +21,7 @@ _CHUNK = 2048  # questions encoded at a time: bounds memory, large enough to hid
 
 @dataclass(frozen=True)
 class ClozeCounts:
-    """What became of the rows of a data set.
+    """Numbers of rows of a data set that were kept or dropped.
 
     Attributes:
         rows: Rows of the frame.

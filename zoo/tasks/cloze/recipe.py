@@ -39,7 +39,7 @@ SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
     "cloze": _REAL,
     "cbt": _REAL,
 }
-"""What the shared settings given as None become."""
+"""Defaults of the shared settings by data set."""
 
 DOCUMENT = """The ferry to the island left late that morning. Old Bertram stood at the rail and
 counted his sheep. His daughter Nell had gone below with the baskets. "There is one too many,"

@@ -49,7 +49,7 @@ class Reranking(NamedTuple):
 
 @dataclass(frozen=True)
 class Gain:
-    """What the first so many features reach."""
+    """Accuracy with the first so many features."""
 
     features: tuple[str, ...]
     weights: tuple[float, ...]
@@ -191,7 +191,7 @@ def tune(validation: Reranking, features: int, start: np.ndarray | None = None) 
 
 
 def gains(validation: Reranking, test: Reranking) -> list[Gain]:
-    """What each feature adds, in the paper's order: weights tuned on one part, both measured."""
+    """Measures each feature's gain in the paper's order, with weights tuned on one part."""
     table, weights = [], None
     for count in range(1, len(FEATURES) + 1):
         weights = tune(validation, count, weights)

@@ -16,7 +16,7 @@ _PREFERRED: tuple[DataName, ...] = ("wikitext-2", "ptb")
 
 
 class LanguageModelData(NamedTuple):
-    """What a language model is trained on: the words of every line."""
+    """Data of a language model: the words of every line."""
 
     name: str
     training: list[list[str]]

@@ -169,7 +169,7 @@ class TapeCarrier:
 
     @property
     def variables(self) -> list[tf.Variable]:
-        """What a checkpoint has to hold beside the model."""
+        """Variables that a checkpoint has to hold beside the model."""
         return [variable for tape in self.tapes for variable in tape.values()]
 
     def __call__(
@@ -301,7 +301,7 @@ class DecayWithoutGain:
 
     @property
     def variables(self) -> list[tf.Variable]:
-        """What a checkpoint has to hold beside the optimizer."""
+        """Variables that a checkpoint has to hold beside the optimizer."""
         return [self.best]
 
     def __call__(self) -> dict[str, float]:

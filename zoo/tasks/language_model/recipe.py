@@ -37,7 +37,7 @@ SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
     "wikitext-103": {"epochs": 1, **_CORPUS},
     "ptb": {"epochs": 12, **_CORPUS},
 }
-"""What the shared settings given as None become. Of a corpus they are the paper's, but for the
+"""Defaults of the shared settings by data set. Of a corpus they are the paper's, but for the
 optimizer, and for the epochs, of which the paper says nothing."""
 
 _RATES = {"sgd": 0.65, "adam": 1e-2}
@@ -66,7 +66,7 @@ class LanguageModelSettings(TrainingSettings):
     """The highest of the training; None: 1e-2 of adam, 0.65 of sgd, whose loss is the sum over a
     segment's words."""
     decay: Factor = 0.6
-    """What the rate of sgd is multiplied by after an evaluation without a significant gain; the
+    """Factor of sgd's rate after an evaluation without a significant gain; the
     paper's is 0.85."""
     least_gain: Rate = 0.02
     """The part by which the perplexity has to fall for a gain to be significant."""

@@ -24,7 +24,7 @@ _MINIMUM_COUNT = 2  # of a word whose vector is to be learned
 
 
 class ReadingData(NamedTuple):
-    """What a reading recipe trains on."""
+    """Data of a reading recipe."""
 
     training: pd.DataFrame
     evaluation: pd.DataFrame
@@ -98,7 +98,7 @@ def load_reading_data(
 
 
 def _squad_record(paths: dict[str, Path], logger: logging.Logger) -> DataRecord:
-    """What the files are, with a warning for those that are not the official ones."""
+    """Records the files, with a warning for those that are not the official ones."""
     checks = {split: checksum(path, SQUAD_FILES[split]) for split, path in paths.items()}
     unofficial = [paths[split].name for split, check in checks.items() if not check.official]
     remarks = ""

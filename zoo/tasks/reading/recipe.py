@@ -33,7 +33,7 @@ SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
         "ema_decay": 0.999,
     },
 }
-"""What the shared settings given as None become."""
+"""Defaults of the shared settings by data set."""
 
 QUESTION = "Who repaired the lamp of the lighthouse?"
 CONTEXT = """The lighthouse on the northern cliff stood dark for eleven years after the great storm.

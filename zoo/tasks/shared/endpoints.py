@@ -1,4 +1,4 @@
-"""What the endpoints of several tasks share."""
+"""Helpers of the endpoints of several tasks."""
 
 from collections.abc import Callable
 from typing import Any

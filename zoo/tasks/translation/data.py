@@ -24,7 +24,7 @@ SPLITS = ("train", "val", "test_2016_flickr")
 
 
 class TranslationData(NamedTuple):
-    """What a translation recipe trains on; frames of ``source`` and ``target``."""
+    """Data of a translation recipe; frames of ``source`` and ``target``."""
 
     name: DataName
     training: pd.DataFrame
@@ -80,7 +80,7 @@ def load_translation_data(
 def _record(
     frames: list[pd.DataFrame], source: str, target: str, logger: logging.Logger
 ) -> DataRecord:
-    """What the files are, with a warning for those that are not the published ones."""
+    """Records the files, with a warning for those that are not the published ones."""
     sums, unofficial = {}, []
     for path in (Path(path) for frame in frames for path in frame.attrs["paths"]):
         name = path.name.removesuffix(".gz")

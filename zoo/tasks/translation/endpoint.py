@@ -97,7 +97,7 @@ class TranslationEndpoint:
 
     @property
     def assets(self) -> list[Any]:
-        """What holds the files and tables that travel with the SavedModel."""
+        """Owners of the files and tables that travel with the SavedModel."""
         codecs = [self.source_codec, self.target_codec]
         tables = [] if self.dictionary is None else [self.dictionary]
         return [codec for codec in codecs if isinstance(codec, tf.Module)] + tables

@@ -44,12 +44,12 @@ SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
         "beam_width": 5,
     },
 }
-"""What the shared settings given as None become."""
+"""Defaults of the shared settings by data set."""
 RECURRENT_SIZES: dict[str, dict[str, Any]] = {
     "sample": {"embedding_dim": 64, "hidden_dim": 64},
     "multi30k": {"embedding_dim": 256, "hidden_dim": 256},
 }
-"""What those of `RecurrentSettings` become."""
+"""Defaults of `RecurrentSettings` by data set."""
 
 SENTENCE = "A young woman in a red coat is feeding two ducks beside a frozen lake."
 """Written for the picture."""
