@@ -97,7 +97,7 @@ def _blocks(values: Tensor, size: int) -> Tensor:
 
 
 def _reach(values: Tensor, size: int, window: int) -> Tensor:
-    """What the blocks see of (B, h, T, k): (B, h, N, w, k), zeros beyond the sentence."""
+    """Cuts (B, h, T, k) into the windows that the blocks see: (B, h, N, w, k), zeros outside."""
     batch, heads, length, dim = ops.shape(values)
     count, beside = (length + size - 1) // size, window - 1
     further = (beside + size - 1) // size  # blocks that the last row of a block reaches into
@@ -113,7 +113,7 @@ def _reach(values: Tensor, size: int, window: int) -> Tensor:
 
 
 def _band(size: int, window: int) -> np.ndarray:
-    """Which of its keys the rows of a block see: bool (c, w)."""
+    """Marks the keys that each row of a block sees: bool (c, w)."""
     slots = np.arange(size + window - 1) - np.arange(size)[:, None]
     return (slots >= 0) & (slots < window)
 

@@ -24,7 +24,7 @@ QuestionInitializer = Literal["glorot_uniform", "identity"]
 
 
 class CoattentionOutput(NamedTuple):
-    """What coattention returns for each real word; the sentinels' own rows are dropped."""
+    """Summaries and maps of all real words; the sentinels' own rows are dropped."""
 
     question_summary: Tensor
     """Q A^D (B, m, l): for each document word, the question words that it attends to."""
