@@ -13,7 +13,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 _WAITING = 1024  # connections that wait to be taken up
-_ENDING = 8  # seconds for requests to be answered once the server was told to stop
+_ENDING = 7  # seconds for requests to be answered once the server was told to stop
 _LINGERING = 2.0  # seconds to read an answer that came before the request was written whole
 
 
@@ -55,7 +55,7 @@ def make_server(
         app: An ASGI application.
         timeout_seconds: How long a connection is kept on which no request comes, or only a part of
             its head; and how long requests may take to be answered after the server was stopped,
-            but for eight seconds at most.
+            but for seven seconds at most.
         maximum_connections: More are answered with 503 at once, and closed; fewer where the process
             may not open as many files.
     """
