@@ -28,9 +28,9 @@ def models_where(wanted):
     return pytest.mark.parametrize("entry", [pytest.param(e, id=n) for n, e in found.items()])
 
 
-def subject(entry, count=EXAMPLES):
+def subject(entry, count=EXAMPLES, **overrides):
     """A model, a batch, what the model makes of it, and weights of its examples."""
-    model, batch = build(entry), Batch(TASKS[entry.task].examples(count))
+    model, batch = build(entry, **overrides), Batch(TASKS[entry.task].examples(count))
     return model, batch, model(batch.inputs, training=False), WEIGHTS[:count]
 
 
@@ -58,11 +58,12 @@ def test_k16_weights_of_examples_multiply_their_losses(entry):
 
 
 @models_where(lambda targets: targets.tokens)
-@pytest.mark.parametrize("square", [False, True])
-def test_k16_weights_of_tokens_multiply_theirs(entry, square):
+@pytest.mark.parametrize(("square", "normaliser"), [(False, "tokens"), (True, "sentences")])
+def test_k16_weights_of_tokens_multiply_theirs(entry, square, normaliser):
     """Also where there are as many examples as tokens, and shapes alone do not tell them apart."""
     longest = TASKS[entry.task].sides[entry.cls.TARGETS.tokens]
-    model, batch, outputs, weights = subject(entry, longest if square else EXAMPLES)
+    count = longest if square else EXAMPLES
+    model, batch, outputs, weights = subject(entry, count, loss_normaliser=normaliser)
     size, length = batch.targets.shape
     assert (size == length) is square
     of_tokens = np.random.default_rng(0).uniform(0.0, 2.0, (size, length)).astype("float32")

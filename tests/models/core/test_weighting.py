@@ -1,5 +1,6 @@
 """Weights that are given to `fit` and `evaluate` as arrays are checked before a step is traced."""
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -61,21 +62,26 @@ def test_arguments_that_keras_does_not_know_are_refused_as_ever(reader):
         reader.evaluate(QUESTIONS, SPANS, nonsense=1)
 
 
-@pytest.mark.parametrize("replicas", [1, 2])
-def test_a_traced_step_weighs_tokens_and_measures_what_it_weighed(replicas):
+@pytest.mark.parametrize(("replicas", "shape"), [(1, (4, 4)), (2, (4,))])
+def test_a_traced_step_weighs_tokens_and_measures_what_it_weighed(replicas, shape):
     """As one that is not; under a strategy the metric is built before the first step."""
-    weights = np.array([[0.5, 2.0, 1.0, 3.0], [4.0, 0.25, 1.0, 9.0]], "float32")
+    inputs = {name: np.tile(ids, (2, 1)) for name, ids in INPUTS.items()}
+    target = np.tile(TARGET, (2, 1))
+    weights = np.random.default_rng(0).uniform(0.0, 3.0, shape).astype("float32")
     expected = make(RNNsearch)
-    loss = float(expected.compute_loss(INPUTS, TARGET, expected(INPUTS), weights))
+    outputs = expected(inputs)
+    loss = float(expected.compute_loss(inputs, target, outputs, weights))
     strategy = tf.distribute.get_strategy()
     if replicas > 1:
         strategy = make_strategy("mirrored", [f"CPU:{number}" for number in range(replicas)])
     with strategy.scope():
         model = make(RNNsearch)
-        model.compile("sgd", weighted_metrics=["accuracy"])
-    scores = model.evaluate(INPUTS, TARGET, sample_weight=weights, return_dict=True, **OPTIONS)
+        entropy = keras.metrics.SparseCategoricalCrossentropy(from_logits=True, name="entropy")
+        model.compile("sgd", weighted_metrics=[entropy])
+    scores = model.evaluate(inputs, target, sample_weight=weights, return_dict=True, **OPTIONS)
     np.testing.assert_allclose(scores["loss"], loss, rtol=1e-5)
-    right = np.argmax(np.array(expected(INPUTS)["logits"]), axis=-1) == TARGET
-    factors = weights * (TARGET > 0)
-    accuracy = np.sum(right * factors) / factors.sum()
-    np.testing.assert_allclose(scores["accuracy"], accuracy, rtol=1e-5)
+    logits = np.array(outputs["logits"], "float64")
+    picked = np.take_along_axis(logits, target[..., None], axis=-1)[..., 0]
+    losses = np.log(np.exp(logits).sum(axis=-1)) - picked
+    factors = np.reshape(weights, (4, -1)) * (target > 0)
+    np.testing.assert_allclose(scores["entropy"], np.sum(losses * factors) / factors.sum(), 1e-5)
