@@ -132,6 +132,7 @@ def test_question_files_of_cnn_become_rows_in_the_order_of_their_names(tmp_path)
         ("@placeholder left", "somebody left", 5, "a query with @placeholder once"),
         ("@placeholder left", "@placeholder @placeholder", 5, "a query with @placeholder once"),
         ("@placeholder left", "@placeholders left", 5, "a query with @placeholder once"),
+        ("@placeholder left", "editor@placeholder left", 5, "a query with @placeholder once"),
         ("@placeholder", "@placeholder-@placeholder", 5, "a query with @placeholder once"),
         ("\n\n@entity1\n\n", "\n\nAda\n\n", 7, "an entity, got 'Ada'"),
         ("\n\n@placeholder", "\n@placeholder", 4, "an empty line after the document"),

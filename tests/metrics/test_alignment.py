@@ -193,6 +193,15 @@ def test_an_index_that_equals_the_length_is_refused(link: str, length: tuple[int
         read_pharaoh(lines, lengths=[(1, 1)])
 
 
+@pytest.mark.parametrize("link", [(-1, 0), (0, -1)])
+def test_a_position_below_the_first_is_refused(link: tuple[int, int]) -> None:
+    """As of links whose positions were lowered by one although they counted from 0."""
+    reference = [annotation({(0, 0)}, set())]
+    message = f"hypotheses: sentence pair 1: link {link[0]}-{link[1]} lies outside of 2 source "
+    with pytest.raises(ValueError, match=message):
+        aer([{link}], reference, lengths=[(2, 2)])
+
+
 def test_a_corpus_without_a_first_token_is_told(recwarn: pytest.WarningsRecorder) -> None:
     ones = ["1-1 2-3", ""] * 10
     read_pharaoh(ones[:-2])
