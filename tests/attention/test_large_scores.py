@@ -69,7 +69,7 @@ def score_of(name, dtype):
 
 
 def results(run, inputs, dtype, weights=()):
-    """What `run` returns of inputs in half or single precision, and all gradients."""
+    """Results of `run` for inputs in half or single precision, and all gradients."""
     tensors = [tf.constant(x, "float32" if dtype == "float32" else "float16") for x in inputs]
     variables = [weight.value for weight in weights]
     with tf.GradientTape() as tape:

@@ -86,7 +86,7 @@ def inputs_of(name: str) -> dict[str, tf.Tensor]:
 
 
 def answers_of(name: str) -> dict[str, np.ndarray]:
-    """What the model's first signature answers, strings as bytes of one length."""
+    """Asks the model's first signature; strings come as bytes of one length."""
     answers = load_servable(name).signatures["serving_default"](**inputs_of(name))
     arrays = {key: value.numpy() for key, value in answers.items()}
     return {

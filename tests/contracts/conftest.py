@@ -1,4 +1,4 @@
-"""What some of the contracts rely on."""
+"""Fixtures of several contracts."""
 
 import keras
 import numpy as np

@@ -43,10 +43,10 @@ def client(echo):
 
 
 @contextmanager
-def running(app, timeout_seconds=20):
+def running(app, timeout_seconds=20, **limits):
     """Serves in a thread; gives the server and its port."""
     opened = listen("127.0.0.1", 0)
-    server = make_server(app, timeout_seconds=timeout_seconds)
+    server = make_server(app, timeout_seconds=timeout_seconds, **limits)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]}, daemon=True)
     thread.start()
     try:
@@ -438,24 +438,19 @@ def test_announced_bodies_that_never_come_are_in_nobodys_way(echo):
 
 
 def test_connections_beyond_the_limit_are_refused_at_once_and_others_go_on(echo):
-    opened = listen("127.0.0.1", 0)
-    server = make_server(make_app({"echo": echo}), timeout_seconds=20, maximum_connections=3)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]}, daemon=True)
-    thread.start()
-    address = opened.getsockname()
-    with ExitStack() as held:
-        for _ in range(3):
-            held.enter_context(socket.create_connection(address, timeout=10))
+    with running(make_app({"echo": echo}), maximum_connections=3) as (_, port):
+        address = ("127.0.0.1", port)
+        with ExitStack() as held:
+            for _ in range(3):
+                held.enter_context(socket.create_connection(address, timeout=10))
+            time.sleep(0.2)
+            with socket.create_connection(address, timeout=10) as refused:
+                answer = received(refused)
+            assert answer.startswith(b"HTTP/1.1 503 Service Unavailable")
+            error = json.loads(answer.partition(b"\r\n\r\n")[2])["error"]
+            assert error.startswith("Too many connections: 3 are open")
         time.sleep(0.2)
-        with socket.create_connection(address, timeout=10) as refused:
-            answer = received(refused)
-        assert answer.startswith(b"HTTP/1.1 503 Service Unavailable")
-        assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"].startswith("Too many connect")
-    time.sleep(0.2)
-    assert post(address[1], {"instances": ["a"]})[0] == 200
-    server.should_exit = True
-    thread.join(30)
-    opened.close()
+        assert post(port, {"instances": ["a"]})[0] == 200
 
 
 @pytest.mark.parametrize("nonsense", [b"\x00\x01\r\n\r\n", b"GET / HTTP/9\r\n\r\n", b"A" * 70_000])

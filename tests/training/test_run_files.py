@@ -19,7 +19,7 @@ SUMS = {"train.txt": "a"}
 
 
 def begin(folder, settings=None, **arguments):
-    """What a recipe does before the first step."""
+    """Does what a recipe does before the first step."""
     run = RunFolder(folder, settings or {"width": 8}, **arguments)
     try:
         run.check_data(SUMS)

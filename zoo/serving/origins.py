@@ -56,7 +56,8 @@ class OwnOrigin:
             hosts: As `allowed_hosts` gives them; None or `*`: any.
         """
         self._app = app
-        self._hosts = None if hosts is None or "*" in (hosts := {*hosts}) else hosts
+        names = {"*"} if hosts is None else {*hosts}
+        self._hosts = None if "*" in names else names
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answers a request, or has it answered."""

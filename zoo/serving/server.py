@@ -180,7 +180,7 @@ class ModelServer:
         return inflated
 
     def _check_size(self, request: Request) -> None:
-        """Refuses what would take too long to answer.
+        """Refuses what would take too long to answer; `read_request` has counted the rows.
 
         A search costs about as much as its rows have characters at most, times its width.
         """
@@ -194,11 +194,6 @@ class ModelServer:
                 f" {self.limits.maximum_work} is computed: ask for fewer rows or a smaller beam"
             )
         for name, value in request.inputs.items():
-            if value.ndim and len(value) > self.limits.maximum_rows:
-                raise RequestError(
-                    f"Task size {len(value)} is larger than maximum batch size"
-                    f" {self.limits.maximum_rows}"
-                )
             if value.dtype.kind in "iu" and not value.ndim and value > self.limits.maximum_integer:
                 raise RequestError(
                     f"Input {name} must be at most {self.limits.maximum_integer}, got {value}"

@@ -102,5 +102,5 @@ class WeightedModel(keras.Model):
         return super().compute_metrics(x, y, y_pred, sample_weight)
 
     def real_targets(self, targets: Tensor) -> Tensor | None:
-        """Which of the targets a compiled metric counts: bool of their shape; None: all of them."""
+        """Marks the targets that a compiled metric counts: bool of their shape; None: all."""
         return None
