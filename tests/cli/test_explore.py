@@ -8,7 +8,10 @@ import threading
 import time
 
 from tests.serving.toy_servable import Echo
+from zoo.explorer import app
 from zoo.serving import running, servable
+from zoo.serving.cards import read_card
+from zoo.serving.load import list_models, resolve
 
 
 def test_the_page_is_served_until_a_signal_comes(zoo_command, monkeypatch):
@@ -57,3 +60,19 @@ def test_no_such_model_is_one_line(zoo_command):
     code, said = zoo_command("explore", "no_such_model")
     assert "no model 'no_such_model'" in code
     assert said.out == ""
+
+
+def test_without_a_name_the_page_begins_with_a_translator(zoo_command, monkeypatch):
+    shown = []
+
+    def refuse(folders, *_):
+        shown.extend(folders)
+        raise ValueError("enough")
+
+    monkeypatch.setattr(app, "make_explorer", refuse)
+    zoo_command("explore")
+    assert read_card(resolve(shown[0])).task == "translation"
+    assert len(shown) == len(list_models())
+    shown.clear()
+    zoo_command("explore", "squad_dcn", "multi30k_rnnsearch_en_de")
+    assert shown == ["squad_dcn", "multi30k_rnnsearch_en_de"]

@@ -31,7 +31,7 @@ def read_odd_card(folder):
     return dataclasses.replace(card, task=ODD_TASKS.get(folder.name, card.task))
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def address(tmp_path_factory) -> Iterator[str]:
     """Serves in a thread. The shipped reader is loaded as ever, what is "broken" not at all.
 
@@ -60,7 +60,7 @@ def address(tmp_path_factory) -> Iterator[str]:
     assert not thread.is_alive()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Chromium without a window.
 

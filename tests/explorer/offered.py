@@ -42,7 +42,7 @@ class Behind:
         try:
             outputs = self.functions[signature](*tensors.values())
         except tf.errors.InvalidArgumentError as error:
-            raise ValueError(error.message) from error
+            raise ValueError(f"{signature}: {error.message}") from error
         return {name: value.numpy() for name, value in sorted(outputs.items())}
 
 
@@ -61,7 +61,8 @@ def word_codec(folder: Path) -> WordCodec:
 
 
 def word_by_word(folder: Path) -> Any:
-    return TranslationEndpoint(WordByWord(), *make_codecs(folder), beam_width=1)
+    sizes = {"beam_width": 1, "maximum_source_tokens": 500}
+    return TranslationEndpoint(WordByWord(), *make_codecs(folder), **sizes)
 
 
 def transformer(folder: Path) -> Any:

@@ -1,5 +1,6 @@
 """Models are loaded when they are asked for, one after the other; one that fails fails alone."""
 
+import dataclasses
 import threading
 import time
 
@@ -8,7 +9,8 @@ import pytest
 from tests.explorer.offered import write_offered
 from tests.serving.toy_servable import Echo
 from zoo.explorer.examples import EXAMPLES
-from zoo.explorer.models import OfferedModels
+from zoo.explorer.models import OfferedModels, in_showing_order
+from zoo.serving.cards import read_card, write_card
 
 
 class Heads(Echo):
@@ -97,3 +99,26 @@ def test_a_folder_without_a_card_is_refused(tmp_path):
     (tmp_path / "bare").mkdir()
     with pytest.raises(ValueError, match=r"model_card\.json"):
         OfferedModels({"bare": tmp_path / "bare"}, lambda folder: Echo(), lambda *_: None)
+
+
+def test_translators_are_shown_first_then_other_known_tasks(tmp_path):
+    tasks = {"a": "summary", "b": "cloze", "d": "translation", "c": "translation", "e": "reading"}
+    folders = {name: write_offered(tmp_path, name, task) for name, task in tasks.items()}
+    assert list(in_showing_order(folders)) == ["c", "d", "e", "b", "a"]
+    assert in_showing_order(folders) == folders
+
+
+def test_a_model_is_told_by_its_score_and_one_line(tmp_path):
+    folder = write_offered(tmp_path, "one", "reading")
+    card = read_card(folder)
+    data = dataclasses.replace(card.data, name="SQuAD 1.1", remarks="reconstructed")
+    metrics = {"exact_match": 58.02, "f1": 69.63}
+    write_card(folder, dataclasses.replace(card, data=data, metrics=metrics))
+    told = OfferedModels({"one": folder}, lambda _: Echo(), lambda *_: None).describe()[0]
+    assert told["score"] == "F1 69.6"
+    line = "Finds the answer to a question in a text. Trained on SQuAD 1.1 (reconstructed)."
+    assert told["about"] == line
+    bare = write_offered(tmp_path, "two", "summary")
+    told = OfferedModels({"two": bare}, lambda _: Echo(), lambda *_: None).describe()[0]
+    assert told["score"] == ""
+    assert told["about"] == "Does what this page does not know. Trained on sample."

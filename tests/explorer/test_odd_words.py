@@ -5,6 +5,8 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from tests.explorer.looking import saved, texts
+from tests.plots.test_words import CASES
+from zoo.plots.text import as_text
 
 INHERITED = """() => Object.getOwnPropertyNames(Object.prototype)"""
 FORBIDDEN = [*map(chr, range(1, 32)), "\x7f", "\x85", "\ufdd0", "\ufffe", "\uffff", "\U0001ffff"]
@@ -105,3 +107,14 @@ def test_a_model_whose_task_the_page_does_not_know_is_one_line_and_others_go_on(
 def test_the_page_opens_on_a_model_that_it_can_show(open_page):
     page = open_page()  # "odd_task" is the first one
     assert page.input_value("#model") == "word_by_word"
+
+
+def test_pictures_of_matplotlib_have_the_words_of_the_page(open_page):
+    page = open_page(model="word_by_word", inputs={"text": "two"})
+    cases = [[as_text(token) for token in tokens] for tokens, _ in CASES]
+    found = page.evaluate(
+        "async (cases) => { const { words } = await import('/assets/words.js');"
+        " return cases.map((tokens) => words(tokens).map((one) => one.text)); }",
+        cases,
+    )
+    assert found == [expected for _, expected in CASES]

@@ -292,7 +292,7 @@ def test_an_address_that_makes_no_sense_is_mended(open_page):
     page = open_page(model="nothing", inputs={"question": "of another task"}, **wrong)
     page.wait_for_function("location.hash.includes('model=word_by_word')")
     assert page.input_value("#in-text") == EXAMPLES["translation"][0]["text"]
-    page.click("[aria-label='Example 2']")
+    page.click("[aria-label^='Example 2: Two children are']")
     page.wait_for_function("document.querySelector('#in-text').value.startsWith('Two children')")
     page.wait_for_selector("#said.done")
     page.go_back()

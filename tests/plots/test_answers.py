@@ -5,7 +5,16 @@ import pytest
 
 from tests.plots.test_attention import labels, make_result
 from tests.plots.test_documents import DOCUMENT, QUERY, result
-from zoo.plots import BEFORE, answer, inter_attention, intra_attention, reading, tape, translation
+from zoo.plots import (
+    BEFORE,
+    answer,
+    inter_attention,
+    intra_attention,
+    reading,
+    tape,
+    translation,
+    translation_heads,
+)
 
 
 def padded(*rows):
@@ -89,3 +98,46 @@ def test_a_row_that_is_not_there_is_refused(row):
 def test_nothing_written_is_nothing_to_draw():
     with pytest.raises(ValueError, match="row 0: its target has no token"):
         translation(TRANSLATION | {"target_length": np.array([0, 1])})
+
+
+SUBWORDS = TRANSLATION | {
+    "translation": np.array([b"Ein See.", b"z"], object),
+    "source_tokens": padded(["▁la".encode(), b"ke", b"</s>"], [b"c", b"</s>"]),
+    "target_tokens": padded(["▁Ein".encode(), "▁See".encode(), b"."], [b"z", b"</s>"]),
+}
+
+
+def test_subwords_are_shown_as_words_under_a_title_with_named_axes():
+    figure = translation(SUBWORDS)
+    weights, rows, columns = drawn(figure)
+    assert (rows, columns) == (["Ein", "See", "."], ["lake", "</s>"])
+    given = TRANSLATION["attention_alignment"][0]
+    np.testing.assert_allclose(weights, np.stack([given[:3, 0] + given[:3, 1], given[:3, 2]], 1))
+    assert figure.get_suptitle() == "lake\n→ Ein See."
+    assert (figure.axes[0].get_ylabel(), figure.axes[0].get_xlabel()) == ("written", "read")
+
+
+def test_all_heads_have_words_a_title_and_named_axes():
+    given = SUBWORDS | {f"attention_{name}": random(2, 1, 2, 4, 4) for name in ("cross", "decoder")}
+    figure = translation_heads(given)
+    assert figure.get_suptitle() == "lake\n→ Ein See."
+    names = [(one._supylabel.get_text(), one._supxlabel.get_text()) for one in figure.subfigs]
+    assert names == [("written", "written before"), ("written", "read")]
+    cross = figure.subfigs[1].axes[0]
+    assert np.asarray(cross.images[0].get_array()).shape == (3, 2)
+    assert labels(figure.subfigs[0].axes[0].xaxis) == ["<s>", "Ein", "See"]
+
+
+def test_texts_and_pairs_have_a_title_and_named_axes():
+    label = {"label": np.array([b"yes", b"no"], object), "probabilities": np.array([[0.7], [0.6]])}
+    figure = inter_attention(PAIR | label, 1)
+    assert figure.get_suptitle() == "→ no (0.60)"
+    assert (figure.axes[0].get_ylabel(), figure.axes[0].get_xlabel()) == ("hypothesis", "premise")
+    next_tokens = {
+        "next_tokens": np.array([[b"$d$"], [b"e"]], object),
+        "next_log_probabilities": np.log([[0.25], [0.5]]),
+    }
+    figure = intra_attention(TAPE | next_tokens)
+    assert figure.get_suptitle() == "→ $d$ (0.25)"
+    assert figure.axes[0].get_xlabel() == "words before it"
+    assert reading(make_result([b"The", b"t"], b"t", 1, 1)).axes[2].get_xlabel() == "text"

@@ -9,17 +9,9 @@ from typing import Annotated, Any
 import tyro
 
 from zoo.serving.cards import CARD_FILE, SAVED_MODEL_FILE, ModelCard, printable, read_card
+from zoo.serving.headlines import headline
 from zoo.serving.load import list_models, model_directories, resolve
 
-# The metric that a task is known by; of other tasks, the first of the card.
-_HEADLINES = {
-    "classification": "accuracy",
-    "cloze": "accuracy",
-    "inference": "accuracy",
-    "language_model": "perplexity",
-    "reading": "f1",
-    "translation": "bleu",
-}
 _COLUMNS = ("name", "task", "data", "metric", "parameters", "size")
 
 
@@ -104,7 +96,7 @@ def _sizes(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _row(name: str, card: ModelCard) -> tuple[str, ...]:
-    metric = _headline(card)
+    metric = headline(card)
     return (
         name,
         card.task,
@@ -124,11 +116,6 @@ def _summary(name: str, card: ModelCard) -> dict[str, Any]:
         "parameters": card.total_parameters,
         "bytes": _bytes(resolve(name)),
     }
-
-
-def _headline(card: ModelCard) -> str:
-    wanted = _HEADLINES.get(card.task, "")
-    return wanted if wanted in card.metrics else next(iter(card.metrics), "")
 
 
 def _bytes(folder: Path) -> int:

@@ -20,8 +20,8 @@ class Explore:
     """Open a page to type text into and to see what a model looks at, in the browser."""
 
     names: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="NAME")] = ()
-    """Names out of `list`, or folders of SavedModels; by default all models of `list`. The first is
-    shown first."""
+    """Names out of `list`, or folders of SavedModels; by default all models of `list`, translators
+    before others. The first is shown first."""
     host: str = "127.0.0.1"
     """Address to listen at; 0.0.0.0 lets in whoever can reach this machine."""
     port: int = 8600
@@ -34,8 +34,11 @@ class Explore:
         """Serves the page until SIGINT or SIGTERM; a model is loaded when it is looked at."""
         folders = named_folders(self.names)
         from zoo.explorer.app import make_explorer
+        from zoo.explorer.models import in_showing_order
         from zoo.serving.running import listen, make_server
 
+        if not self.names:
+            folders = in_showing_order(folders)
         hosts = allowed_hosts(self.host, self.allowed_hosts)
         app = make_explorer(folders, _load, self.limits, hosts)
         with listen(self.host, self.port) as opened:

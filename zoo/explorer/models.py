@@ -8,12 +8,22 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zoo.explorer.examples import EXAMPLES
 from zoo.serving.cards import ModelCard, read_card
+from zoo.serving.headlines import headline
 
 if TYPE_CHECKING:
     from zoo.serving.servable import Servable
 
 State = Literal["waiting", "loading", "ready", "failed"]
 HEADS = "heads"
+_METRICS = {"bleu": "BLEU", "f1": "F1"}
+_ABOUT = {
+    "translation": "Translates a sentence.",
+    "reading": "Finds the answer to a question in a text.",
+    "cloze": "Fills the blank of a query with a word of a document.",
+    "language_model": "Says which words may come next.",
+    "classification": "Puts a text into a class.",
+    "inference": "Says whether one sentence follows from another.",
+}
 
 
 class OfferedModel:
@@ -55,7 +65,42 @@ class OfferedModel:
             "error": self.error,
             "signature": self.signature,
             "limits": self.card.limits,
+            "score": _score(self.card),
+            "about": _about(self.card),
         }
+
+
+def in_showing_order(folders: Mapping[str, Path]) -> dict[str, Path]:
+    """Sorts models by what is best to begin with: translators, whose ribbons need no explanation.
+
+    Args:
+        folders: Name in the address -> folder of the SavedModel.
+
+    Returns:
+        The same, by task in the order of `EXAMPLES`, then by name; unknown tasks come last.
+
+    Raises:
+        ValueError: A card is missing or broken.
+    """
+    tasks = list(EXAMPLES)
+
+    def place(name: str) -> tuple[int, str]:
+        task = read_card(folders[name]).task
+        return (tasks.index(task) if task in tasks else len(tasks), name)
+
+    return {name: folders[name] for name in sorted(folders, key=place)}
+
+
+def _score(card: ModelCard) -> str:
+    """The metric that the model is known by, such as "BLEU 36.6"; "" if there is none."""
+    metric = headline(card)
+    return f"{_METRICS.get(metric, metric)} {card.metrics[metric]:.1f}" if metric else ""
+
+
+def _about(card: ModelCard) -> str:
+    """One line: what the model does, and what it was trained on."""
+    data = f"{card.data.name} ({card.data.remarks})" if card.data.remarks else card.data.name
+    return f"{_ABOUT.get(card.task, 'Does what this page does not know.')} Trained on {data}."
 
 
 class OfferedModels:

@@ -1,20 +1,26 @@
 """Pictures of what a servable answered, one function a task, and one that finds the right one."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from zoo.plots.attention import alignment, reading, tape
 from zoo.plots.documents import cloze
-from zoo.plots.figures import pick_row
+from zoo.plots.figures import LONGEST_TITLE, pick_row
 from zoo.plots.head_grids import Heads, heads
+from zoo.plots.text import as_text, drawable_text
+from zoo.plots.words import Word, merge, whole_words
 
-_START = "<s>"  # as `zoo.text.vocabulary` has it, which would load TensorFlow
+_START, _END = "<s>", "</s>"  # as `zoo.text.vocabulary` has it, which would load TensorFlow
 
 
 def translation(result: Mapping[str, Any], row: int = 0) -> Figure:
     """Draws the alignment of a translation: a row a word written, a column a word read.
+
+    Subwords are put together to words, and so in `translation_heads`: a word attends to the mean
+    over its subwords, and is attended to with their sum.
 
     Args:
         result: What a translation servable with attention answers, as NumPy arrays or tensors.
@@ -28,14 +34,22 @@ def translation(result: Mapping[str, Any], row: int = 0) -> Figure:
     """
     picked, read = pick_row(result, row, "source")
     _, written = pick_row(result, row, "target")
-    weights = picked["attention_alignment"][:written, :read]
-    return alignment(weights, picked["target_tokens"][:written], picked["source_tokens"][:read])
+    queries = whole_words(picked["target_tokens"][:written])
+    keys = whole_words(picked["source_tokens"][:read])
+    return alignment(
+        merge(picked["attention_alignment"], queries, keys),
+        _texts(queries),
+        _texts(keys),
+        title=_translated(keys, queries, picked),
+        query_name="written",
+        key_name="read",
+    )
 
 
 def translation_heads(result: Mapping[str, Any], row: int = 0) -> Figure:
     """Draws the attention of all layers and heads of a translation.
 
-    A row of the target is labelled with the token that was written there, a column with the token
+    A row of the target is labelled with the word that was written there, a column with the word
     that had been read, ``<s>`` at first.
 
     Args:
@@ -54,15 +68,19 @@ def translation_heads(result: Mapping[str, Any], row: int = 0) -> Figure:
         raise ValueError(f"result must have one of {', '.join(_HEADS)}, got {', '.join(result)}")
     picked, read = pick_row(result, row, "source")
     _, written = pick_row(result, row, "target")
-    sources, targets = picked["source_tokens"][:read], picked["target_tokens"][:written]
-    queries = {"source": sources, "target": targets}
-    keys = {"source": sources, "target": [_START, *targets[:-1]]}
+    targets = picked["target_tokens"][:written]
+    sides = {
+        "read": whole_words(picked["source_tokens"][:read]),
+        "written": whole_words(targets),
+        "written before": whole_words([_START, *targets[:-1]]),
+    }
     grids = {}
     for name in found:
         query, key = _HEADS[name]
-        weights = picked[f"attention_{name}"][:, :, : len(queries[query]), : len(keys[key])]
-        grids[name] = Heads(weights, queries[query], keys[key])
-    return heads(grids)
+        weights = merge(picked[f"attention_{name}"], sides[query], sides[key])
+        names = ("attending", "attended to") if query == key else (query, key)
+        grids[name] = Heads(weights, _texts(sides[query]), _texts(sides[key]), *names)
+    return heads(grids, title=_translated(sides["read"], sides["written"], picked))
 
 
 def intra_attention(result: Mapping[str, Any], row: int = 0) -> Figure:
@@ -80,7 +98,8 @@ def intra_attention(result: Mapping[str, Any], row: int = 0) -> Figure:
     """
     picked, length = pick_row(result, row, "text")
     columns = [*range(length), -1]
-    return tape(picked["attention_intra"][-1][:length, columns], picked["text_tokens"][:length])
+    tokens = picked["text_tokens"][:length]
+    return tape(picked["attention_intra"][-1][:length, columns], tokens, title=_said(picked))
 
 
 def inter_attention(result: Mapping[str, Any], row: int = 0) -> Figure:
@@ -100,15 +119,44 @@ def inter_attention(result: Mapping[str, Any], row: int = 0) -> Figure:
     _, columns = pick_row(result, row, "premise")
     weights = picked["attention_inter"][:rows, :columns]
     return alignment(
-        weights, picked["hypothesis_tokens"][:rows], picked["premise_tokens"][:columns]
+        weights,
+        picked["hypothesis_tokens"][:rows],
+        picked["premise_tokens"][:columns],
+        title=_said(picked),
+        query_name="hypothesis",
+        key_name="premise",
     )
 
 
-# Kind of attention -> whose tokens attend, and whose are attended to.
+def _texts(words: Sequence[Word]) -> list[str]:
+    return [word.text for word in words]
+
+
+def _translated(source: Sequence[Word], target: Sequence[Word], picked: Mapping[str, Any]) -> str:
+    """The title of a translation: what was read, and what was written."""
+    read, written = (
+        " ".join(word.text for word in side if word.text != _END) for side in (source, target)
+    )
+    lines = [read, f"→ {as_text(picked.get('translation', written))}"]
+    return "\n".join(drawable_text(line, LONGEST_TITLE) for line in lines)
+
+
+def _said(picked: Mapping[str, Any]) -> str:
+    """The title of a text or a pair of texts: the answer and its probability, if there is one."""
+    if "label" in picked:
+        answer, chance = picked["label"], picked["probabilities"].max()
+    elif "next_tokens" in picked:
+        answer, chance = picked["next_tokens"][0], np.exp(picked["next_log_probabilities"][0])
+    else:
+        return ""
+    return f"→ {drawable_text(as_text(answer), LONGEST_TITLE)} ({chance:.2f})"
+
+
+# Kind of attention -> which words attend, and which are attended to.
 _HEADS = {
-    "encoder": ("source", "source"),
-    "decoder": ("target", "target"),
-    "cross": ("target", "source"),
+    "encoder": ("read", "read"),
+    "decoder": ("written", "written before"),
+    "cross": ("written", "read"),
 }
 # The output that tells the tasks apart -> what draws it.
 _DRAWN_BY: dict[str, Callable[..., Figure]] = {

@@ -11,6 +11,7 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
+from zoo.plots.colors import ENDS, PAPER, STARTS, WEIGHTS
 from zoo.plots.figures import LONGEST_TITLE, add_title, pick_row, window_around
 from zoo.plots.text import as_written, drawable_text, reads_right_to_left
 
@@ -25,7 +26,7 @@ _TOKEN_INCHES = 0.19  # what a token label needs across its direction of writing
 _WIDEST_INCHES = 14.0
 _HIGHEST_INCHES = 9.0
 _LONGEST_TOKEN = 20  # characters
-_COLORS = {"start": "Greens", "end": "Oranges"}
+_COLORS = {"start": STARTS, "end": ENDS}
 _ANSWER_COLOR = "crimson"
 
 
@@ -35,6 +36,8 @@ def alignment(
     key_tokens: Sequence[str | bytes],
     *,
     title: str = "",
+    query_name: str = "",
+    key_name: str = "",
 ) -> Figure:
     """Draws an attention map: a row a query token, a column a key token, darker is more.
 
@@ -46,6 +49,8 @@ def alignment(
         query_tokens: The tokens that attend; bytes are read as UTF-8.
         key_tokens: The tokens attended to, with `SENTINEL` last where the map has such a column.
         title: Shown above.
+        query_name: What the rows are, written beside them.
+        key_name: What the columns are, written below them.
 
     Returns:
         A figure, to be shown by a notebook or written by `save_figure`.
@@ -56,11 +61,13 @@ def alignment(
     weights = _checked_weights(weights, query_tokens, key_tokens)
     rows, columns = weights.shape
     width, height = _inches(columns, _WIDEST_INCHES), _inches(rows, _HIGHEST_INCHES)
-    figure = Figure(figsize=(width + 2.2, height + 1.6), layout="constrained")
+    figure = Figure(figsize=(width + 2.2, height + 1.6), layout="constrained", facecolor=PAPER)
     axes = figure.add_subplot()
-    image = axes.imshow(weights, cmap="Blues", vmin=0, vmax=_largest(weights), aspect="auto")
+    image = axes.imshow(weights, cmap=WEIGHTS, vmin=0, vmax=_largest(weights), aspect="auto")
     _label_tokens(axes, "y", query_tokens, height)
     _label_tokens(axes, "x", key_tokens, width)
+    axes.set_ylabel(drawable_text(query_name, LONGEST_TITLE), **as_written([query_name]))
+    axes.set_xlabel(drawable_text(key_name, LONGEST_TITLE), **as_written([key_name]))
     _color_bar(figure, image, width, height, "attention")
     add_title(figure, title)
     return figure
@@ -80,7 +87,8 @@ def tape(weights: np.ndarray, tokens: Sequence[str | bytes], *, title: str = "")
     Raises:
         ValueError: As `alignment`.
     """
-    return alignment(weights, tokens, [*tokens, BEFORE], title=title)
+    names = {"query_name": "word read", "key_name": "words before it"}
+    return alignment(weights, tokens, [*tokens, BEFORE], title=title, **names)
 
 
 def reading(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 45) -> Figure:
@@ -113,9 +121,11 @@ def reading(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 45
     width = _inches(len(tokens), _WIDEST_INCHES)
     iterations = len(picked["start_probabilities"])
     heights = [_inches(len(asked), _HIGHEST_INCHES), *[iterations * _TOKEN_INCHES] * 2]
-    figure = Figure(figsize=(width + 2.6, sum(heights) + 2.4), layout="constrained")
+    figure = Figure(
+        figsize=(width + 2.6, sum(heights) + 2.4), layout="constrained", facecolor=PAPER
+    )
     above, *below = figure.subplots(3, sharex=True, height_ratios=heights)
-    image = above.imshow(attention, cmap="Blues", vmin=0, vmax=_largest(attention), aspect="auto")
+    image = above.imshow(attention, cmap=WEIGHTS, vmin=0, vmax=_largest(attention), aspect="auto")
     _label_tokens(above, "y", asked, heights[0])
     above.set_ylabel("question")
     _color_bar(figure, image, width, heights[0], "attention")
@@ -123,6 +133,7 @@ def reading(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 45
         image = _draw_iterations(axes, side, picked[f"{side}_probabilities"][:, window])
         _color_bar(figure, image, width, heights[1], "")
     _label_tokens(below[-1], "x", tokens, width)
+    below[-1].set_xlabel("text")
     _mark_answer([above, *below], answer, window)
     for axes in (above, below[0]):  # the last one's tokens are meant for all
         axes.tick_params(axis="x", length=0)

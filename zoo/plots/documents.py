@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from zoo.plots.colors import LIGHT_TEXT_FROM, PAPER, WEIGHTS
 from zoo.plots.figures import LONGEST_TITLE, add_title, pick_row, window_around
 from zoo.plots.text import as_text, as_written, drawable_text, reads_right_to_left
 
@@ -15,7 +16,6 @@ _COLUMNS = 14  # tokens a line
 _LONGEST_TOKEN = 12  # characters
 _CELL_INCHES = (0.86, 0.24)
 _FONT_SIZE = 8.0
-_COLORS = ("Blues", "Greens", "Oranges", "Purples")
 _ANSWER_COLOR = "crimson"
 
 
@@ -51,10 +51,12 @@ def document(texts: Mapping[str, Shaded], *, marked: str | bytes = "", title: st
     checked = {name: _checked(name, text) for name, text in texts.items()}
     heights = [-(-len(text.tokens) // _COLUMNS) * _CELL_INCHES[1] for text in checked.values()]
     width = _COLUMNS * _CELL_INCHES[0]
-    figure = Figure(figsize=(width + 0.6, sum(heights) + 1.6), layout="constrained")
+    figure = Figure(
+        figsize=(width + 0.6, sum(heights) + 1.6), layout="constrained", facecolor=PAPER
+    )
     panels = np.atleast_1d(figure.subplots(len(checked), height_ratios=heights))
-    for position, (axes, (name, text)) in enumerate(zip(panels, checked.items(), strict=True)):
-        _draw_text(axes, name, text, _COLORS[position % len(_COLORS)], as_text(marked))
+    for axes, (name, text) in zip(panels, checked.items(), strict=True):
+        _draw_text(axes, name, text, as_text(marked))
     add_title(figure, title)
     return figure
 
@@ -102,7 +104,7 @@ def _checked(name: str, text: Shaded) -> Shaded:
     return text._replace(weights=weights)
 
 
-def _draw_text(axes: Axes, name: str, text: Shaded, color: str, marked: str) -> None:
+def _draw_text(axes: Axes, name: str, text: Shaded, marked: str) -> None:
     """Draws tokens in lines, each on a field as dark as its weight."""
     weights, tokens = text
     lines = -(-len(tokens) // _COLUMNS)
@@ -110,10 +112,11 @@ def _draw_text(axes: Axes, name: str, text: Shaded, color: str, marked: str) -> 
     grid[: len(weights)] = weights
     largest = float(np.max(weights, initial=0.0)) or 1.0
     shown = grid.reshape(lines, _COLUMNS)
-    axes.imshow(shown, cmap=color, vmin=0, vmax=largest, aspect="auto")
+    axes.imshow(shown, cmap=WEIGHTS, vmin=0, vmax=largest, aspect="auto")
+    axes.set_facecolor(PAPER)  # where the last line has no token
     style = as_written(tokens)
     for position, token in enumerate(tokens):
-        dark = weights[position] > 0.6 * largest
+        dark = weights[position] > LIGHT_TEXT_FROM * largest
         found = bool(marked) and as_text(token) == marked
         axes.text(
             position % _COLUMNS,

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from zoo.plots.colors import PAPER, WEIGHTS
 from zoo.plots.figures import add_title
 from zoo.plots.text import as_written, drawable_text, reads_right_to_left
 
@@ -25,6 +26,10 @@ class Heads(NamedTuple):
     """The tokens that attend; bytes are read as UTF-8."""
     key_tokens: Sequence[str | bytes]
     """The tokens attended to."""
+    query_name: str = ""
+    """What the rows are, written beside the grid."""
+    key_name: str = ""
+    """What the columns are, written below the grid."""
 
 
 def heads(maps: Mapping[str, Heads], *, title: str = "") -> Figure:
@@ -48,9 +53,10 @@ def heads(maps: Mapping[str, Heads], *, title: str = "") -> Figure:
     checked = {name: _checked(name, kind) for name, kind in maps.items()}
     cells = [(_inches(one.key_tokens), _inches(one.query_tokens)) for one in checked.values()]
     shapes = [one.weights.shape for one in checked.values()]
-    widths = [shape[1] * width + 1.3 for shape, (width, _) in zip(shapes, cells, strict=True)]
+    widths = [shape[1] * width + 1.5 for shape, (width, _) in zip(shapes, cells, strict=True)]
     heights = [shape[0] * height + 1.5 for shape, (_, height) in zip(shapes, cells, strict=True)]
-    figure = Figure(figsize=(sum(widths), max(heights)), layout="constrained")
+    size = (sum(widths), max(heights))
+    figure = Figure(figsize=size, layout="constrained", facecolor=PAPER)
     panels: Any = figure.subfigures(1, len(checked), squeeze=False, width_ratios=widths)
     for panel, (name, kind) in zip(panels[0], checked.items(), strict=True):
         _draw_panel(panel, name, kind)
@@ -80,7 +86,7 @@ def _draw_panel(panel: Any, name: str, kind: Heads) -> None:
     for layer, row in enumerate(grid):
         for head, axes in enumerate(row):
             weights = kind.weights[layer, head]
-            axes.imshow(weights, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+            axes.imshow(weights, cmap=WEIGHTS, vmin=0, vmax=1, aspect="auto")
             axes.tick_params(length=1, labelsize=_FONT_SIZE)
             if layer == 0:
                 axes.set_title(f"head {head + 1}", fontsize=7)
@@ -89,7 +95,11 @@ def _draw_panel(panel: Any, name: str, kind: Heads) -> None:
     _label(grid[0, 0], "x", kind.key_tokens)
     for axes in grid[-1]:
         axes.tick_params(axis="x", rotation=90)
+    panel.set_facecolor(PAPER)
     panel.suptitle(drawable_text(name, 60), fontsize=9, **as_written([name]))
+    for write, side in ((panel.supylabel, kind.query_name), (panel.supxlabel, kind.key_name)):
+        if side:
+            write(drawable_text(side, 60), fontsize=7, **as_written([side]))
 
 
 def _label(axes: Axes, side: str, tokens: Sequence[str | bytes]) -> None:

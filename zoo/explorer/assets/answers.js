@@ -1,11 +1,13 @@
 // From what a model answered to the pane that shows it: the outputs tell the tasks apart.
 
 import { clozeView } from "./cloze.js";
-import { decimals, make } from "./elements.js";
+import { chanceBar, decimals, make } from "./elements.js";
 import { pairsView } from "./pairs.js";
 import { readingView } from "./reading.js";
 import { tapeView } from "./tape.js";
-import { asText } from "./words.js";
+import { asText, pieces } from "./words.js";
+
+const SHOWN = 8; // words that may come next
 
 /** The texts that a task takes: name, label, and whether it is long. */
 export const FIELDS = new Map(
@@ -44,8 +46,8 @@ function pairsOf(outputs) {
     const before = ["<s>", ...target.slice(0, -1)];
     add("alignment", "alignment", target, source, "written", "read");
     add("cross", "cross-attention", target, source, "written", "read");
-    add("encoder", "encoder self-attention", source, source, "read", "read");
-    add("decoder", "decoder self-attention", target, before, "written", "written before");
+    add("encoder", "encoder self-attention", source, source, "read, attending", "read, attended to");
+    add("decoder", "decoder self-attention", target, before, "written", "written before it");
   } else if (outputs.premise_tokens) {
     const [premise, hypothesis] = [tokensOf(outputs, "premise"), tokensOf(outputs, "hypothesis")];
     add("inter", "between", hypothesis, premise, "hypothesis", "premise");
@@ -67,25 +69,29 @@ function viewOf({ outputs, ...given }) {
   return null;
 }
 
-/** The answer in words: what it is, and how sure the model is of it. */
+/** The answer in words, how sure the model is of it, and what else is probable. */
 function answerOf(outputs) {
-  const chance = outputs.score > 0 ? decimals(outputs.score) : "";
-  if (outputs.translation !== undefined) return [asText(outputs.translation), ""];
-  if (outputs.label !== undefined)
-    return [asText(outputs.label), decimals(Math.max(...outputs.probabilities))];
-  if (outputs.candidates) return [asText(outputs.answer), decimals(outputs.probabilities[0])];
-  if (outputs.answer !== undefined) return [asText(outputs.answer), chance];
-  if (outputs.next_tokens) {
-    const chances = outputs.next_log_probabilities.map((log) => decimals(Math.exp(log)));
-    return [
-      `… ${outputs.next_tokens
-        .slice(0, 5)
-        .map((token, rank) => `${asText(token)} ${chances[rank]}`)
-        .join(", ")}`,
-      "",
-    ];
+  const chance = (value, more = "") => (value > 0 ? `probability ${decimals(value)}${more}` : "");
+  if (outputs.translation !== undefined) return { text: asText(outputs.translation) };
+  if (outputs.label !== undefined) {
+    const { probabilities, label } = outputs;
+    const more = `, the highest of ${probabilities.length} classes`;
+    return { text: asText(label), chance: chance(Math.max(...probabilities), more) };
   }
-  return ["", ""];
+  if (outputs.candidates)
+    return { text: asText(outputs.answer), chance: chance(outputs.probabilities[0]) };
+  if (outputs.answer !== undefined)
+    return { text: asText(outputs.answer), chance: chance(outputs.score) };
+  if (outputs.next_tokens) {
+    const likely = pieces(outputs.next_tokens)
+      .map(({ text, said, special }, rank) => ({
+        text: special ? `${text} (${said})` : text,
+        chance: Math.exp(outputs.next_log_probabilities[rank]),
+      }))
+      .slice(0, SHOWN);
+    return { text: `… ${likely[0]?.text ?? ""}`, chance: chance(likely[0]?.chance), likely };
+  }
+  return {};
 }
 
 /** What a model did not read, because it is longer than it reads; "" if it read all. */
@@ -100,6 +106,12 @@ function notRead(outputs, limits) {
     : "";
 }
 
+function likelyNext(likely) {
+  const caption = make("span", { class: "caption", text: "Next words and their probabilities" });
+  const bars = likely.map(({ text, chance }) => chanceBar(text, chance));
+  return make("span", { class: "likely", dir: "ltr" }, caption, ...bars);
+}
+
 /**
  * Fills a pane.
  *
@@ -112,7 +124,7 @@ function notRead(outputs, limits) {
  */
 export function fillPane({ pane, model, outputs, given, tools }) {
   const view = viewOf({ outputs, ...given });
-  const [text, chance] = answerOf(outputs);
+  const { text, chance, likely = [] } = answerOf(outputs);
   const warning = notRead(outputs, model.limits);
   pane.replaceChildren(
     make(
@@ -126,8 +138,9 @@ export function fillPane({ pane, model, outputs, given, tools }) {
       "p",
       { class: "said", dir: "auto" },
       make("span", { class: "result", text: text || "(nothing)" }),
-      chance ? make("span", { class: "chance", text: chance, title: "probability" }) : "",
+      chance ? make("span", { class: "chance", text: chance }) : "",
       warning ? make("span", { class: "note", text: warning }) : "",
+      likely.length ? likelyNext(likely) : "",
     ),
     ...(view
       ? view.elements

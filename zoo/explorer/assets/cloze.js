@@ -1,8 +1,8 @@
 // A document and a query with a blank: where the reader looked, and which words counted.
 
-import { choice, decimals, make, scaleOf } from "./elements.js";
+import { chanceBar, choice, decimals, make, scaleOf } from "./elements.js";
 import { TokenList } from "./tokens.js";
-import { asText, pieces, strongest } from "./words.js";
+import { apart, asText, pieces, strongest } from "./words.js";
 
 const BLANK = "XXXXX";
 const SHOWN = 8; // candidates
@@ -11,20 +11,11 @@ function candidateBars(outputs, chosen, choose) {
   const options = outputs.candidates
     .map((word, rank) => ({ text: asText(word), chance: outputs.probabilities[rank] }))
     .filter(({ text, chance }, rank) => rank < SHOWN && text && chance > 0)
-    .map(({ text, chance }) => {
-      const bar = make("span", { class: "bar" });
-      bar.style.setProperty("--w", chance);
-      const parts = [
-        make("span", { class: "estimate", dir: "auto", text }),
-        bar,
-        make("span", { class: "chances", text: decimals(chance) }),
-      ];
-      return {
-        value: text,
-        title: `${text}, ${decimals(chance)}`,
-        content: make("span", { class: "candidate" }, ...parts),
-      };
-    });
+    .map(({ text, chance }) => ({
+      value: text,
+      title: `${text}, probability ${decimals(chance)}`,
+      content: chanceBar(text, chance),
+    }));
   return choice({ label: "Candidates", options, chosen, choose, kind: "steps" });
 }
 
@@ -76,6 +67,7 @@ export function clozeView({ outputs, state, change }) {
       item.classList.toggle("answer", given[position].text === candidate),
     );
     chooser.replaceChildren(
+      make("p", { class: "caption", text: "Candidates and their probabilities" }),
       candidateBars(outputs, candidate, (value) => {
         candidate = value;
         change({ step: value }, { redraw: false });
@@ -100,10 +92,10 @@ export function clozeView({ outputs, state, change }) {
       ...(ofQuery ? [scaleOf(Math.max(...ofQuery), "query")] : []),
     );
     if (at?.query !== undefined)
-      readout.textContent = `${asked[at.query].text} → ${strongest(ofDocument, given) || "–"}`;
+      readout.textContent = `${apart(asked[at.query].text)} → ${strongest(ofDocument, given) || "–"}`;
     else if (at?.document !== undefined) {
       const links = ofQuery ? `, ${strongest(ofQuery, asked)}` : "";
-      readout.textContent = `${given[at.document].text}: ${decimals(s[at.document])}${links}`;
+      readout.textContent = `${apart(given[at.document].text)}: ${decimals(s[at.document])}${links}`;
     } else readout.textContent = "Point at a word of either text to see what it attends to.";
   }
   mark();

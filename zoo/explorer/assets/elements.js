@@ -30,6 +30,19 @@ export function decimals(value) {
   return Number.isFinite(value) ? value.toFixed(2) : "–";
 }
 
+/** What a probability belongs to, with a bar as long as it is. */
+export function chanceBar(text, chance) {
+  const bar = make("span", { class: "bar", "aria-hidden": "true" });
+  bar.style.setProperty("--w", chance);
+  return make(
+    "span",
+    { class: "candidate" },
+    make("span", { class: "estimate", dir: "auto", text }),
+    bar,
+    make("span", { class: "chances", text: decimals(chance) }),
+  );
+}
+
 /** A bar from 0 to the largest weight, in the colours of the weights. */
 export function scaleOf(largest, title) {
   return make(

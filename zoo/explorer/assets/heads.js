@@ -2,7 +2,7 @@
 
 import { choice, make } from "./elements.js";
 
-const COLOR = [70, 130, 190]; // seen on light and on dark paper alike
+const FINEST = 64; // cells of a side of a thumbnail: of more, the largest weight is shown
 
 const mean = (maps) =>
   maps[0].map((row, r) =>
@@ -52,8 +52,35 @@ export function mapsOf(kind) {
   return { columns: kind.weights[0].length + 1, maps };
 }
 
-function thumbnail({ weights }) {
-  const [rows, columns] = [weights.length, weights[0].length];
+/** The weights in no more than so many rows and columns, of those that fall together the largest. */
+export function pooled(weights, most) {
+  const rows = Math.min(most, weights.length);
+  const columns = Math.min(most, weights[0].length);
+  const found = Array.from({ length: rows }, () => Array(columns).fill(0));
+  weights.forEach((row, r) => {
+    const into = found[Math.floor((r * rows) / weights.length)];
+    row.forEach((weight, c) => {
+      const at = Math.floor((c * columns) / row.length);
+      into[at] = Math.max(into[at], weight);
+    });
+  });
+  return found;
+}
+
+/** The colour of weights on the paper of the moment, as three numbers. */
+function weightColor() {
+  const context = make("canvas", { width: 1, height: 1 }).getContext("2d");
+  context.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--weight");
+  context.fillRect(0, 0, 1, 1);
+  return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
+}
+
+/** A small picture of a map, its largest weight as dark as the scale goes. */
+export function thumbnail({ weights }, finest = FINEST) {
+  const small = pooled(weights, finest);
+  const [rows, columns] = [small.length, small[0].length];
+  const largest = Math.max(1e-9, ...small.map((row) => Math.max(...row)));
+  const color = weightColor();
   const canvas = make("canvas", {
     width: columns,
     height: rows,
@@ -62,13 +89,31 @@ function thumbnail({ weights }) {
   });
   const context = canvas.getContext("2d");
   const image = context.createImageData(columns, rows);
-  weights
+  small
     .flat()
     .forEach((weight, position) =>
-      image.data.set([...COLOR, Math.round(255 * weight)], 4 * position),
+      image.data.set([...color, Math.round((255 * weight) / largest)], 4 * position),
     );
   context.putImageData(image, 0, 0);
   return canvas;
+}
+
+/** Writes the numbers of layers and heads beside a grid of thumbnails. */
+function nameAxes(grid, kind, columns) {
+  const note = (name, text) => make("span", { class: name, "aria-hidden": "true", text });
+  const buttons = [...grid.children];
+  const heads = depthOf(kind.weights) === 2;
+  const names = buttons
+    .slice(0, columns)
+    .map((_, column) => (heads && column === columns - 1 ? "mean" : `${column + 1}`));
+  grid.prepend(
+    note("corner-name", heads ? "head" : "layer"),
+    ...names.map((name) => note("column-name", name)),
+  );
+  buttons.forEach((button, position) => {
+    if (position % columns === 0)
+      button.before(note("row-name", heads ? `layer ${position / columns + 1}` : ""));
+  });
 }
 
 /**
@@ -107,11 +152,12 @@ export function mapChooser({ kinds, shown, choose, extra = "" }) {
       choose,
     });
     grid.style.setProperty("--columns", columns);
+    nameAxes(grid, kind, columns);
     const chosen = maps.find(({ id }) => id === shown);
-    const order =
-      depthOf(kind.weights) === 2
-        ? "A row a layer, a column a head, and last their mean."
-        : "From the lowest layer to the highest.";
+    const sides = kind.rowTitle
+      ? `In each, a row a word ${kind.rowTitle}, a column a word ${kind.columnTitle}.`
+      : "In each, a row a word, a column an earlier one.";
+    const order = `${sides} The largest weight of each is furthest from the paper.`;
     parts.push(
       make(
         "div",

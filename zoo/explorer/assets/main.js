@@ -9,6 +9,7 @@ import { visible } from "./words.js";
 
 const at = (id) => document.getElementById(id);
 const said = at("said");
+const FIRST_WORDS = 30; // characters of an example that are shown
 let models = [];
 let examples = new Map(); // of each task
 let state = read(location.hash);
@@ -35,7 +36,10 @@ function remember(step = false) {
 
 function fillPickers() {
   const model = find(state.model);
-  const option = ({ name }) => make("option", { value: name, text: name });
+  const option = ({ name, class: title, task, score }) => {
+    const parts = [title, visible(task.slice(0, 40)).replaceAll("_", " "), score, name];
+    return make("option", { value: name, text: parts.filter(Boolean).join(" · ") });
+  };
   at("model").replaceChildren(...models.map(option));
   at("model").value = model.name;
   const others = models.filter(({ name, task }) => task === model.task && name !== model.name);
@@ -43,6 +47,19 @@ function fillPickers() {
   at("beside").replaceChildren(make("option", { value: "", text: "none" }), ...pairs.map(option));
   at("beside").value = state.beside;
   at("beside-field").hidden = !pairs.length;
+  for (const [place, about] of [
+    ["about", model.about],
+    ["beside-about", find(state.beside)?.about ?? ""],
+  ]) {
+    at(place).textContent = about;
+    at(place).title = about;
+  }
+}
+
+/** The beginning of a text, of whole words. */
+function firstWords(text) {
+  if (text.length <= FIRST_WORDS) return text;
+  return `${text.slice(0, FIRST_WORDS).replace(/[\s,.;]+\S*$/, "")} …`;
 }
 
 function fillFields() {
@@ -61,13 +78,13 @@ function fillFields() {
     make("button", {
       type: "button",
       class: "example",
-      text: `${number + 1}`,
-      "aria-label": `Example ${number + 1}`,
+      text: firstWords(Object.values(example)[0]),
+      "aria-label": `Example ${number + 1}: ${firstWords(Object.values(example)[0])}`,
       title: Object.values(example)[0],
       click: () => start({ inputs: { ...example } }),
     }),
   );
-  at("examples").replaceChildren(...(buttons.length ? ["Examples ", ...buttons] : []));
+  at("examples").replaceChildren(...(buttons.length ? ["Examples: ", ...buttons] : []));
 }
 
 /** Changes what is chosen of an answer that is there; `redraw`: the panes do not know it yet. */
@@ -143,6 +160,7 @@ async function answer() {
     return;
   }
   const names = [state.model, state.beside].filter(Boolean);
+  if (panes.some(({ model }) => !names.includes(model.name))) clear();
   try {
     say("Asking the model.", "busy");
     const loading = names.filter((name) => find(name).state !== "ready");
@@ -223,6 +241,8 @@ function listen() {
   at("model").addEventListener("change", (event) => start({ model: event.target.value }));
   at("beside").addEventListener("change", (event) => start({ beside: event.target.value }));
   addEventListener("hashchange", restore);
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  dark.addEventListener("change", () => panes.forEach(show)); // thumbnails are no style sheet's
   let width = innerWidth;
   addEventListener("resize", () => {
     if (innerWidth === width) return; // a phone's bars come and go

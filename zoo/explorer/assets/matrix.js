@@ -1,14 +1,16 @@
 // A map as a matrix: a row a word that attends, a column a word attended to.
 
 import { draw, make, scaleOf } from "./elements.js";
+import { thumbnail } from "./heads.js";
 
 const LEVELS = 40; // of the scale; cells of a level are one path, so that long texts are no burden
 const LARGEST = 30; // pixels of a cell
-const SMALLEST = 5;
+const SMALLEST = 12; // at which every word can be named; a matrix that is larger then is scrolled
 const LETTER = 6.6; // pixels, about, of a label's letter
 const LONGEST = 16; // letters of a label
 const LEAN = 0.64; // of a label's length, how far it reaches sideways if it leans
 const LEANING = 20; // pixels of a cell from which on labels have room to lean
+const FONT = 0.85; // of a cell, the size of its label, which is 13 pixels at most
 
 const cut = (text) =>
   [...text].length > LONGEST ? `${[...text].slice(0, LONGEST - 1).join("")}…` : text;
@@ -44,22 +46,26 @@ function layout(map, width) {
 }
 
 function labels(list, { size, leaning }, across) {
-  const step = Math.ceil(11 / size);
-  return list
-    .map((word, position) => ({ word, position }))
-    .filter(({ position }) => position % step === 0)
-    .map(({ word, position }) => {
-      const middle = (position + 0.5) * size;
-      const place = across
-        ? { transform: `translate(${middle + 4} -6) rotate(${leaning ? -50 : -90})` }
-        : { x: -6, y: middle + 4, "text-anchor": "end" };
-      return draw("text", {
-        ...place,
-        class: word.special ? "label special" : "label",
-        "data-position": position,
-        text: cut(word.text),
-      });
+  return list.map((word, position) => {
+    const middle = (position + 0.5) * size;
+    const place = across
+      ? { transform: `translate(${middle + 4} -6) rotate(${leaning ? -50 : -90})` }
+      : { x: -6, y: middle + 4, "text-anchor": "end" };
+    return draw("text", {
+      ...place,
+      class: word.special ? "label special" : "label",
+      "font-size": Math.min(13, FONT * size).toFixed(1),
+      "data-position": position,
+      text: cut(word.text),
     });
+  });
+}
+
+/** A part of the picture, which lies in a cell of a grid so that labels stay while cells move. */
+function part(name, [x, y, width, height], ...children) {
+  const [wide, high] = [Math.ceil(width), Math.ceil(height)];
+  const viewBox = `${x} ${y} ${wide} ${high}`;
+  return draw("svg", { class: name, width: wide, height: high, viewBox }, ...children);
 }
 
 /**
@@ -73,39 +79,48 @@ function labels(list, { size, leaning }, across) {
 export function matrix({ map, width, look, keep }) {
   const sizes = layout(map, width);
   const { left, above, size, wide, high, right } = sizes;
-  const [allWide, allHigh] = [Math.ceil(left + wide + right), Math.ceil(above + high + 4)];
   const band = { row: draw("rect", { class: "band" }), column: draw("rect", { class: "band" }) };
   const named = {
-    row: draw("g", {}, ...labels(map.rows, sizes, false)),
-    column: draw("g", {}, ...labels(map.columns, sizes, true)),
+    row: part("names row", [-left, 0, left, high], ...labels(map.rows, sizes, false)),
+    column: part(
+      "names column",
+      [0, -above, wide + right, above],
+      ...labels(map.columns, sizes, true),
+    ),
   };
-  const element = draw(
-    "svg",
-    {
-      class: "matrix",
-      width: allWide,
-      height: allHigh,
-      viewBox: `${-left} ${-above} ${allWide} ${allHigh}`,
-      role: "img",
-      "aria-label": `A matrix of the weights that the words tell: ${map.rowTitle} by ${map.columnTitle}`,
-    },
-    named.row,
-    named.column,
+  const plane = part(
+    "plane",
+    [0, 0, wide + right, high + 4],
     ...cells(map.weights, size, map.largest),
     draw("rect", { class: "frame", x: 0, y: 0, width: wide, height: high }),
     band.row,
     band.column,
   );
+  const element = make(
+    "div",
+    {
+      class: "matrix",
+      role: "img",
+      "aria-label": `A matrix of the weights that the words tell: ${map.rowTitle} by ${map.columnTitle}`,
+    },
+    named.row,
+    named.column,
+    plane,
+    make("div", { class: "corner" }),
+  );
 
   function cellAt(event) {
-    const box = element.getBoundingClientRect();
-    const column = Math.floor((event.clientX - box.left - left) / size);
-    const row = Math.floor((event.clientY - box.top - above) / size);
-    const inRow = row >= 0 && row < map.rows.length;
-    const inColumn = column >= 0 && column < map.columns.length;
-    if (inRow && inColumn) return { row, column };
-    if (inRow && column < 0) return { row };
-    return inColumn && row < 0 ? { column } : null;
+    const label = event.target.closest?.(".label");
+    const side = ["row", "column"].find((one) => named[one].contains(event.target));
+    if (label) return { [side]: Number(label.dataset.position) };
+    const box = plane.getBoundingClientRect();
+    const place = {
+      row: Math.floor((event.clientY - box.top) / size),
+      column: Math.floor((event.clientX - box.left) / size),
+    };
+    const inside = (one) => place[one] >= 0 && place[one] < map[`${one}s`].length;
+    if (side) return inside(side) ? { [side]: place[side] } : null;
+    return plane.contains(event.target) && inside("row") && inside("column") ? place : null;
   }
   element.addEventListener("pointermove", (event) => look(cellAt(event)));
   element.addEventListener("pointerleave", () => look(null));
@@ -130,12 +145,36 @@ export function matrix({ map, width, look, keep }) {
       }
     }
   }
-  return { element, highlight, left };
+  /** Whether it is larger than its box, and its words have to be scrolled to. */
+  const large = left + wide > width;
+  return { element, highlight, left, large, weights: map.weights };
 }
 
-/** A matrix with its scale below, in a box that scrolls sideways where the matrix is too wide. */
+/** A small picture of all of a large matrix; pressing it shows that part in the box. */
+function overview(grid, box) {
+  const canvas = thumbnail(grid, 120);
+  canvas.classList.add("overview");
+  canvas.addEventListener("click", (event) => {
+    const place = canvas.getBoundingClientRect();
+    const share = (at, from, size) => (at - from) / size;
+    box.scrollTo({
+      left: share(event.clientX, place.left, place.width) * box.scrollWidth - box.clientWidth / 2,
+      top: share(event.clientY, place.top, place.height) * box.scrollHeight - box.clientHeight / 2,
+    });
+  });
+  return canvas;
+}
+
+/** A matrix with its scale below, in a box that scrolls where the matrix is too large. */
 export function scrolling(grid, largest) {
-  const box = make("div", { class: "scroller" }, grid.element, scaleOf(largest, "attention"));
-  box.style.setProperty("--left", `${grid.left}px`);
-  return box;
+  const box = make("div", { class: "scroller" }, grid.element);
+  const below = make(
+    "div",
+    { class: "below" },
+    scaleOf(largest, "attention"),
+    grid.large ? overview(grid, box) : "",
+  );
+  const element = make("div", { class: "map" }, box, below);
+  element.style.setProperty("--left", `${grid.left}px`);
+  return element;
 }

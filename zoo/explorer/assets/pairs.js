@@ -4,7 +4,7 @@ import { decimals, make } from "./elements.js";
 import { mapChooser, pickMap } from "./heads.js";
 import { matrix, scrolling } from "./matrix.js";
 import { ribbons } from "./ribbons.js";
-import { merge, pieces, strongest, words } from "./words.js";
+import { apart, merge, pieces, strongest, words } from "./words.js";
 
 const NARROWEST = 700; // pixels of a pane in which ribbons and matrix stand side by side
 
@@ -29,12 +29,12 @@ function reading(map, at) {
   if (!at) return "Point at a word to see what it attends to.";
   if (at.row !== undefined && at.column !== undefined) {
     const weight = decimals(map.weights[at.row][at.column]);
-    return `${map.rows[at.row].text} → ${map.columns[at.column].text}: ${weight}`;
+    return `${apart(map.rows[at.row].text)} → ${apart(map.columns[at.column].text)}: ${weight}`;
   }
   if (at.row !== undefined)
-    return `${map.rows[at.row].text} → ${strongest(map.weights[at.row], map.columns) || "–"}`;
+    return `${apart(map.rows[at.row].text)} → ${strongest(map.weights[at.row], map.columns) || "–"}`;
   const weights = map.weights.map((row) => row[at.column]);
-  return `${map.columns[at.column].text} ← ${strongest(weights, map.rows) || "–"}`;
+  return `${apart(map.columns[at.column].text)} ← ${strongest(weights, map.rows) || "–"}`;
 }
 
 function tell(map, lists) {

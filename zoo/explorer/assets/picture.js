@@ -3,7 +3,9 @@
 import { draw } from "./elements.js";
 
 const MARGIN = 16;
-const SCALE = 2; // pixels of a PNG for each of the page
+const SCALE = 2; // pixels of a PNG for each of the page, if it does not become too large:
+const LARGEST_SIDE = 16_000; // pixels
+const LARGEST_AREA = 64e6;
 const DRAWN = [
   "fill",
   "fill-opacity",
@@ -148,6 +150,7 @@ function copied(picture, origin) {
 function walk(element, origin, into, defs, measure) {
   const style = getComputedStyle(element);
   if (style.display === "none" || style.visibility === "hidden") return;
+  if (element instanceof HTMLCanvasElement) return; // an overview of what is drawn whole here
   if (element instanceof SVGSVGElement) {
     into.append(copied(element, origin));
     return;
@@ -166,8 +169,23 @@ function walk(element, origin, into, defs, measure) {
   }
 }
 
-/** An element of the page as an SVG by itself. */
+/** An element of the page as an SVG by itself, with all that has to be scrolled to on the page. */
 export function asSvg(element, title) {
+  const boxes = [...element.querySelectorAll(".scroller, .ribbons.long")];
+  const hidden = boxes.some(
+    (one) => one.scrollHeight > one.clientHeight + 1 || one.scrollWidth > one.clientWidth + 1,
+  );
+  element.style.minWidth = `${element.clientWidth}px`;
+  element.classList.toggle("whole", hidden);
+  try {
+    return drawn(element, title);
+  } finally {
+    element.classList.remove("whole");
+    element.style.minWidth = "";
+  }
+}
+
+function drawn(element, title) {
   const seen = element.getBoundingClientRect();
   const [width, height] = [
     Math.ceil(Math.max(seen.width, element.scrollWidth) + 2 * MARGIN),
@@ -194,7 +212,12 @@ async function asPng({ text, width, height }) {
     image.src = address;
     await image.decode();
     const canvas = document.createElement("canvas");
-    [canvas.width, canvas.height] = [width * SCALE, height * SCALE];
+    const scale = Math.min(
+      SCALE,
+      LARGEST_SIDE / Math.max(width, height),
+      Math.sqrt(LARGEST_AREA / (width * height)),
+    );
+    [canvas.width, canvas.height] = [Math.round(width * scale), Math.round(height * scale)];
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
   } finally {

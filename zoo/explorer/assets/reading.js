@@ -2,37 +2,48 @@
 
 import { choice, decimals, draw, make, scaleOf } from "./elements.js";
 import { TokenList } from "./tokens.js";
-import { locate, pieces, positionOfByte, strongest } from "./words.js";
+import { apart, locate, pieces, positionOfByte, strongest } from "./words.js";
 
 const NONE = { text: "none", said: "none of these words", special: true, members: [] };
 const HALF = 13; // pixels, of the bars of an iteration
+const LOWEST = 1.5; // pixels, of a bar that is drawn
+const FIELDS = 80; // of a strip: a bar is never narrower than its share of it
 
 const best = (probabilities) => probabilities.indexOf(Math.max(...probabilities));
 
+/** The largest value of each field, where there are more values than fields. */
+function fieldsOf(values) {
+  const count = Math.min(values.length, FIELDS);
+  const fields = Array(count).fill(0);
+  values.forEach((value, position) => {
+    const field = Math.floor((position * count) / values.length);
+    fields[field] = Math.max(fields[field], value);
+  });
+  return fields;
+}
+
 /** Bars over the positions of the text: up for the start, down for the end. */
 function strip(start, end) {
-  const bars = (values, direction) =>
-    values
-      .map((value, position) => ({ value, position }))
-      .filter(({ value }) => value >= 0.01)
-      .map(
-        ({ value, position }) =>
-          `M${position} ${HALF}h1v${(direction * HALF * value).toFixed(1)}h-1z`,
-      )
-      .join("");
+  const fields = { start: fieldsOf(start), end: fieldsOf(end) };
+  const bar = (value, position, direction) => {
+    const height = direction * Math.max(LOWEST, HALF * value);
+    return value >= 0.01 ? `M${position} ${HALF}h1v${height.toFixed(1)}h-1z` : "";
+  };
+  const bars = (side, direction) =>
+    fields[side].map((value, position) => bar(value, position, direction)).join("");
   return draw(
     "svg",
     {
       class: "strip",
-      viewBox: `0 0 ${start.length} ${2 * HALF}`,
+      viewBox: `0 0 ${fields.start.length} ${2 * HALF}`,
       preserveAspectRatio: "none",
       "aria-hidden": "true",
     },
-    draw("path", { class: "start", d: bars(start, -1) }),
-    draw("path", { class: "end", d: bars(end, 1) }),
+    draw("path", { class: "start", d: bars("start", -1) }),
+    draw("path", { class: "end", d: bars("end", 1) }),
     draw("path", {
       class: "middle",
-      d: `M0 ${HALF}h${start.length}`,
+      d: `M0 ${HALF}h${fields.start.length}`,
       "vector-effect": "non-scaling-stroke",
     }),
   );
@@ -43,7 +54,7 @@ function steps(answer, between, chosen, choose) {
   const options = answer.start.map((start, step) => {
     const [first, last] = [best(start), best(answer.end[step])];
     const text = last < first ? "(the end lies before the start)" : between(first, last);
-    const chances = `${decimals(start[first])} · ${decimals(answer.end[step][last])}`;
+    const chances = `start ${decimals(start[first])} · end ${decimals(answer.end[step][last])}`;
     const content = make(
       "span",
       { class: "step" },
@@ -195,9 +206,9 @@ export function readingView({ outputs, inputs, state, change }) {
     legend.replaceChildren(...legends(fromContext));
     if (word !== null) {
       const chances = `start ${decimals(answer.start[step - 1][word])}, end ${decimals(answer.end[step - 1][word])}`;
-      readout.textContent = `${given[word].text} → ${strongest(fromQuestion, [...asked, NONE]) || "–"} (${chances})`;
+      readout.textContent = `${apart(given[word].text)} → ${strongest(fromQuestion, [...asked, NONE]) || "–"} (${chances})`;
     } else if (fromContext) {
-      readout.textContent = `${[...asked, NONE][at.question].text} ${none ? "←" : "→"} ${strongest(fromContext, given) || "–"}`;
+      readout.textContent = `${apart([...asked, NONE][at.question].text)} ${none ? "←" : "→"} ${strongest(fromContext, given) || "–"}`;
     } else readout.textContent = "Point at a word of either text to see what it attends to.";
   }
   showStep();

@@ -4,8 +4,35 @@ import { draw, make } from "./elements.js";
 import { TokenList } from "./tokens.js";
 
 const LINE = 27; // pixels from word to word, of the longer side
+const CLOSE = 21; // of long texts
+const LONG = 40; // words from which on a text is a long one, in a box of its own that scrolls
 const FILLED = 0.74; // of a line, by all the ribbons of a word
-const LEAST = 0.02; // thinner ribbons are not drawn
+const LEAST = 0.02; // ribbons of less weight are not drawn
+const TOGETHER = 0.05; // in long texts neighbours of less weight share one of at least this weight
+const THINNEST = 1; // pixels of a ribbon that is drawn
+
+/**
+ * The ribbons of a word that attends: one for each weight that is large enough to be seen. In long
+ * texts, where these may be less than half, there is one besides for neighbours that together are.
+ */
+function spans(row) {
+  const large = row
+    .map((weight, column) => ({ first: column, last: column, weight }))
+    .filter(({ weight }) => weight >= LEAST);
+  const total = large.reduce((sum, { weight }) => sum + weight, 0);
+  return row.length > LONG && total < 0.5 ? [...large, ...shared(row)] : large;
+}
+
+function shared(row) {
+  const found = [];
+  let [first, sum] = [0, 0];
+  row.forEach((weight, last) => {
+    if (weight < LEAST) sum += weight;
+    if (sum >= TOGETHER) found.push({ first, last, weight: sum, shared: true });
+    if (weight >= LEAST || sum >= TOGETHER) [first, sum] = [last + 1, 0];
+  });
+  return found;
+}
 
 /**
  * Where the ribbons of each side begin and end: as thick as the weights, one above the other.
@@ -31,17 +58,29 @@ function bands(weights, height) {
     });
   const at = { row: place("row", rows), column: place("column", columns) };
   const found = [];
-  weights.forEach((row, r) =>
-    row.forEach((weight, c) => {
-      const ends = [at.column[c], at.row[r]].map((end) => {
-        const from = end.next;
-        end.next += end.unit * weight;
-        return [from, end.next];
-      });
-      if (weight >= LEAST) found.push({ row: r, column: c, weight, ends });
-    }),
-  );
+  weights.forEach((row, r) => {
+    const before = row.map((weight, c) => {
+      const from = at.column[c].next;
+      at.column[c].next += at.column[c].unit * weight;
+      return from;
+    });
+    for (const span of spans(row)) {
+      const { unit, next } = at.row[r];
+      at.row[r].next += unit * span.weight;
+      const ends = [
+        [before[span.first], at.column[span.last].next],
+        [next, at.row[r].next],
+      ];
+      found.push({ row: r, ...span, ends: ends.map(seen) });
+    }
+  });
   return found;
+}
+
+/** An end of a ribbon that is thick enough to be seen. */
+function seen([from, to]) {
+  const more = Math.max(0, THINNEST - (to - from)) / 2;
+  return [from - more, to + more];
 }
 
 function outline([[a, b], [c, d]]) {
@@ -59,7 +98,8 @@ function outline([[a, b], [c, d]]) {
  * @param keep called with what is to stay looked at, or null.
  */
 export function ribbons({ map, look, keep }) {
-  const height = LINE * Math.max(map.rows.length, map.columns.length);
+  const longest = Math.max(map.rows.length, map.columns.length);
+  const height = (longest > LONG ? CLOSE : LINE) * longest;
   const lists = {};
   for (const side of ["column", "row"]) {
     const other = side === "row" ? "column" : "row";
@@ -83,7 +123,7 @@ export function ribbons({ map, look, keep }) {
     ...band,
     path: draw("path", {
       d: outline(band.ends),
-      "fill-opacity": (0.12 + 0.6 * band.weight).toFixed(3),
+      "fill-opacity": band.shared ? 1 : (0.15 + (0.6 * band.weight) / map.largest).toFixed(3),
     }),
   }));
   const picture = draw(
@@ -95,11 +135,14 @@ export function ribbons({ map, look, keep }) {
       preserveAspectRatio: "none",
       "aria-hidden": "true",
     },
-    ...paths.map(({ path }) => path),
   );
+  // Where shared ribbons lie one above the other they are no darker: they are as many as words.
+  const haze = draw("g", { class: "haze" });
+  picture.append(haze);
+  for (const { path, shared } of paths) (shared ? haze : picture).append(path);
   const element = make(
     "div",
-    { class: "ribbons" },
+    { class: longest > LONG ? "ribbons long" : "ribbons" },
     make("p", { class: "side column", text: map.columnTitle }),
     make("p", { class: "side row", text: map.rowTitle }),
     lists.column.element,
@@ -109,8 +152,9 @@ export function ribbons({ map, look, keep }) {
 
   function highlight(at) {
     picture.classList.toggle("focused", !!at);
-    for (const { path, row, column } of paths) {
-      const on = at && (at.row ?? row) === row && (at.column ?? column) === column;
+    for (const { path, row, first, last } of paths) {
+      const column = at?.column ?? first;
+      const on = at && (at.row ?? row) === row && column >= first && column <= last;
       path.classList.toggle("on", !!on);
     }
   }

@@ -41,11 +41,16 @@ export async function ask(model, inputs, signal) {
   const instance = Object.fromEntries(
     Object.entries(inputs).map(([name, text]) => [name, text.toWellFormed?.() ?? text]),
   );
-  const answer = await json(`/v1/models/${encodeURIComponent(model.name)}:predict`, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ signature_name: model.signature, instances: [instance] }),
-    signal,
-  });
-  return answer.predictions[0];
+  const body = JSON.stringify({ signature_name: model.signature, instances: [instance] });
+  const headers = { "Content-Type": "application/json" };
+  try {
+    const address = `/v1/models/${encodeURIComponent(model.name)}:predict`;
+    const answer = await json(address, { method: "POST", headers, body, signal });
+    return answer.predictions[0];
+  } catch (error) {
+    // Whoever types a text has not chosen the signature, and need not be told of it.
+    const named = `${model.signature}: `;
+    if (error.message.startsWith(named)) error.message = error.message.slice(named.length);
+    throw error;
+  }
 }

@@ -5,7 +5,7 @@ import { mapChooser, pickMap } from "./heads.js";
 import { matrix, scrolling } from "./matrix.js";
 import { placed, written } from "./pairs.js";
 import { TokenList } from "./tokens.js";
-import { pieces, strongest } from "./words.js";
+import { apart, pieces, strongest } from "./words.js";
 
 const BEFORE = {
   text: "before",
@@ -70,7 +70,7 @@ export function tapeView({ kinds, tokens, state, change, width }) {
     text.activate(row + 1);
     text.pin(pinned ? kept + 1 : null);
     grid.highlight({ row });
-    readout.textContent = `${own[row].text} → ${strongest(weights[row], columns) || "–"}`;
+    readout.textContent = `${apart(own[row].text)} → ${strongest(weights[row], columns) || "–"}`;
   }
   highlight(kept);
   const chooser = mapChooser({ kinds, shown: picked.id, choose: (id) => change({ map: id }) });

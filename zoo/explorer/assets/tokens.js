@@ -2,9 +2,9 @@
 
 import { make } from "./elements.js";
 
-// Shares of the largest weight from which on the colour of paper is easier to read than ink: on
-// dark paper sooner than on light.
-const STRONG = { "strong-dark": 0.5, "strong-light": 0.72 };
+// Shares of the largest weight from which on the colour of paper is easier to read than that of
+// ink: on dark paper sooner than on light. On either side the contrast is 4.58 or more.
+const STRONG = { "strong-dark": 0.566, "strong-light": 0.817 };
 
 const SIDEWAYS = new Map([
   ["ArrowRight", 1],
@@ -101,7 +101,8 @@ export class TokenList {
       class: word.special ? "token special" : "token",
       role: "option",
       tabindex: "-1",
-      dir: "auto",
+      // Running text is one text, whose direction and order are those of all its words together.
+      dir: this.vertical ? "auto" : null,
       "aria-selected": "false",
       "data-position": position,
       "aria-label": word.said,

@@ -108,6 +108,13 @@ export function positionOfByte(text, offset) {
   return position;
 }
 
+/** A word for a line of other words and numbers, which it cannot turn round. */
+export function apart(text) {
+  return /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\u200e-\u202e]/u.test(text)
+    ? `\u2068${text}\u2069`
+    : text;
+}
+
 /** The words with the most weight: "coat 0.83, red 0.11". */
 export function strongest(weights, list, count = 4) {
   return weights
@@ -116,6 +123,6 @@ export function strongest(weights, list, count = 4) {
     .filter(({ weight }) => weight >= 0.01)
     .sort((one, other) => other.weight - one.weight)
     .slice(0, count)
-    .map(({ weight, word: { text } }) => `${text}\u00a0${weight.toFixed(2)}`)
+    .map(({ weight, word: { text } }) => `${apart(text)}\u00a0${weight.toFixed(2)}`)
     .join(", ");
 }

@@ -1,0 +1,25 @@
+"""The colours of the explorer's page on light paper, so that a picture of either looks alike.
+
+`zoo/explorer/assets/style.css` has the same values.
+"""
+
+from matplotlib.colors import LinearSegmentedColormap
+
+PAPER = "#fcfbf8"
+INK = "#1d1c1a"
+WEIGHT = "#1f5c99"
+START = "#7db4e6"
+END = "#f2ab66"
+
+WEIGHTS = LinearSegmentedColormap.from_list("weights", [PAPER, WEIGHT])
+"""From no weight, which is paper, to the largest."""
+STARTS = LinearSegmentedColormap.from_list("starts", [PAPER, START])
+"""Probabilities of an answer's start."""
+ENDS = LinearSegmentedColormap.from_list("ends", [PAPER, END])
+"""Probabilities of an answer's end."""
+
+LIGHT_TEXT_FROM = 0.817
+"""Share of the largest weight from which on white is easier to read on `WEIGHTS` than black.
+
+The contrast is 4.58 or more on either side.
+"""
