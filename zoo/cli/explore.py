@@ -46,6 +46,7 @@ class Explore:
                 app,
                 timeout_seconds=self.limits.timeout_seconds,
                 maximum_connections=self.limits.maximum_connections,
+                maximum_connections_per_address=self.limits.maximum_connections_per_address,
             )
             host, port = opened.getsockname()[:2]
             print(f"http://{shown_host(host)}:{port}/", flush=True)

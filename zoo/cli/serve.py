@@ -44,6 +44,7 @@ class Serve:
                 app,
                 timeout_seconds=self.limits.timeout_seconds,
                 maximum_connections=self.limits.maximum_connections,
+                maximum_connections_per_address=self.limits.maximum_connections_per_address,
             )
             host, port = opened.getsockname()[:2]
             for name in sorted(folders):

@@ -27,6 +27,7 @@ from starlette.routing import Route
 
 from zoo.serving.batching import Answer, Batcher
 from zoo.serving.compression import inflate
+from zoo.serving.errors import error_response
 from zoo.serving.limits import Limits
 from zoo.serving.origins import OwnOrigin
 from zoo.serving.response import rounded, write_response, written_bytes
@@ -95,7 +96,7 @@ class ModelServer:
         body = await self._read(http)
         if self._busy >= self.limits.maximum_requests:
             error = f"Too many requests: {self._busy} are being answered"
-            return _error(error, 503, {"Retry-After": "1"})
+            return error_response(error, 503, {"Retry-After": "1"})
         self._busy += 1
         try:
             return await self._predict(http, served, body)
@@ -284,30 +285,28 @@ def _tensor(name: str, info: "TensorInfo") -> dict[str, Any]:
     }
 
 
-def _json(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(body, status, headers, media_type="application/json")
-
-
-def _error(message: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
-    return _json(json.dumps({"error": message}).encode(), status, headers)
+def _json(body: bytes) -> Response:
+    return Response(body, media_type="application/json")
 
 
 def _answer_error(_: HTTPRequest, error: RequestError) -> Response:
-    return _error(str(error), error.status)
+    return error_response(str(error), error.status)
 
 
 def _answer_wrong_path(http: HTTPRequest, error: HTTPException) -> Response:
     path = http.url.path[:200]
-    return _error(f"Malformed request: {http.method} {path}", error.status_code, error.headers)
+    return error_response(
+        f"Malformed request: {http.method} {path}", error.status_code, error.headers
+    )
 
 
 def _answer_nobody(_: HTTPRequest, __: ClientDisconnect) -> Response:
-    return _error("The client has gone", 400)
+    return error_response("The client has gone", 400)
 
 
 def _answer_failure(_: HTTPRequest, error: Exception) -> Response:
     """Answers for a fault of the server itself; the traceback is in its log."""
-    return _error(f"Internal error: {type(error).__name__}", 500)
+    return error_response(f"Internal error: {type(error).__name__}", 500)
 
 
 EXCEPTION_HANDLERS: dict[Any, Any] = {
