@@ -35,9 +35,17 @@ def request_to(model: str, body: Any, headers: Mapping[str, str] | None = None) 
 
 
 def connect(port: int, address: str = "127.0.0.1") -> socket.socket:
-    """Connects from an address of this machine."""
-    source = (address, 0)
-    return socket.create_connection(("127.0.0.1", port), PATIENCE, source_address=source)
+    """Connects from an address of this machine; the system takes little in for the connection."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
+    connection.settimeout(PATIENCE)
+    try:
+        connection.bind((address, 0))
+        connection.connect(("127.0.0.1", port))
+    except OSError:
+        connection.close()
+        raise
+    return connection
 
 
 def exchange(port: int, request: bytes, address: str = "127.0.0.1") -> Answer:

@@ -1,6 +1,8 @@
 """Connections to a server, each with an end to all that it would wait for without one."""
 
 import asyncio
+import socket
+import struct
 from collections import Counter
 from typing import Any, ClassVar
 
@@ -10,6 +12,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from zoo.serving.errors import error_bytes
 
 _LINGERING = 2.0  # seconds to read an answer that came before the request was written whole
+_AT_ONCE = struct.pack("ii", 1, 0)  # what is unsent is thrown away
 _UNREAD = 128_000_000  # bytes of answers that clients have not read yet, all together
 
 
@@ -81,7 +84,7 @@ class _Guarded(H11Protocol):
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._unread = self.loop.call_later(self.seconds, self.transport.abort)
+        self._unread = self.loop.call_later(self.seconds, self._drop)
         self._drop_others()
 
     def resume_writing(self) -> None:
@@ -97,7 +100,13 @@ class _Guarded(H11Protocol):
         while total > _UNREAD and len(reading) > 1:
             longest = reading.pop()
             total -= sizes[longest]
-            longest.transport.abort()
+            longest._drop()
+
+    def _drop(self) -> None:
+        """Closes the connection with all that the system still holds for its client."""
+        opened = self.transport.get_extra_info("socket")
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+        self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
         if self.cycle is None or not self.cycle.response_started or self.cycle.response_complete:
