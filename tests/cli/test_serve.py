@@ -42,7 +42,7 @@ def test_models_that_cannot_be_loaded_are_left_out_by_default(tmp_path, monkeypa
     assert list(load_named(())) == ["whole"]
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"broken is left out: {tmp_path}/broken/model_card.json: not a JSON")
-    with pytest.raises(ValueError, match="broken/model_card.json: not a JSON file"):
+    with pytest.raises(ValueError, match="not a JSON file"):
         load_named(("whole", "broken"))
     shutil.rmtree(tmp_path / "whole")
     with pytest.raises(ValueError, match="names must not be empty: no model can be served"):

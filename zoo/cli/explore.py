@@ -23,8 +23,8 @@ class Explore:
     """Open a page to type text into and to see what a model looks at, in the browser."""
 
     names: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="NAME")] = ()
-    """Names out of `list`, or folders of SavedModels; by default all models of `list` whose cards can
-    be read, translators before others. The first is shown first."""
+    """Names out of `list`, or folders of SavedModels; by default all models of `list` that have a
+    whole card, translators before others. The first is shown first."""
     host: str = "127.0.0.1"
     """Address to listen at; 0.0.0.0 lets in whoever can reach this machine."""
     port: int = 8600
