@@ -19,6 +19,7 @@ from starlette.testclient import TestClient
 
 from tests.serving.serving_thread import PREDICT, post, received, running
 from tests.serving.toy_servable import Echo
+from zoo.serving import bodies
 from zoo.serving import running as server_runner
 from zoo.serving.limits import Limits
 from zoo.serving.response import write_response
@@ -335,6 +336,24 @@ def test_every_error_is_json_and_asks_for_no_guessing(method, path, headers, bod
     assert json.loads(told).keys() == {"error"}
 
 
+def test_when_too_much_is_arriving_the_longest_is_given_up(echo, monkeypatch):
+    monkeypatch.setattr(bodies, "_BODIES", 3)
+    app = make_app({"echo": echo}, Limits(maximum_bytes=100_000))
+    head = f"POST {PREDICT} HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n".encode()
+    with running(app) as (_, port), ExitStack() as held:
+        arriving = []
+        for _ in range(5):
+            one = held.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10))
+            one.sendall(head + b" " * 99_990)
+            arriving.append(one)
+            time.sleep(0.1)
+        for given_up in arriving[:2]:
+            assert received(given_up).startswith(b"HTTP/1.1 408")
+        assert post(port, {"instances": ["a"]})[0] == 200
+        arriving[-1].sendall(b" " * 10)
+        assert arriving[-1].recv(100).startswith(b"HTTP/1.1 400")  # arrived, but no JSON
+
+
 def test_a_flood_of_connections_leaves_files_for_the_process_and_no_log(echo, caplog):
     """With few files to open, what cannot be kept is refused, before opening one more fails."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -397,6 +416,19 @@ def test_a_busy_server_says_so_and_an_idle_one_answers_again(echo):
             thread.join(20)
         assert answers == [200, 200]
         assert post(port, {"instances": ["a"]})[0] == 200
+
+
+def test_a_busy_model_is_in_no_other_models_way(echo):
+    app = make_app({"echo": echo, "other": Echo()}, Limits(maximum_requests=1))
+    with running(app) as (_, port):
+        echo.free.clear()
+        ask = threading.Thread(target=post, args=(port, {"instances": ["a"]}))
+        ask.start()
+        assert echo.busy.wait(20)
+        assert post(port, {"instances": ["a"]})[0] == 503
+        assert post(port, {"instances": ["a"]}, "/v1/models/other:predict")[0] == 200
+        echo.free.set()
+        ask.join(20)
 
 
 def test_time_runs_out(echo):

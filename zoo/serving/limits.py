@@ -18,7 +18,7 @@ class Limits:
     maximum_work: int = 100_000
     """Of a request with such an input: rows times bytes of the longest text times the number."""
     maximum_requests: int = 128
-    """Requests at the same time; further ones are answered with 503 and Retry-After."""
+    """Of one model at the same time; further ones are answered with 503 and Retry-After."""
     maximum_connections: int = 512
     """Open at the same time; further ones are answered with 503 at once and closed."""
     maximum_connections_per_address: int = 256

@@ -12,6 +12,7 @@ there is no encryption and nobody is asked for a password.
 import asyncio
 import json
 import math
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -26,7 +27,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from zoo.serving.batching import Answer, Batcher
-from zoo.serving.compression import inflate
+from zoo.serving.bodies import BodyReader
 from zoo.serving.errors import error_response
 from zoo.serving.limits import Limits
 from zoo.serving.origins import OwnOrigin
@@ -49,7 +50,7 @@ class _Served(NamedTuple):
 
 
 class ModelServer:
-    """The handlers of one application, and how many requests it is busy with.
+    """The handlers of one application, and how many requests each model is busy with.
 
     Needs no TensorFlow by itself: models may be loaded, and added, while it serves.
     """
@@ -64,7 +65,8 @@ class ModelServer:
         self.limits = limits or Limits()
         self._decimals = decimals
         self._models: dict[str, _Served] = {}
-        self._busy = 0
+        self._bodies = BodyReader(self.limits)
+        self._busy: Counter[str] = Counter()
 
     def add(self, name: str, servable: "Servable") -> None:
         """Serves a model from now on; any thread may call it.
@@ -88,20 +90,20 @@ class ModelServer:
         return routes
 
     async def predict(self, http: HTTPRequest) -> Response:
-        """Answers a request, unless too many are being answered.
+        """Answers a request, unless its model is answering too many.
 
         A request counts from when its body is there: others need not wait for one that never comes.
         """
-        served = self._find(http)
-        body = await self._read(http)
-        if self._busy >= self.limits.maximum_requests:
-            error = f"Too many requests: {self._busy} are being answered"
+        served, name = self._find(http), http.path_params["name"]
+        body = await self._bodies.read(http)
+        if self._busy[name] >= self.limits.maximum_requests:
+            error = f"Too many requests: {self._busy[name]} are being answered"
             return error_response(error, 503, {"Retry-After": "1"})
-        self._busy += 1
+        self._busy[name] += 1
         try:
             return await self._predict(http, served, body)
         finally:
-            self._busy -= 1
+            self._busy[name] -= 1
 
     async def _predict(self, http: HTTPRequest, served: _Served, body: bytes) -> Response:
         read = partial(read_request, body, served.servable.signatures)
@@ -153,32 +155,6 @@ class ModelServer:
             wanted = f"Latest({name[:99]})" if latest else f"Specific({name[:99]}, {version[:99]})"
             raise RequestError(f"Servable not found for request: {wanted}", 404)
         return self._models[name]
-
-    async def _read(self, http: HTTPRequest) -> bytes:
-        """The body, unless it is too large or too slow."""
-        most = self.limits.maximum_bytes
-        too_large = RequestError(f"Request body must have at most {most} bytes", 413)
-        announced = http.headers.get("content-length", "0")
-        if announced.isdecimal() and int(announced) > most:
-            raise too_large
-        body = bytearray()
-        try:
-            async with asyncio.timeout(self.limits.timeout_seconds):
-                async for part in http.stream():
-                    body += part
-                    if len(body) > most:
-                        raise too_large
-        except TimeoutError:
-            raise RequestError("Timed out while the request was being read", 408) from None
-        encoding = http.headers.get("content-encoding", "identity").strip().lower()
-        if encoding == "identity":
-            return bytes(body)
-        if encoding not in ("gzip", "x-gzip"):
-            raise RequestError(f"Content-Encoding must be gzip or identity, got {encoding}", 415)
-        inflated = await asyncio.to_thread(inflate, bytes(body), most)
-        if inflated is None:
-            raise too_large
-        return inflated
 
     def _check_size(self, request: Request) -> None:
         """Refuses what would take too long to answer; `read_request` has counted the rows.
