@@ -121,13 +121,13 @@ def many_long_texts(server: Server, cases: int) -> list[Answer]:
     return together(cases, lambda _: exchange(server.port, request))
 
 
-@attack(2, 8, 400, 413)
+@attack(2, 8, 400, 413, 504)
 def answers_that_are_too_large(server: Server, cases: int) -> list[Answer]:
     """All attention maps of 8 long texts: 5 KB in, 360 MB out."""
     return together(cases, lambda _: exchange(server.port, heads(8, 600)))
 
 
-@attack(4, 32, 0, 200, 413)
+@attack(4, 32, 0, 200, 504)
 def large_answers_that_nobody_reads(server: Server, cases: int) -> list[Answer]:
     """Answers of several megabytes that nobody reads."""
     before = server.files()

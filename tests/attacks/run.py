@@ -63,7 +63,7 @@ def measure(server: Server, attack: Attack, cases: int) -> Measured:
         time.sleep(0.5)
     return Measured(
         attack,
-        cases,
+        len(answers),
         max(other.seconds),
         max(same.seconds),
         other.failures,

@@ -14,6 +14,7 @@ from tests.attacks.run import (
     measure,
     most_seconds,
 )
+from tests.attacks.server import FILES
 
 pytestmark = pytest.mark.timeout(300, method="thread")
 
@@ -37,6 +38,7 @@ def test_an_attack_is_in_nobodys_way(attack, attacked):
     assert measured.failures == 0
     assert measured.other <= most_seconds(own) + SLACK
     assert measured.peak_bytes <= MOST_BYTES
+    assert measured.files < FILES
     assert measured.log_bytes <= MOST_LOG_BYTES
     deadline = time.monotonic() + 10
     while server.files() > files + 2:  # connections of innocent questions are being closed
