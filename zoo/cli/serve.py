@@ -13,6 +13,7 @@ from zoo.cli.quiet import without_collector, without_greetings, without_keras
 from zoo.serving.limits import Limits
 from zoo.serving.load import list_models, resolve
 from zoo.serving.origins import allowed_hosts, shown_host
+from zoo.serving.threads import prepare_threads
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -90,6 +91,7 @@ def load_named(names: Sequence[str]) -> dict[str, "Servable"]:
     Raises:
         ValueError: A named model cannot be loaded, or none can.
     """
+    prepare_threads()
     servables = {}
     with without_collector():
         with without_greetings(), without_keras():

@@ -11,9 +11,9 @@ there is no encryption and nobody is asked for a password.
 
 import asyncio
 import json
-import math
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -26,13 +26,17 @@ from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 from starlette.routing import Route
 
-from zoo.serving.batching import Answer, Batcher
+from zoo.serving.answer_limit import AnswerLimit
+from zoo.serving.batching import Batcher
 from zoo.serving.bodies import BodyReader
 from zoo.serving.errors import error_response
+from zoo.serving.jobs import Answer
 from zoo.serving.limits import Limits
 from zoo.serving.origins import OwnOrigin
 from zoo.serving.response import rounded, write_response, written_bytes
 from zoo.serving.rest import Request, RequestError, read_request
+from zoo.serving.stopping import Stopper
+from zoo.serving.work import check_work, row_costs
 
 if TYPE_CHECKING:
     from zoo.serving.servable import Servable, Signature, TensorInfo
@@ -67,6 +71,7 @@ class ModelServer:
         self._models: dict[str, _Served] = {}
         self._bodies = BodyReader(self.limits)
         self._busy: Counter[str] = Counter()
+        self._large = ThreadPoolExecutor(1, "zoo-large")
 
     def add(self, name: str, servable: "Servable") -> None:
         """Serves a model from now on; any thread may call it.
@@ -75,7 +80,13 @@ class ModelServer:
             name: In the address.
             servable: What answers.
         """
-        batcher = Batcher(servable.ask, maximum_rows=self.limits.maximum_rows)
+        batcher = Batcher(
+            servable.ask,
+            maximum_rows=self.limits.maximum_rows,
+            maximum_cost=self.limits.maximum_batch_cost,
+            maximum_seconds=self.limits.maximum_batch_seconds,
+            stopper=getattr(servable, "stopper", Stopper),
+        )
         self._models[name] = _Served(servable, batcher)
 
     def routes(self) -> list[Route]:
@@ -108,19 +119,23 @@ class ModelServer:
     async def _predict(self, http: HTTPRequest, served: _Served, body: bytes) -> Response:
         read = partial(read_request, body, served.servable.signatures)
         most = self.limits.maximum_rows
-        request = await _aside(partial(read, maximum_rows=most), len(body))
-        self._check_size(request)
-        answer = await self._answer(http, served, request)
+        request = await self._aside(partial(read, maximum_rows=most), len(body))
+        check_work(request.inputs, self.limits)
+        limit = AnswerLimit(served.servable, request, self.limits.maximum_answer_bytes)
+        answer = await self._answer(http, served, request, limit)
         if request.outputs is not None:
             answer = {name: answer[name] for name in request.outputs}
-        size, most = written_bytes(answer), self.limits.maximum_answer_bytes
-        if size > most:
-            raise RequestError(
-                f"The answer would have about {size} bytes, at most {most} are sent: ask for fewer"
-                " rows, or for less in 'outputs', a list of names",
-                413,
-            )
-        return _json(await _aside(partial(self._write, answer, request.by_row), size))
+        size = limit.check(written_bytes(answer))
+        return _json(await self._aside(partial(self._write, answer, request.by_row), size))
+
+    async def _aside(self, work: Callable[[], _Made], size: int) -> _Made:
+        """Does a piece of work; a large one in a thread, so that other requests need not wait.
+
+        One thread for all: of several, each would take its turn before that of a small request.
+        """
+        if size <= _LARGE:
+            return work()
+        return await asyncio.get_running_loop().run_in_executor(self._large, work)
 
     def _write(self, answer: Answer, by_row: bool) -> bytes:
         if self._decimals is not None:
@@ -156,29 +171,13 @@ class ModelServer:
             raise RequestError(f"Servable not found for request: {wanted}", 404)
         return self._models[name]
 
-    def _check_size(self, request: Request) -> None:
-        """Refuses what would take too long to answer; `read_request` has counted the rows.
-
-        A search costs about as much as its rows have characters at most, times its width.
-        """
-        scalars = [int(x) for x in request.inputs.values() if not x.ndim and x.dtype.kind in "iu"]
-        texts = [x for x in request.inputs.values() if x.ndim and x.dtype.kind == "O"]
-        work = sum(len(x) * max(map(len, x.ravel()), default=0) for x in texts)
-        work *= math.prod(max(1, scalar) for scalar in scalars)
-        if scalars and work > self.limits.maximum_work:
-            raise RequestError(
-                f"Rows x bytes of the longest x {' x '.join(map(str, scalars))} is {work}, at most"
-                f" {self.limits.maximum_work} is computed: ask for fewer rows or a smaller beam"
-            )
-        for name, value in request.inputs.items():
-            if value.dtype.kind in "iu" and not value.ndim and value > self.limits.maximum_integer:
-                raise RequestError(
-                    f"Input {name} must be at most {self.limits.maximum_integer}, got {value}"
-                )
-
-    async def _answer(self, http: HTTPRequest, served: _Served, request: Request) -> Answer:
-        """Asks the model; drops what is queued for somebody who has gone, or waits too long."""
-        future = asyncio.wrap_future(served.batcher.submit(request.signature, request.inputs))
+    async def _answer(
+        self, http: HTTPRequest, served: _Served, request: Request, limit: AnswerLimit
+    ) -> Answer:
+        """Asks the model; stops it for somebody who has gone, or waits too long."""
+        costs = row_costs(request.inputs, getattr(served.servable, "limits", {}))
+        submit = partial(served.batcher.submit, costs=costs, check=limit.check_parts)
+        future = asyncio.wrap_future(submit(request.signature, request.inputs))
         gone = asyncio.ensure_future(_gone(http))
         try:
             async with asyncio.timeout(self.limits.timeout_seconds):
@@ -187,8 +186,10 @@ class ModelServer:
             if not future.done():
                 raise ClientDisconnect
             return future.result()
-        except TimeoutError:
-            raise RequestError("Timed out while the answer was being computed", 504) from None
+        except TimeoutError as error:
+            told = f": {error}" if str(error) else ""
+            late = f"Timed out while the answer was being computed{told}"
+            raise RequestError(late, 504) from None
         except RequestError:
             raise
         except ValueError as error:
@@ -202,11 +203,6 @@ async def _gone(http: HTTPRequest) -> None:
     """Ends when the client has closed the connection."""
     while (await http.receive())["type"] != "http.disconnect":
         pass
-
-
-async def _aside(work: Callable[[], _Made], size: int) -> _Made:
-    """Does a piece of work; a large one in a thread, so that other requests need not wait."""
-    return await asyncio.to_thread(work) if size > _LARGE else work()
 
 
 def make_app(
