@@ -25,15 +25,14 @@ def main() -> None:
     unknown = set(names) - {attack.name for attack in ATTACKS}
     if unknown:
         raise SystemExit(f"no attacks {unknown}, there are {[attack.name for attack in ATTACKS]}")
-    with attacked_server(timeout_seconds=30) as (server, own):
-        server.start_measuring()
-        _write(f"A question to the other model, alone: {1000 * own:.0f} ms\n")
+    with attacked_server(timeout_seconds=30) as attacked:
+        _write(f"A question to the other model, alone: {1000 * attacked.own:.0f} ms\n")
         _write_row(_COLUMNS)
         _write_row(["---"] * len(_COLUMNS))
         for attack in ATTACKS:
             if not names or attack.name in names:
-                _write_row(_row(measure(server, attack, attack.whole)))
-        _write(f"\nEnd on SIGTERM: {ending_seconds(server):.1f} s")
+                _write_row(_row(measure(attacked, attack, attack.whole)))
+        _write(f"\nEnd on SIGTERM: {ending_seconds(attacked.server):.1f} s")
 
 
 def _row(measured: Measured) -> list[str]:

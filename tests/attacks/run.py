@@ -36,37 +36,53 @@ class Measured(NamedTuple):
     statuses: Counter[int]
 
 
+class Attacked(NamedTuple):
+    """A server, those who ask it, and the time of a question to the other model that is alone."""
+
+    server: Server
+    other: Innocent
+    same: Innocent
+    own: float
+
+
 @contextmanager
-def attacked_server(timeout_seconds: float) -> Iterator[tuple[Server, float]]:
-    """Starts a server that has answered, and tells how long a question takes that is alone."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+def attacked_server(timeout_seconds: float) -> Iterator[Attacked]:
+    """Starts a server and those who ask it.
+
+    Args:
+        timeout_seconds: The deadline of the server.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
     try:
-        with Server(timeout_seconds) as server:
-            quiet = {name: Innocent(server.port, name) for name in (ATTACKED, OTHER)}
-            for innocent in quiet.values():
-                for _ in range(12):
-                    assert innocent.ask(), server.log()
-            yield server, statistics.median(quiet[OTHER].seconds)
+        with (
+            Server(timeout_seconds) as server,
+            Innocent(server.port, OTHER) as other,
+            Innocent(server.port, ATTACKED) as same,
+        ):
+            while len(other.fared().seconds) < 2 or len(same.fared().seconds) < 2:
+                time.sleep(0.5)  # the first answers take long
+            time.sleep(1.5)
+            yield Attacked(server, other, same, statistics.median(other.fared().seconds))
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def measure(server: Server, attack: Attack, cases: int) -> Measured:
+def measure(attacked: Attacked, attack: Attack, cases: int) -> Measured:
     """Runs an attack."""
+    server, other, same, _ = attacked
     server.start_measuring()
     logged = server.log_bytes()
-    with Innocent(server.port, OTHER) as other, Innocent(server.port, ATTACKED) as same:
-        time.sleep(0.2)
-        answers = attack.run(server, cases)
-        time.sleep(0.5)
+    other.fared(), same.fared()
+    answers = attack.run(server, cases)
+    time.sleep(0.5)
+    others, sames = other.fared(), same.fared()
     return Measured(
         attack,
         len(answers),
-        max(other.seconds),
-        max(same.seconds),
-        other.failures,
+        max(others.seconds),
+        max(sames.seconds),
+        others.failures,
         server.peak_bytes(),
         server.most_files,
         server.log_bytes() - logged,

@@ -1,7 +1,11 @@
 """Connections whose clients do not read, or that are many of one address."""
 
 import json
+import os
+import resource
 import socket
+import subprocess
+import sys
 import time
 from contextlib import ExitStack
 
@@ -117,3 +121,45 @@ def test_connections_of_one_address_are_limited_and_those_of_others_are_not():
         held.close()
         time.sleep(0.2)
         assert post(port, {"instances": ["a"]}, PREDICT)[0] == 200
+
+
+FLOODING = """if True:
+    import socket, sys
+    held = [socket.socket() for _ in range(500)]
+    for one in held:
+        one.setblocking(False)
+        one.connect_ex(("127.0.0.1", int(sys.argv[1])))
+    print(flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_flood_of_connections_leaves_files_for_the_process_and_no_log(caplog):
+    """What cannot be kept is refused before no file can be opened, though it comes all at once."""
+
+    async def be_busy(_):
+        time.sleep(1.5)  # connections are not taken up meanwhile
+        return Response()
+
+    app = Starlette(routes=[Route("/", be_busy)])
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    mine = len(os.listdir("/proc/self/fd"))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (mine + 128, hard))
+    try:
+        with running(app) as (_, port), asking(port):
+            flood = subprocess.Popen(  # which has files enough itself
+                [sys.executable, "-c", FLOODING, str(port)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
+            resource.prlimit(flood.pid, resource.RLIMIT_NOFILE, (soft, hard))
+            flood.stdout.readline()
+            time.sleep(2)
+            assert mine + 20 < len(os.listdir("/proc/self/fd")) < mine + 100
+            flood.communicate()
+            time.sleep(0.2)
+            with asking(port) as other:
+                assert other.recv(100).startswith(b"HTTP/1.1 200")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert not caplog.records
