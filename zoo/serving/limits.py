@@ -21,7 +21,7 @@ class Limits:
     """Of what is computed at once, about in bytes that a reader reads; more is divided into pieces,
     between which other requests have their turn. A single row may cost more."""
     maximum_batch_seconds: float = 10.0
-    """Of what is computed at once; then it is stopped and divided. A single row is refused (504)."""
+    """Of what is computed at once; then it is stopped and divided, and a single row refused."""
     maximum_requests: int = 128
     """Requests at the same time; further ones are answered with 503 and Retry-After."""
     maximum_connections: int = 512
