@@ -27,6 +27,7 @@ from starlette.routing import Route
 
 from zoo.serving.answer_limit import AnswerLimit
 from zoo.serving.batching import Batcher
+from zoo.serving.budget import Budget, BusyError, HeldResponse, Holder
 from zoo.serving.compression import inflate
 from zoo.serving.jobs import Answer
 from zoo.serving.limits import Limits
@@ -68,6 +69,7 @@ class ModelServer:
         self._decimals = decimals
         self._models: dict[str, _Served] = {}
         self._busy = 0
+        self._budget = Budget(self.limits.maximum_held_bytes)
         self._large = ThreadPoolExecutor(1, "zoo-large")
 
     def add(self, name: str, servable: "Servable") -> None:
@@ -103,15 +105,15 @@ class ModelServer:
         A request counts from when its body is there: others need not wait for one that never comes.
         """
         served = self._find(http)
-        body = await self._read(http)
-        if self._busy >= self.limits.maximum_requests:
-            error = f"Too many requests: {self._busy} are being answered"
-            return _error(error, 503, {"Retry-After": "1"})
-        self._busy += 1
-        try:
-            return await self._predict(http, served, body)
-        finally:
-            self._busy -= 1
+        with self._budget.holder(_LARGE) as holder:
+            body = await self._read(http, holder)
+            if self._busy >= self.limits.maximum_requests:
+                raise BusyError(f"Too many requests: {self._busy} are being answered")
+            self._busy += 1
+            try:
+                return await self._predict(http, served, body)
+            finally:
+                self._busy -= 1
 
     async def _predict(self, http: HTTPRequest, served: _Served, body: bytes) -> Response:
         read = partial(read_request, body, served.servable.signatures)
@@ -123,7 +125,14 @@ class ModelServer:
         if request.outputs is not None:
             answer = {name: answer[name] for name in request.outputs}
         size = limit.check(written_bytes(answer))
-        return _json(await self._aside(partial(self._write, answer, request.by_row), size))
+        holder = self._budget.holder(_LARGE)
+        holder.hold(size)
+        try:
+            written = await self._aside(partial(self._write, answer, request.by_row), size)
+        except BaseException:
+            holder.__exit__()
+            raise
+        return HeldResponse(holder, written, media_type="application/json")
 
     async def _aside(self, work: Callable[[], _Made], size: int) -> _Made:
         """Does a piece of work; a large one in a thread, so that other requests need not wait.
@@ -168,7 +177,7 @@ class ModelServer:
             raise RequestError(f"Servable not found for request: {wanted}", 404)
         return self._models[name]
 
-    async def _read(self, http: HTTPRequest) -> bytes:
+    async def _read(self, http: HTTPRequest, holder: Holder) -> bytes:
         """The body, unless it is too large or too slow."""
         most = self.limits.maximum_bytes
         too_large = RequestError(f"Request body must have at most {most} bytes", 413)
@@ -182,6 +191,7 @@ class ModelServer:
                     body += part
                     if len(body) > most:
                         raise too_large
+                    holder.hold(len(body))
         except TimeoutError:
             raise RequestError("Timed out while the request was being read", 408) from None
         encoding = http.headers.get("content-encoding", "identity").strip().lower()
@@ -192,6 +202,7 @@ class ModelServer:
         inflated = await asyncio.to_thread(inflate, bytes(body), most)
         if inflated is None:
             raise too_large
+        holder.hold(len(inflated))
         return inflated
 
     async def _answer(
@@ -289,7 +300,8 @@ def _error(message: str, status: int, headers: Mapping[str, str] | None = None) 
 
 
 def _answer_error(_: HTTPRequest, error: RequestError) -> Response:
-    return _error(str(error), error.status)
+    headers = {"Retry-After": "1"} if isinstance(error, BusyError) else None
+    return _error(str(error), error.status, headers)
 
 
 def _answer_wrong_path(http: HTTPRequest, error: HTTPException) -> Response:
