@@ -221,13 +221,18 @@ class Batcher:
             else batch[0].input(name)
             for name in first.inputs
         }
-        overdue = threading.Event()
+        stopper, overdue = self._stopper(), threading.Event()
         try:
-            with self._stopped_in_time(batch, overdue):
+            with self._stopped_in_time(batch, stopper, overdue):
                 outputs = self._ask({**inputs, **first.scalars}, first.signature)
             answers = [outputs] if len(batch) == 1 else _split(outputs, batch)
         except Exception as error:  # noqa: BLE001  # whatever it is, a client waits for it
-            self._recover(batch, error, overdue.is_set())
+            if stopper.stopped and not overdue.is_set():  # nobody waits for it
+                self._leave(batch)
+                for one in batch:
+                    one.job.fail(error)
+            else:
+                self._recover(batch, error, overdue.is_set())
             return
         self._leave(batch)
         for one, answer in zip(batch, answers, strict=True):
@@ -237,9 +242,10 @@ class Batcher:
                 one.job.fail(error)
 
     @contextmanager
-    def _stopped_in_time(self, batch: list[Piece], overdue: threading.Event) -> Iterator[None]:
+    def _stopped_in_time(
+        self, batch: list[Piece], stopper: Stopper, overdue: threading.Event
+    ) -> Iterator[None]:
         """Stops the batch when nobody waits for it any longer, and when it takes too long."""
-        stopper = self._stopper()
 
         def stop_if_unwanted(_: Any) -> None:
             if all(one.job.future.done() for one in batch):

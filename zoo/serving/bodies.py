@@ -4,6 +4,7 @@ import asyncio
 
 from starlette.requests import Request
 
+from zoo.serving.budget import Holder
 from zoo.serving.compression import inflate
 from zoo.serving.limits import Limits
 from zoo.serving.rest import RequestError
@@ -23,13 +24,18 @@ class BodyReader:
         self._limits = limits
         self._arriving: dict[asyncio.Timeout, bytearray] = {}  # the oldest first
 
-    async def read(self, http: Request) -> bytes:
+    async def read(self, http: Request, holder: Holder) -> bytes:
         """Reads a body, and inflates it if it says that it is compressed.
 
+        Args:
+            http: The request.
+            holder: Holds the body.
+
         Raises:
-            RequestError: It is too large, too slow, or not what it says it is.
+            RequestError: It is too large, too slow, or not what it says it is; or the holder may
+                not hold it.
         """
-        body = await self._read(http)
+        body = await self._read(http, holder)
         encoding = http.headers.get("content-encoding", "identity").strip().lower()
         if encoding == "identity":
             return bytes(body)
@@ -38,9 +44,10 @@ class BodyReader:
         inflated = await asyncio.to_thread(inflate, bytes(body), self._limits.maximum_bytes)
         if inflated is None:
             raise self._too_large()
+        holder.hold(len(inflated))
         return inflated
 
-    async def _read(self, http: Request) -> bytearray:
+    async def _read(self, http: Request, holder: Holder) -> bytearray:
         announced = http.headers.get("content-length", "0")
         if announced.isdecimal() and int(announced) > self._limits.maximum_bytes:
             raise self._too_large()
@@ -53,6 +60,7 @@ class BodyReader:
                     body += part
                     if len(body) > self._limits.maximum_bytes:
                         raise self._too_large()
+                    holder.hold(len(body))
                     self._give_up_others()
         except TimeoutError:
             raise RequestError("Timed out while the request was being read", 408) from None

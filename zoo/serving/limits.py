@@ -22,6 +22,8 @@ class Limits:
     between which other requests have their turn. A single row may cost more."""
     maximum_batch_seconds: float = 10.0
     """Of what is computed at once; then it is stopped and divided, and a single row refused."""
+    maximum_held_bytes: int = 128_000_000
+    """Of large bodies and answers at the same time; further ones are answered with 503."""
     maximum_requests: int = 128
     """Of one model at the same time; further ones are answered with 503 and Retry-After."""
     maximum_connections: int = 512

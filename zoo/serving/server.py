@@ -29,6 +29,7 @@ from starlette.routing import Route
 from zoo.serving.answer_limit import AnswerLimit
 from zoo.serving.batching import Batcher
 from zoo.serving.bodies import BodyReader
+from zoo.serving.budget import Budget, BusyError, HeldResponse
 from zoo.serving.errors import error_response
 from zoo.serving.jobs import Answer
 from zoo.serving.limits import Limits
@@ -71,6 +72,7 @@ class ModelServer:
         self._models: dict[str, _Served] = {}
         self._bodies = BodyReader(self.limits)
         self._busy: Counter[str] = Counter()
+        self._budget = Budget(self.limits.maximum_held_bytes)
         self._large = ThreadPoolExecutor(1, "zoo-large")
 
     def add(self, name: str, servable: "Servable") -> None:
@@ -106,15 +108,15 @@ class ModelServer:
         A request counts from when its body is there: others need not wait for one that never comes.
         """
         served, name = self._find(http), http.path_params["name"]
-        body = await self._bodies.read(http)
-        if self._busy[name] >= self.limits.maximum_requests:
-            error = f"Too many requests: {self._busy[name]} are being answered"
-            return error_response(error, 503, {"Retry-After": "1"})
-        self._busy[name] += 1
-        try:
-            return await self._predict(http, served, body)
-        finally:
-            self._busy[name] -= 1
+        with self._budget.holder(_LARGE) as holder:
+            body = await self._bodies.read(http, holder)
+            if self._busy[name] >= self.limits.maximum_requests:
+                raise BusyError(f"Too many requests: {self._busy[name]} are being answered")
+            self._busy[name] += 1
+            try:
+                return await self._predict(http, served, body)
+            finally:
+                self._busy[name] -= 1
 
     async def _predict(self, http: HTTPRequest, served: _Served, body: bytes) -> Response:
         read = partial(read_request, body, served.servable.signatures)
@@ -126,7 +128,14 @@ class ModelServer:
         if request.outputs is not None:
             answer = {name: answer[name] for name in request.outputs}
         size = limit.check(written_bytes(answer))
-        return _json(await self._aside(partial(self._write, answer, request.by_row), size))
+        holder = self._budget.holder(_LARGE)
+        holder.hold(size)
+        try:
+            written = await self._aside(partial(self._write, answer, request.by_row), size)
+        except BaseException:
+            holder.__exit__()
+            raise
+        return HeldResponse(holder, written, media_type="application/json")
 
     async def _aside(self, work: Callable[[], _Made], size: int) -> _Made:
         """Does a piece of work; a large one in a thread, so that other requests need not wait.
@@ -262,7 +271,8 @@ def _json(body: bytes) -> Response:
 
 
 def _answer_error(_: HTTPRequest, error: RequestError) -> Response:
-    return error_response(str(error), error.status)
+    headers = {"Retry-After": "1"} if isinstance(error, BusyError) else None
+    return error_response(str(error), error.status, headers)
 
 
 def _answer_wrong_path(http: HTTPRequest, error: HTTPException) -> Response:
