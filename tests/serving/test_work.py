@@ -288,6 +288,13 @@ def test_pieces_of_a_shipped_model_are_the_answer_to_all_rows():
             np.testing.assert_array_equal(pieces[name], value)
 
 
+def test_outputs_that_nobody_asked_for_are_not_kept():
+    batcher = Batcher(Echo().ask, workers=1, maximum_cost=1)
+    submit = batcher.submit("serving_default", texts(b"a b", b"c"), costs=np.ones(2), wanted=["x"])
+    assert submit.result(20).keys() == {"text_tokens", "text_length"}  # which tell the padding
+    batcher.close(5)
+
+
 def test_a_request_error_of_a_check_is_only_for_whom_it_concerns():
     def refuse(parts):
         raise RequestError("too much", 413)

@@ -16,7 +16,7 @@ the large ones before it. What nobody waits for any longer, and what takes too l
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
@@ -96,6 +96,7 @@ class Batcher:
         *,
         costs: np.ndarray | None = None,
         check: Check | None = None,
+        wanted: Collection[str] | None = None,
     ) -> "Future[Answer]":
         """Queues a request.
 
@@ -105,6 +106,7 @@ class Batcher:
             costs: (rows,) of each row; None: the request is not divided.
             check: Is given the answers so far, (rows, ...) each, after every piece; an error that
                 it raises is the answer, and the rest is not asked.
+            wanted: Names of outputs that are kept at least; None: all.
 
         Returns:
             The answer to come. A request that is cancelled is not asked, or stopped.
@@ -112,7 +114,8 @@ class Batcher:
         Raises:
             RuntimeError: The batcher is closed.
         """
-        job = Job(signature, inputs, np.zeros(0) if costs is None else costs, check)
+        costs = np.zeros(0) if costs is None else costs
+        job = Job(signature, inputs, costs=costs, check=check, wanted=wanted)
         with self._changed:
             if self._closed:
                 raise RuntimeError("the batcher is closed")

@@ -1,7 +1,7 @@
 """Requests that are answered in one piece or in several, none of which costs much."""
 
 import threading
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import NamedTuple
 
@@ -31,7 +31,13 @@ class Job:
     """
 
     def __init__(
-        self, signature: str, inputs: Arrays, costs: np.ndarray, check: Check | None
+        self,
+        signature: str,
+        inputs: Arrays,
+        *,
+        costs: np.ndarray,
+        check: Check | None = None,
+        wanted: Collection[str] | None = None,
     ) -> None:
         """Nothing is answered yet.
 
@@ -40,6 +46,8 @@ class Job:
             inputs: Arrays of rank 0 are scalars; axis 0 of the others is the batch.
             costs: (rows,); empty: the job is not divided.
             check: Looks at the answers so far.
+            wanted: Names of the outputs that are kept, beside those that tell the padding; None:
+                all.
         """
         self.signature = signature
         self.scalars = {name: value for name, value in inputs.items() if not value.ndim}
@@ -51,6 +59,7 @@ class Job:
         self.key: Hashable = (signature, shapes, same) if len(sizes) == 1 else object()
         self.costs = costs if len(costs) == self.rows and len(sizes) == 1 else np.zeros(self.rows)
         self.check = check
+        self._wanted = wanted
         self.future: Future[Answer] = Future()
         self.turn = 0.0
         self.most_rows = max(1, self.rows)
@@ -103,6 +112,10 @@ class Job:
 
     def add(self, piece: "Piece", answer: Answer) -> None:
         """Keeps the answer to some rows, and answers the request once all are there."""
+        if self._wanted is not None:  # maps that nobody asked for take much memory
+            kept = {name for name in answer if name.endswith(("_tokens", "_length"))}
+            kept.update(self._wanted)
+            answer = {name: value for name, value in answer.items() if name in kept}
         with self._lock:
             self._parts[piece.begin] = answer
             self._missing -= piece.rows

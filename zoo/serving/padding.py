@@ -128,8 +128,8 @@ def _blocks(
         elif size != own:
             moves = [(slice(size), slice(size))]
         axes.append(moves)
-    for moves in itertools.product(*axes):
-        yield tuple(here for here, _ in moves), tuple(there for _, there in moves)
+    for block in itertools.product(*axes):
+        yield tuple(here for here, _ in block), tuple(there for _, there in block)
 
 
 @functools.cache

@@ -185,8 +185,10 @@ class ModelServer:
     ) -> Answer:
         """Asks the model; stops it for somebody who has gone, or waits too long."""
         costs = row_costs(request.inputs, getattr(served.servable, "limits", {}))
-        submit = partial(served.batcher.submit, costs=costs, check=limit.check_parts)
-        future = asyncio.wrap_future(submit(request.signature, request.inputs))
+        submit = partial(served.batcher.submit, request.signature, request.inputs)
+        future = asyncio.wrap_future(
+            submit(costs=costs, check=limit.check_parts, wanted=request.outputs)
+        )
         gone = asyncio.ensure_future(_gone(http))
         try:
             async with asyncio.timeout(self.limits.timeout_seconds):

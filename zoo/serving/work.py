@@ -118,7 +118,7 @@ def least_bytes(
 
 def _longest(inputs: Arrays, limits: Mapping[str, Any]) -> dict[str, int]:
     """Side of an output -> words of the longest text, as far as they are read."""
-    longest = {}
+    longest: dict[str, int] = {}
     for name, value in inputs.items():
         most = _tokens_read(name, limits)
         if value.ndim == 1 and value.dtype.kind == "O" and most < np.inf:
