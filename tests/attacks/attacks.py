@@ -237,19 +237,6 @@ def requests_of_foreign_pages(server: Server, cases: int) -> list[Answer]:
     return [exchange(server.port, requests[case % len(requests)]) for case in range(cases)]
 
 
-@attack(3, 12, 200, 413, 504)
-def texts_of_unknown_bytes(server: Server, cases: int) -> list[Answer]:
-    """Texts of 2.8 to 3.8 MB: invalid bytes, unknown characters, and one word."""
-    packed = base64.b64encode(b"\xff" * (BODY * 3 // 4)).decode()
-    texts = [{"b64": packed}, "龘" * (BODY // 3), "a" * BODY]
-    bodies = [
-        json.dumps({"instances": [text], "outputs": ["score"]}, ensure_ascii=False).encode()
-        for text in texts
-    ]
-    requests = [request_to(ATTACKED, body) for body in bodies]
-    return [exchange(server.port, requests[case % len(requests)]) for case in range(cases)]
-
-
 @attack(4, 16, 413)
 def gzip_bombs(server: Server, cases: int) -> list[Answer]:
     """300 MB of zeros in a body of 300 KB, and smaller ones."""
@@ -275,3 +262,16 @@ def more_connections_than_files(server: Server, cases: int) -> list[Answer]:
             with suppress(ConnectionError):
                 connections.append(stack.enter_context(connect(server.port)))
         return [read_answer(connection) for connection in connections]
+
+
+@attack(3, 12, 200, 413, 504)
+def texts_of_unknown_bytes(server: Server, cases: int) -> list[Answer]:
+    """Texts of 2.8 to 3.8 MB: invalid bytes, unknown characters, and one word."""
+    packed = base64.b64encode(b"\xff" * (BODY * 3 // 4)).decode()
+    texts = [{"b64": packed}, "龘" * (BODY // 3), "a" * BODY]
+    bodies = [
+        json.dumps({"instances": [text], "outputs": ["score"]}, ensure_ascii=False).encode()
+        for text in texts
+    ]
+    requests = [request_to(ATTACKED, body) for body in bodies]
+    return [exchange(server.port, requests[case % len(requests)]) for case in range(cases)]
