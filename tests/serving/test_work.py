@@ -193,7 +193,7 @@ def test_costs_of_rows_grow_with_what_is_read_of_them_and_with_the_width_of_a_se
     read = row_costs(texts(b"", b"a" * 99, b"a" * 9999), {"maximum_tokens": 100})
     np.testing.assert_allclose(read, [1.001, 100 * 1.1, 501 * 1.501])
     searched = row_costs(texts(b"a" * 99), {"beam_width": 5})
-    np.testing.assert_allclose(searched, [100 * 2 * 2 * 5])
+    np.testing.assert_allclose(searched, [100 * 2 * 5])
     wider = row_costs(texts(b"a" * 99) | {"beam_width": np.array(50)}, {"beam_width": 5})
     np.testing.assert_allclose(wider, searched * 10)
     assert not row_costs({"a": np.zeros(2), "b": np.zeros(3)}, {}).size
