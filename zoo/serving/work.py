@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Arrays = Mapping[str, np.ndarray]
 _TOKEN_BYTES = 5  # of ordinary text, with the space; a text of shorter tokens costs more than told
-_SQUARE = 1000.0
+_SQUARE = 500.0
 """Bytes from which the maps, each token over all, cost as much as the tokens do."""
 _SQUARE_OF_SEARCH = 100.0
 """The same for a search, in which each step looks at all that were read or written before."""
