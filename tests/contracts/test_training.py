@@ -39,6 +39,7 @@ def test_dropout_acts_in_training_only(entry):
     assert any(not np.array_equal(first[name], second[name]) for name in floats)
 
 
+@pytest.mark.optimised
 @every_model
 def test_k10_fit_lowers_the_loss_with_nothing_but_an_optimizer(entry):
     batch = Batch(TASKS[entry.task].examples(8))

@@ -80,7 +80,6 @@ def test_auto_is_the_first_set_that_lies_here_whole(tmp_path: Path) -> None:
     assert resolve_data("cbt", "ne", tmp_path) == "cbt"
 
 
-@pytest.mark.usefixtures("graphs_as_they_are")
 @pytest.mark.parametrize("attention", ["over", "sum"])
 def test_trains_on_files_of_questions(tmp_path: Path, attention: str) -> None:
     """The official format, one epoch, two devices, the whole way."""
@@ -129,7 +128,6 @@ def test_windows_of_both_kinds_give_more_questions(tmp_path: Path) -> None:
         recipe.main(recipe.Settings(data="sample", run_dir=tmp_path / "run", more_questions=True))
 
 
-@pytest.mark.usefixtures("graphs_as_they_are")
 def test_one_reader_is_trained_on_both_kinds_from_given_vectors(tmp_path: Path) -> None:
     write_set(tmp_path)
     write_set(tmp_path, kind="cn", names=("dog", "hen", "bee", "ant"))
