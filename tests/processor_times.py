@@ -1,8 +1,8 @@
 """Processor time of the tests, by file and by model: `pytest tests/contracts --processor-times`.
 
 Counted is the time of the process and of the child processes that it has waited for, on all their
-threads. Unlike wall time it hardly depends on what else the machine does. A fixture that several
-tests share is charged to their file and in equal parts to the models of that file.
+threads. Unlike wall time it hardly depends on what else the machine does. A fixture that the
+contracts share is charged in equal parts to all models.
 
 The contracts of one model may take `MODEL_BUDGET` seconds; with this option the tests fail where
 one takes more.
@@ -88,10 +88,12 @@ class ProcessorTimes:
 
     def by_model(self) -> Counter[str]:
         """Seconds that the contracts of each model have taken."""
+        from zoo.models.core import registry  # not before TensorFlow is set up
+
         total: Counter[str] = Counter()
         for file, models in self.of_models.items():
             for model, seconds in models.items():
-                total[model] += seconds + self.of_all_models[file] / len(models)
+                total[model] += seconds + self.of_all_models[file] / len(registry.models())
         return total
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
