@@ -38,7 +38,7 @@ def small_samples(monkeypatch):
         translation_sample.SAMPLE_PAIRS,
     ):
         for split in sizes:
-            monkeypatch.setitem(sizes, split, 64)
+            monkeypatch.setitem(sizes, split, 128)
 
 
 @pytest.mark.usefixtures("small_samples")
