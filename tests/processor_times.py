@@ -88,12 +88,12 @@ class ProcessorTimes:
 
     def by_model(self) -> Counter[str]:
         """Seconds that the contracts of each model have taken."""
-        from zoo.models.core import registry  # not before TensorFlow is set up
+        from zoo.models.core.registry import models  # not before TensorFlow is set up
 
         total: Counter[str] = Counter()
-        for file, models in self.of_models.items():
-            for model, seconds in models.items():
-                total[model] += seconds + self.of_all_models[file] / len(registry.models())
+        for file, own in self.of_models.items():
+            for model, seconds in own.items():
+                total[model] += seconds + self.of_all_models[file] / len(models())
         return total
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
