@@ -33,6 +33,8 @@ pytest_plugins = ["tests.processor_times"]
 
 LOGICAL_CPUS = 3
 SEED = 20140901
+OPTIMISED = ("tests/attention/", "tests/decoding/", "tests/layers/", "tests/ops/")
+"""Folders of what is tested by itself, in small graphs."""
 
 # TensorFlow keeps with every operation the Python stack that made it, for the messages of errors:
 # under pytest that is a hundred frames deep, and a seventh of the time of tests that trace.
@@ -48,7 +50,8 @@ def optimise_graphs(wanted: bool) -> None:
     """Says whether TensorFlow optimises the graphs that are run for the first time from now on.
 
     To optimise a graph takes a second or more, and to run it a few times, as most tests do, takes
-    less. Tests with the marker `optimised` or `system` run what users run.
+    less. What users run is run by tests with the marker `optimised` or `system`, and by those of
+    the folders `OPTIMISED`.
     """
     tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": not wanted})
 
@@ -59,7 +62,8 @@ optimise_graphs(False)  # of child processes too that import this file
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Comes before the fixtures of the test, those that it shares with others included."""
-    optimise_graphs(any(item.iter_markers("optimised")) or any(item.iter_markers("system")))
+    marked = any(any(item.iter_markers(name)) for name in ("optimised", "system"))
+    optimise_graphs(marked or item.nodeid.startswith(OPTIMISED))
 
 
 @pytest.fixture(autouse=True)
