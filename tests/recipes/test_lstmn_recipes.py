@@ -70,7 +70,6 @@ def write_treebank(folder: Path) -> None:
         (folder / f"ptb.{split}.txt").write_text(text)
 
 
-@pytest.mark.usefixtures("graphs_as_they_are")
 def test_a_text_in_the_layout_of_the_treebank_is_read(tmp_path: Path) -> None:
     write_treebank(tmp_path)
     settings = wikitext.Settings(
@@ -113,7 +112,6 @@ class Killed(BaseException):
     """Stands for a SIGKILL: nothing catches it."""
 
 
-@pytest.mark.usefixtures("graphs_as_they_are")
 def test_a_language_model_killed_between_segments_goes_on_as_if_it_had_not_been(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,7 +167,6 @@ def test_a_language_model_killed_between_segments_goes_on_as_if_it_had_not_been(
         np.testing.assert_array_equal(tensors[name], value, err_msg=name)
 
 
-@pytest.mark.usefixtures("graphs_as_they_are")
 def test_trees_and_pairs_are_read_where_they_lie(tmp_path: Path) -> None:
     tree = "(3 (2 A) (3 (4 fine) (2 film)))\n(1 (0 dull) (2 film))\n"
     pairs = [{"gold_label": "neutral", "sentence1": "A dog.", "sentence2": "A cat."}]

@@ -166,7 +166,6 @@ def trained(devices, accumulate=1, rows=5):
     return [tf.convert_to_tensor(value).numpy() for value in values]
 
 
-@pytest.mark.usefixtures("graphs_as_they_are")
 @pytest.mark.parametrize(("devices", "accumulate"), [(3, 1), (1, 2)])
 def test_rows_go_on_wherever_and_in_however_many_parts_they_are_read(devices, accumulate):
     expected, found = trained(1), trained(devices, accumulate)
