@@ -119,8 +119,10 @@ def test_a_language_model_killed_between_segments_goes_on_as_if_it_had_not_been(
     write_treebank(tmp_path)
     models: list = []  # in place of the export
     monkeypatch.setattr(
-        language_model_recipe, "_export", lambda settings, data, model, *_: models.append(model)
+        "zoo.tasks.shared.endpoints.export_endpoint",
+        lambda folder, endpoint, **_: models.append(endpoint.model),
     )
+    monkeypatch.setattr(language_model_recipe.LanguageModelTask, "draw", lambda *_: None)
     straight = wikitext.Settings(
         data="ptb",
         data_dir=tmp_path,

@@ -47,11 +47,11 @@ def test_the_metrics_that_choose_the_weights(task: str, tmp_path, monkeypatch) -
     name, monitor, ties = TASKS[task]
     asked: dict[str, Any] = {}
 
-    def train(settings, model, batches, run, evaluate, **choice):
+    def train(settings, model, batches, run, workers, evaluate, **choice):
         asked.update(choice, evaluate=evaluate)
         raise Asked
 
-    monkeypatch.setattr(f"zoo.tasks.{task}.recipe.train", train)
+    monkeypatch.setattr("zoo.tasks.shared.training_run.train", train)
     recipe = importlib.import_module(f"recipes.{name}")
     fields = recipe.Settings.__dataclass_fields__
     sizes = {field: size for field, size in SMALL.items() if field in fields}
