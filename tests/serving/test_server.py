@@ -278,7 +278,7 @@ def test_a_search_that_would_take_too_long_is_refused(echo):
         assert ask(["a"] * 15 + ["a" * 600], 64, client)[0] == 400  # as the others are padded
         assert ask(["a" * 60] * 16, 64, client)[0] == 200
         assert client.post(PREDICT, json={"instances": ["a" * 200_000]}).status_code == 200
-    assert echo.asked == [16, 1]
+    assert sum(echo.asked) == 16 + 1  # in pieces
 
 
 def test_what_is_queued_for_somebody_who_has_gone_is_not_asked(echo):

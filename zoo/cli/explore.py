@@ -10,6 +10,7 @@ from zoo.cli.quiet import without_greetings, without_keras
 from zoo.cli.serve import named_folders
 from zoo.serving.limits import Limits
 from zoo.serving.origins import allowed_hosts, shown_host
+from zoo.serving.threads import prepare_threads
 
 if TYPE_CHECKING:
     from zoo.serving.servable import Servable
@@ -39,6 +40,7 @@ class Explore:
 
         if not self.names:
             folders = in_showing_order(folders)
+        prepare_threads()
         hosts = allowed_hosts(self.host, self.allowed_hosts)
         app = make_explorer(folders, _load, self.limits, hosts)
         with listen(self.host, self.port) as opened:

@@ -12,6 +12,7 @@ from zoo.cli.quiet import without_collector, without_greetings, without_keras
 from zoo.serving.limits import Limits
 from zoo.serving.load import list_models, resolve
 from zoo.serving.origins import allowed_hosts, shown_host
+from zoo.serving.threads import prepare_threads
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -78,6 +79,7 @@ def named_folders(names: Sequence[str]) -> dict[str, Path]:
 
 def make_served_app(command: Serve) -> "Starlette":
     """Loads what a command names, and makes the application that answers."""
+    prepare_threads()
     with without_collector():
         with without_greetings(), without_keras():
             from zoo.serving.servable import Servable

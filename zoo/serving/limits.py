@@ -17,6 +17,13 @@ class Limits:
     """Of whole-number inputs that hold for a whole batch, such as a beam width."""
     maximum_work: int = 100_000
     """Of a request with such an input: rows times bytes of the longest text times the number."""
+    maximum_batch_cost: int = 65_536
+    """Of what is computed at once, about in bytes that a reader reads; more is divided into pieces,
+    between which other requests have their turn. A single row may cost more."""
+    maximum_batch_seconds: float = 10.0
+    """Of what is computed at once; then it is stopped and divided, and a single row refused."""
+    maximum_held_bytes: int = 128_000_000
+    """Of large bodies and answers at the same time; further ones are answered with 503."""
     maximum_requests: int = 128
     """Requests at the same time; further ones are answered with 503 and Retry-After."""
     maximum_connections: int = 512
