@@ -123,7 +123,7 @@ def test_a_broken_card_does_not_hide_the_other_models(zoo_command, tmp_path, mon
     code, said = zoo_command("list")
     assert not code
     errors = said.err.replace(f"{tmp_path}/", "")
-    assert "bare: has no model card" in errors
+    assert "bare is left out: bare: has no model card" in errors
     assert "deep/model_card.json: holds lists and objects that are more than 30 deep" in errors
     assert "folder/model_card.json: cannot be read: Is a directory" in errors
     assert "red/model_card.json: expected text without control characters" in errors

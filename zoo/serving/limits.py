@@ -25,11 +25,14 @@ class Limits:
     maximum_held_bytes: int = 128_000_000
     """Of large bodies and answers at the same time; further ones are answered with 503."""
     maximum_requests: int = 128
-    """Requests at the same time; further ones are answered with 503 and Retry-After."""
+    """Of one model at the same time; further ones are answered with 503 and Retry-After."""
     maximum_connections: int = 512
     """Open at the same time; further ones are answered with 503 at once and closed."""
+    maximum_connections_per_address: int = 256
+    """The same of one client, of a proxy too."""
     timeout_seconds: float = 30.0
-    """For a request to arrive (else 408), and for its answer to be found (else 504)."""
+    """For a request to arrive (else 408), for its answer to be found (else 504), and for the client
+    to read it (else the connection is cut)."""
 
     def __post_init__(self) -> None:
         """Raises ValueError for a limit that would let nothing through."""

@@ -11,6 +11,7 @@ there is no encryption and nobody is asked for a password.
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -27,9 +28,10 @@ from starlette.routing import Route
 
 from zoo.serving.answer_limit import AnswerLimit, check_bytes
 from zoo.serving.batching import Batcher
-from zoo.serving.budget import Budget, BusyError, HeldResponse, Holder
-from zoo.serving.compression import inflate
+from zoo.serving.bodies import BodyReader
+from zoo.serving.budget import Budget, BusyError, HeldResponse
 from zoo.serving.definition import describe_signature
+from zoo.serving.errors import error_response
 from zoo.serving.jobs import Answer
 from zoo.serving.limits import Limits
 from zoo.serving.origins import OwnOrigin
@@ -54,7 +56,7 @@ class _Served(NamedTuple):
 
 
 class ModelServer:
-    """The handlers of one application, and how many requests it is busy with.
+    """The handlers of one application, and how many requests each model is busy with.
 
     Needs no TensorFlow by itself: models may be loaded, and added, while it serves.
     """
@@ -69,7 +71,8 @@ class ModelServer:
         self.limits = limits or Limits()
         self._decimals = decimals
         self._models: dict[str, _Served] = {}
-        self._busy = 0
+        self._bodies = BodyReader(self.limits)
+        self._busy: Counter[str] = Counter()
         self._budget = Budget(self.limits.maximum_held_bytes)
         self._large = ThreadPoolExecutor(1, "zoo-large")
 
@@ -101,20 +104,20 @@ class ModelServer:
         return routes
 
     async def predict(self, http: HTTPRequest) -> Response:
-        """Answers a request, unless too many are being answered.
+        """Answers a request, unless its model is answering too many.
 
         A request counts from when its body is there: others need not wait for one that never comes.
         """
-        served = self._find(http)
+        served, name = self._find(http), http.path_params["name"]
         with self._budget.holder(_LARGE) as holder:
-            body = await self._read(http, holder)
-            if self._busy >= self.limits.maximum_requests:
-                raise BusyError(f"Too many requests: {self._busy} are being answered")
-            self._busy += 1
+            body = await self._bodies.read(http, holder)
+            if self._busy[name] >= self.limits.maximum_requests:
+                raise BusyError(f"Too many requests: {self._busy[name]} are being answered")
+            self._busy[name] += 1
             try:
                 return await self._predict(http, served, body)
             finally:
-                self._busy -= 1
+                self._busy[name] -= 1
 
     async def _predict(self, http: HTTPRequest, served: _Served, body: bytes) -> Response:
         prepare = partial(self._prepare, body, served.servable)
@@ -189,34 +192,6 @@ class ModelServer:
             raise RequestError(f"Servable not found for request: {wanted}", 404)
         return self._models[name]
 
-    async def _read(self, http: HTTPRequest, holder: Holder) -> bytes:
-        """The body, unless it is too large or too slow."""
-        most = self.limits.maximum_bytes
-        too_large = RequestError(f"Request body must have at most {most} bytes", 413)
-        announced = http.headers.get("content-length", "0")
-        if announced.isdecimal() and int(announced) > most:
-            raise too_large
-        body = bytearray()
-        try:
-            async with asyncio.timeout(self.limits.timeout_seconds):
-                async for part in http.stream():
-                    body += part
-                    if len(body) > most:
-                        raise too_large
-                    holder.hold(len(body))
-        except TimeoutError:
-            raise RequestError("Timed out while the request was being read", 408) from None
-        encoding = http.headers.get("content-encoding", "identity").strip().lower()
-        if encoding == "identity":
-            return bytes(body)
-        if encoding not in ("gzip", "x-gzip"):
-            raise RequestError(f"Content-Encoding must be gzip or identity, got {encoding}", 415)
-        inflated = await asyncio.to_thread(inflate, bytes(body), most)
-        if inflated is None:
-            raise too_large
-        holder.hold(len(inflated))
-        return inflated
-
     async def _answer(self, http: HTTPRequest, submit: Callable[[], Future[Answer]]) -> Answer:
         """Asks the model; stops it for somebody who has gone, or waits too long."""
         future = asyncio.wrap_future(submit())
@@ -280,31 +255,29 @@ def make_app(
     )
 
 
-def _json(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(body, status, headers, media_type="application/json")
-
-
-def _error(message: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
-    return _json(json.dumps({"error": message}).encode(), status, headers)
+def _json(body: bytes) -> Response:
+    return Response(body, media_type="application/json")
 
 
 def _answer_error(_: HTTPRequest, error: RequestError) -> Response:
     headers = {"Retry-After": "1"} if isinstance(error, BusyError) else None
-    return _error(str(error), error.status, headers)
+    return error_response(str(error), error.status, headers)
 
 
 def _answer_wrong_path(http: HTTPRequest, error: HTTPException) -> Response:
     path = http.url.path[:200]
-    return _error(f"Malformed request: {http.method} {path}", error.status_code, error.headers)
+    return error_response(
+        f"Malformed request: {http.method} {path}", error.status_code, error.headers
+    )
 
 
 def _answer_nobody(_: HTTPRequest, __: ClientDisconnect) -> Response:
-    return _error("The client has gone", 400)
+    return error_response("The client has gone", 400)
 
 
 def _answer_failure(_: HTTPRequest, error: Exception) -> Response:
     """Answers for a fault of the server itself; the traceback is in its log."""
-    return _error(f"Internal error: {type(error).__name__}", 500)
+    return error_response(f"Internal error: {type(error).__name__}", 500)
 
 
 EXCEPTION_HANDLERS: dict[Any, Any] = {
