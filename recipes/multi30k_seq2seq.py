@@ -13,7 +13,8 @@ and in what time: ``docs/translation.md``.
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.translation.recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
+from zoo.tasks.shared.training_run import run
+from zoo.tasks.translation.recipe import RECURRENT_SIZES, RecurrentSettings, TranslationTask
 from zoo.training.bounds import Count, Positive
 from zoo.training.command import start
 
@@ -70,7 +71,7 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    return run_translation(settings, f"multi30k_{settings.model}", make_model, DEFAULTS)
+    return run(settings, TranslationTask(f"multi30k_{settings.model}", make_model, DEFAULTS))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,9 @@ settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.classification.recipe import ClassificationSettings, run_classification
+from zoo.tasks.classification.recipe import ClassificationSettings, ClassificationTask
+from zoo.tasks.shared.training_run import run
+from zoo.training.bounds import Count
 from zoo.training.command import start
 
 
@@ -27,6 +29,10 @@ class Settings(ClassificationSettings):
     """Attention to the premise inside of the hypothesis' cell, outside of it, or none."""
     share_cells: bool = True
     """Whether premise and hypothesis are read with the same weights."""
+    window: Count | None = None
+    """How many of the last slots a step reads; 1 is an LSTM; None: all."""
+    include_initial: bool = True
+    """Whether the state before the first word can be read as well."""
 
 
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -79,7 +85,7 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    return run_classification(settings, "snli_lstmn", load, make_model, DEFAULTS)
+    return run(settings, ClassificationTask("snli_lstmn", make_model, DEFAULTS, load))
 
 
 if __name__ == "__main__":

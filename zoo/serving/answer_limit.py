@@ -32,25 +32,26 @@ class AnswerLimit:
         self._rows = max((len(x) for x in request.inputs.values() if x.ndim), default=0)
         declared = servable.signatures[request.signature].outputs
         limits = getattr(servable, "limits", {})
-        self.check(least_bytes(request.inputs, declared, limits, request.outputs))
+        check_bytes(least_bytes(request.inputs, declared, limits, request.outputs), most)
 
     def check_parts(self, parts: Sequence[Answer]) -> None:
         """Checks the answers to some rows: all rows will be padded to the longest of these."""
         sizes = joined_sizes(parts)
         names = sizes if self._wanted is None else self._wanted
         row = sum(sizes[name] * element_bytes(parts[0][name]) for name in names)
-        self.check(self._rows * row)
+        check_bytes(self._rows * row, self._most)
 
-    def check(self, size: int) -> int:
-        """Gives a size back, as estimated.
 
-        Raises:
-            RequestError: It is too large.
-        """
-        if size > self._most:
-            raise RequestError(
-                f"The answer would have about {size} bytes, at most {self._most} are sent: ask for"
-                " fewer rows, or for less in 'outputs', a list of names",
-                413,
-            )
-        return size
+def check_bytes(size: int, most: int) -> int:
+    """Gives the size of an answer back, as estimated.
+
+    Raises:
+        RequestError: It is more than that; says how to get less.
+    """
+    if size > most:
+        raise RequestError(
+            f"The answer would have about {size} bytes, at most {most} are sent: ask for fewer"
+            " rows, or for less in 'outputs', a list of names",
+            413,
+        )
+    return size

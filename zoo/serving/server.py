@@ -13,7 +13,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -26,10 +26,11 @@ from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 from starlette.routing import Route
 
-from zoo.serving.answer_limit import AnswerLimit
+from zoo.serving.answer_limit import AnswerLimit, check_bytes
 from zoo.serving.batching import Batcher
 from zoo.serving.bodies import BodyReader
 from zoo.serving.budget import Budget, BusyError, HeldResponse
+from zoo.serving.definition import describe_signature
 from zoo.serving.errors import error_response
 from zoo.serving.jobs import Answer
 from zoo.serving.limits import Limits
@@ -40,7 +41,7 @@ from zoo.serving.stopping import Stopper
 from zoo.serving.work import check_work, row_costs
 
 if TYPE_CHECKING:
-    from zoo.serving.servable import Servable, Signature, TensorInfo
+    from zoo.serving.servable import Servable
 
 VERSION = "1"
 _LARGE = 100_000  # bytes of JSON: a millisecond or so
@@ -119,15 +120,12 @@ class ModelServer:
                 self._busy[name] -= 1
 
     async def _predict(self, http: HTTPRequest, served: _Served, body: bytes) -> Response:
-        read = partial(read_request, body, served.servable.signatures)
-        most = self.limits.maximum_rows
-        request = await self._aside(partial(read, maximum_rows=most), len(body))
-        check_work(request.inputs, self.limits)
-        limit = AnswerLimit(served.servable, request, self.limits.maximum_answer_bytes)
-        answer = await self._answer(http, served, request, limit)
+        prepare = partial(self._prepare, body, served.servable)
+        request, ask = await self._aside(prepare, len(body))
+        answer = await self._answer(http, partial(served.batcher.submit, **ask))
         if request.outputs is not None:
             answer = {name: answer[name] for name in request.outputs}
-        size = limit.check(written_bytes(answer))
+        size = check_bytes(written_bytes(answer), self.limits.maximum_answer_bytes)
         holder = self._budget.holder(_LARGE)
         holder.hold(size)
         try:
@@ -136,6 +134,20 @@ class ModelServer:
             holder.__exit__()
             raise
         return HeldResponse(holder, written, media_type="application/json")
+
+    def _prepare(self, body: bytes, servable: "Servable") -> tuple[Request, dict[str, Any]]:
+        """Reads a request, refuses one that is too large, and tells how it is to be asked."""
+        most, limits = self.limits.maximum_rows, getattr(servable, "limits", {})
+        request = read_request(body, servable.signatures, maximum_rows=most)
+        check_work(request.inputs, self.limits)
+        limit = AnswerLimit(servable, request, self.limits.maximum_answer_bytes)
+        return request, {
+            "signature": request.signature,
+            "inputs": request.inputs,
+            "costs": row_costs(request.inputs, limits),
+            "check": limit.check_parts,
+            "wanted": request.outputs,
+        }
 
     async def _aside(self, work: Callable[[], _Made], size: int) -> _Made:
         """Does a piece of work; a large one in a thread, so that other requests need not wait.
@@ -162,7 +174,7 @@ class ModelServer:
         """Tells what each signature takes and gives."""
         served = self._find(http)
         signatures = served.servable.signatures.items()
-        definitions = {name: _definition(name, signature) for name, signature in signatures}
+        definitions = {name: describe_signature(name, signature) for name, signature in signatures}
         spec = {"name": http.path_params["name"], "signature_name": "", "version": VERSION}
         metadata = {"signature_def": {"signature_def": definitions}}
         return _json(json.dumps({"model_spec": spec, "metadata": metadata}, indent=1).encode())
@@ -180,15 +192,9 @@ class ModelServer:
             raise RequestError(f"Servable not found for request: {wanted}", 404)
         return self._models[name]
 
-    async def _answer(
-        self, http: HTTPRequest, served: _Served, request: Request, limit: AnswerLimit
-    ) -> Answer:
+    async def _answer(self, http: HTTPRequest, submit: Callable[[], Future[Answer]]) -> Answer:
         """Asks the model; stops it for somebody who has gone, or waits too long."""
-        costs = row_costs(request.inputs, getattr(served.servable, "limits", {}))
-        submit = partial(served.batcher.submit, request.signature, request.inputs)
-        future = asyncio.wrap_future(
-            submit(costs=costs, check=limit.check_parts, wanted=request.outputs)
-        )
+        future = asyncio.wrap_future(submit())
         gone = asyncio.ensure_future(_gone(http))
         try:
             async with asyncio.timeout(self.limits.timeout_seconds):
@@ -247,25 +253,6 @@ def make_app(
         exception_handlers=EXCEPTION_HANDLERS,
         middleware=[Middleware(OwnOrigin, hosts=hosts)],
     )
-
-
-def _definition(name: str, signature: "Signature") -> dict[str, Any]:
-    """A signature as TensorFlow Serving describes it."""
-    return {
-        "inputs": {key: _tensor(f"{name}_{key}", info) for key, info in signature.inputs.items()},
-        "outputs": {key: _tensor(key, info) for key, info in signature.outputs.items()},
-        "method_name": "tensorflow/serving/predict",
-    }
-
-
-def _tensor(name: str, info: "TensorInfo") -> dict[str, Any]:
-    sizes = [{"size": str(-1 if size is None else size), "name": ""} for size in info.shape]
-    dtypes = {"float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
-    return {
-        "dtype": dtypes.get(info.dtype, f"DT_{info.dtype.upper()}"),
-        "tensor_shape": {"dim": sizes, "unknown_rank": False},
-        "name": name,
-    }
 
 
 def _json(body: bytes) -> Response:

@@ -116,9 +116,11 @@ class Workers:
     Attributes:
         count: how many there are.
         index: which one this is, from 0.
+        strategy: that they train under.
     """
 
     def __init__(self, strategy: tf.distribute.Strategy) -> None:
+        self.strategy = strategy
         self.count, self.index = 1, 0
         if isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
             resolver = strategy.cluster_resolver
