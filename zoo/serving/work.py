@@ -18,12 +18,11 @@ if TYPE_CHECKING:
     from zoo.serving.servable import TensorInfo
 
 Arrays = Mapping[str, np.ndarray]
-_TOKEN_BYTES = 5  # of a token of ordinary text with its space; only such a text has the full length
-_SQUARE = 1000.0
+_TOKEN_BYTES = 5  # of ordinary text, with the space; a text of shorter tokens costs more than told
+_SQUARE = 500.0
 """Bytes from which the maps, each token over all, cost as much as the tokens do."""
 _SQUARE_OF_SEARCH = 100.0
 """The same for a search, in which each step looks at all that were read or written before."""
-_STEP = 2.0  # that a search takes for a byte of text, in bytes that are only read
 _SIDES = {"text": ("text", "source")}  # what the names of outputs call a text
 
 
@@ -79,7 +78,7 @@ def row_costs(inputs: Arrays, limits: Mapping[str, Any]) -> np.ndarray:
     width = _width(inputs, limits)
     if not width:
         return length * (1 + length / _SQUARE)
-    return length * (1 + length / _SQUARE_OF_SEARCH) * _STEP * width
+    return length * (1 + length / _SQUARE_OF_SEARCH) * width
 
 
 def least_bytes(
