@@ -7,7 +7,6 @@ from typing import Annotated, Any, get_args
 
 import tyro
 
-import zoo
 from zoo.cli.answers import Picture, Run
 from zoo.cli.catalogue import Info, List
 from zoo.cli.explore import Explore
@@ -36,7 +35,7 @@ def main() -> None:
     program = "python -m zoo" if module else "zoo"
     arguments = sys.argv[1:] or ["--help"]
     if arguments == ["--version"]:
-        sys.stdout.write(f"{program} {zoo.__version__}\n")
+        sys.stdout.write(f"{program} {sys.modules['zoo'].__version__}\n")
         return
     _suggest(arguments[0])
     start(_call, Command, DESCRIPTION, program=program, arguments=arguments)
