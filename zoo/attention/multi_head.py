@@ -202,7 +202,7 @@ class SelfAttention(MultiHeadAttention):
     def project_inputs(
         self, inputs: Tensor, batch: Tensor | int, length: Tensor | int
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Projects (B, T, d) or (B T, d) to scaled queries, keys (B, h, T, k), values (B, h, T, v)."""
+        """Projects (B, T, d) or (B T, d): scaled queries and keys (..., k), values (B, h, T, v)."""
         projected = project(inputs, *self.input_projection)
         sizes = (self.key_dim, self.key_dim, self.value_dim)
         queries, keys, values = self.split_heads(projected, batch, length, *sizes)

@@ -49,7 +49,7 @@ class WordCodec(tf.Module):
             name: Name of the module.
 
         Raises:
-            ValueError: If the file is no vocabulary, `split_on` is none of its options, or words
+            ValueError: If the file is no vocabulary, `split_on` is not one of its options, or words
                 cut at spaces are to be case-folded.
         """
         super().__init__(name=name)

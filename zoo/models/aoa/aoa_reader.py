@@ -131,7 +131,7 @@ class AttentionOverAttentionReader(BaseModel):
         self.document_encoder, self.query_encoder = encoders[0], encoders[-1]
 
     def build(self, *_: Any) -> None:
-        """Creates every weight; sizes depend on the constructor's arguments alone."""
+        """Creates all weights, whose sizes depend only on the constructor's arguments."""
         self.embedding.build()
         for encoder in (self.document_encoder, self.query_encoder):
             if not encoder.built:

@@ -56,7 +56,7 @@ def attend_over(
         See ``OverAttentionOutput``. s is zero if either side has no real position.
 
     Raises:
-        ValueError: if a mask is none, holds floats or has another shape.
+        ValueError: if a mask is None, holds floats or has another shape.
     """
     document_mask = as_mask(document_mask, document.shape[:2], name="document_mask")
     query_mask = as_mask(query_mask, query.shape[:2], name="query_mask")

@@ -91,7 +91,7 @@ class Coattention(keras.layers.Layer):
             See ``CoattentionOutput``. Rows of padded words are not masked.
 
         Raises:
-            ValueError: if a mask is none, holds floats or has another shape.
+            ValueError: if a mask is None, holds floats or has another shape.
         """
         document_mask = as_mask(document_mask, document.shape[:2], name="document_mask")
         question_mask = as_mask(question_mask, question.shape[:2], name="question_mask")
@@ -129,7 +129,7 @@ def coattend(
         float32 at least and returned in the dtype of D.
 
     Raises:
-        ValueError: if a mask is none, holds floats or has another shape.
+        ValueError: if a mask is None, holds floats or has another shape.
     """
     document_mask = as_mask(document_mask, document.shape[:2], name="document_mask")
     question_mask = as_mask(question_mask, question.shape[:2], name="question_mask")

@@ -139,7 +139,7 @@ class DynamicCoattentionNetwork(BaseModel):
         self.drop = keras.layers.Dropout(self.dropout, name="dropout", dtype=policy)
 
     def build(self, *_: Any) -> None:
-        """Creates every weight; sizes depend on the constructor's arguments alone."""
+        """Creates all weights, whose sizes depend only on the constructor's arguments."""
         self.embedding.build()
         self.encoder.build((None, None, self.embedding_dim))
         self.coattention.build((None, None, self.hidden_dim))
@@ -184,7 +184,7 @@ class DynamicCoattentionNetwork(BaseModel):
         return pointing_outputs(estimates) | {"attention": attention}
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
-        """Computes cross entropy of start and end, summed over iterations; one answer per example."""
+        """Computes cross entropy of start and end, summed over iterations, of one answer each."""
         return self.weighted_losses(targets, outputs, None)
 
     def weighted_losses(

@@ -7,10 +7,11 @@ coattention encoder), 2.2 (mixed objective) and the sparse mixture of experts of
 Where the paper is silent or several readings exist:
     sentinels: in layer 1 only, appended after the BiLSTM; their rows are dropped afterwards;
     layer 2 has no projection of the question;
-    experts: the linear pieces of the replaced maxout layer; two are active; reward: F1 of the
-    positions of two spans, 0 for a span that ends before it starts; objective: with the logarithms
-    of Kendall et al. 2017, which the print omits: without them the learned weights of both losses
-    go to zero; inputs: word vectors only, without the paper's character n-grams and CoVe.
+    experts: the linear pieces of the replaced maxout layer; two are active;
+    reward: F1 of the positions of two spans, 0 for a span that ends before it starts;
+    objective: with the logarithms of Kendall et al. 2017, which the print omits: without them the
+        learned weights of both losses go to zero;
+    inputs: word vectors only, without the paper's character n-grams and CoVe.
 
 Shape letters: B batch, m document ("context") words, n question words, d embedding, l hidden,
 I iterations.
@@ -146,7 +147,7 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         self.sampling_seed = keras.random.SeedGenerator()
 
     def build(self, *_: Any) -> None:
-        """Creates every weight; sizes depend on the constructor's arguments alone."""
+        """Creates all weights, whose sizes depend only on the constructor's arguments."""
         width = 2 * self.hidden_dim
         self.embedding.build()
         self.first_encoder.build((None, None, self.embedding_dim))
