@@ -170,8 +170,7 @@ class ConcatScore(TanhScore):
 
 @keras.saving.register_keras_serializable(package="zoo")
 class ConcatIdentityScore(TanhScore):
-    """``e = v_a^T tanh(W_a s + h)`` (Luong et al., footnote 15), the form used in their
-    experiments.
+    """``e = v_a^T tanh(W_a s + h)`` (Luong et al., footnote 15), as in their experiments.
 
     It is "concat" with the key's share of W_a fixed at the identity. ``query_kernel`` (d_s, d_h) is
     W_a transposed, ``scale`` (d_h,) is v_a. Arguments as in ``TanhScore``.

@@ -67,8 +67,7 @@ class StackedLSTMN(keras.layers.Layer):
         carried_slots: int = 1,
         training: bool = False,
     ) -> list[LSTMNStates]:
-        """Runs over a right-padded sequence (B, T, d) and returns each layer's states, lowest
-        first.
+        """Runs over a right-padded sequence; returns each layer's states, lowest first.
 
         Args:
             values: (B, T, d).

@@ -42,7 +42,7 @@ class SutskeverTranslator(StackedTranslator):
         reverse_source: whether the encoder reads from the last word to the first.
         use_bias: whether LSTMs and softmax have biases.
         initial_range: weights start uniform in plus or minus this number; layers smaller than the
-            paper\'s need a wider range.
+            paper's need a wider range.
         dropout: rate of dropout in training.
         label_smoothing: mass moved from the target to the other ids; the paper has none.
         loss_normaliser: whether the loss is a mean over ``"sentences"`` or ``"tokens"``.
