@@ -20,7 +20,7 @@ from zoo.training.checkpoints import Checkpointer, Progress
 
 
 class CountSteps(keras.callbacks.Callback):
-    """Counter of `progress.step` and `progress.seconds`, which refuses a loss that is not finite."""
+    """Counter of `progress.step` and `progress.seconds`, which refuses a non-finite loss."""
 
     def __init__(self, progress: Progress) -> None:
         super().__init__()

@@ -55,8 +55,8 @@ class TrainingSettings:
     warmup_steps: Whole | None = None
     """Steps over which the learning rate rises from zero; 0: none."""
     schedule: Literal["cosine", "inverse_square_root"] = "cosine"
-    """Decay of the learning rate after the warm-up: along a cosine to a twentieth at the last step, or
-    with the inverse square root of the step (Vaswani et al. 2017)."""
+    """Decay of the learning rate after the warm-up: along a cosine to a twentieth at the last step,
+    or with the inverse square root of the step (Vaswani et al. 2017)."""
     beta_2: Rate = 0.999
     """Decay of Adam's mean of squared gradients."""
     epsilon: Positive = 1e-7
@@ -248,9 +248,9 @@ def train(
 ) -> dict[str, Any]:
     """Trains as the settings say: see ``zoo.training.loop.train``.
 
-    What ``ask`` gives is drawn after each epoch: see ``zoo.training.pictures``. In the end the
-    model computes in float32, whatever it was trained in. Of several processes only the chief goes
-    on from here; the others end.
+    The outputs of ``ask`` are drawn after each epoch: see ``zoo.training.pictures``. The trained
+    model computes in float32, whatever it was trained in. Of several processes only the chief
+    returns; the others end.
 
     Returns:
         The loop's report, with ``precision``, ``accumulate`` and ``deterministic``.
@@ -286,6 +286,6 @@ def train(
 
 
 def _vocabulary_of(run: "RunFolder") -> bytes:
-    """All files that say which word has which id."""
+    """Returns the content of all files that map words to ids."""
     files = sorted(path for path in run.vocabulary.rglob("*") if path.is_file())
     return b"".join(path.read_bytes() for path in files)
