@@ -1,4 +1,4 @@
-"""Whatever takes a mask: one that is none is refused by name, and one of Keras not overlooked."""
+"""Mask arguments: invalid masks are refused by name, and Keras masks are not overlooked."""
 
 import re
 

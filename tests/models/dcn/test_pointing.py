@@ -44,7 +44,7 @@ class Script:
 
 
 def scripted(starts, ends, **arguments):
-    """What a decoder estimates whose scorers prefer these positions, a row an iteration."""
+    """Returns the estimates of a decoder whose scorers prefer these positions per iteration."""
     scripts = {"start_scorer": Script(starts), "end_scorer": Script(ends)}
 
     class Scripted(DynamicPointingDecoder):
