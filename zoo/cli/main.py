@@ -1,4 +1,4 @@
-"""The commands of `python -m zoo`. What needs no TensorFlow does not load it."""
+"""Commands of `python -m zoo`. Those that do not need TensorFlow do not load it."""
 
 import sys
 from pathlib import Path
@@ -29,7 +29,7 @@ Command = (
 
 
 def main() -> None:
-    """Runs the command of the command line."""
+    """Runs the chosen command."""
     module = Path(sys.argv[0]).name == "__main__.py"
     start(_call, Command, DESCRIPTION, program="python -m zoo" if module else "zoo")
 

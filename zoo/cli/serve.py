@@ -22,18 +22,18 @@ class Serve:
     """Answer over HTTP, with the REST interface of TensorFlow Serving."""
 
     names: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="NAME")] = ()
-    """Names out of `list`, or folders of SavedModels, which get the folder's name; by default all
+    """Names from `list`, or folders of SavedModels, which get the folder's name; by default all
     models of `list`."""
     host: str = "127.0.0.1"
-    """Address to listen at; 0.0.0.0 lets in whoever can reach this machine."""
+    """Address to listen at; 0.0.0.0 accepts anyone who can reach this machine."""
     port: int = 8501
     """0 chooses a free one."""
     allowed_hosts: tuple[str, ...] = ()
-    """Names by which the server is reached, beside this machine's own and the address; '*': any."""
+    """Further names under which the server is reached; '*': any."""
     limits: tyro.conf.OmitArgPrefixes[Limits] = dataclasses.field(default_factory=Limits)
 
     def __call__(self) -> None:
-        """Serves until SIGINT or SIGTERM, then answers what has been asked."""
+        """Serves until SIGINT or SIGTERM, then answers pending requests."""
         folders = named_folders(self.names)  # before TensorFlow is loaded
         allowed_hosts(self.host, self.allowed_hosts)
         from zoo.serving.running import listen, make_server
@@ -52,15 +52,15 @@ class Serve:
 
 
 def predict_path(name: str) -> str:
-    """The address, below that of the server, at which a model is asked."""
+    """Returns the path of a model's predict requests."""
     return f"/v1/models/{quote(name, safe='')}:predict"
 
 
 def named_folders(names: Sequence[str]) -> dict[str, Path]:
-    """Finds the served models: name in the address -> folder, in the order of the names.
+    """Finds the folders of the served models, by name in the address, in the given order.
 
     Args:
-        names: Names out of `list`, or folders of SavedModels; if empty, all models of `list`.
+        names: Names from `list`, or folders of SavedModels; if empty, all models of `list`.
 
     Raises:
         ValueError: No such model, two of the same name, or none at all.
@@ -68,7 +68,7 @@ def named_folders(names: Sequence[str]) -> dict[str, Path]:
     found = [resolve(name).resolve() for name in names or list_models()]
     if not found:
         raise ValueError("names must not be empty: there are no models to serve by default")
-    # Of a version, models/NAME/1, the name is the folder's above.
+    # The name of a version folder, models/NAME/1, is its parent's.
     places = [folder.parent if folder.name.isdecimal() else folder for folder in found]
     named = {place.name: folder for place, folder in zip(places, found, strict=True)}
     if len(named) < len(found):
@@ -77,7 +77,7 @@ def named_folders(names: Sequence[str]) -> dict[str, Path]:
 
 
 def make_served_app(command: Serve) -> "Starlette":
-    """Loads what a command names, and makes the application that answers."""
+    """Loads the command's models and makes the application."""
     with without_collector():
         with without_greetings(), without_keras():
             from zoo.serving.servable import Servable

@@ -93,7 +93,7 @@ class Settings:
 
 
 def main(settings: Settings) -> int:
-    """Writes the questions of all books; returns an exit status.
+    """Writes the questions of all books; returns their number.
 
     Raises:
         ValueError: A book is not UTF-8, or no book gives a question.

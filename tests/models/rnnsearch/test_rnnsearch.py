@@ -1,4 +1,4 @@
-"""Tests of RNNsearch beyond the contracts: its arguments, and its initial loss."""
+"""Tests of RNNsearch beyond the contracts: its arguments, and the start of its training."""
 
 import numpy as np
 import pytest

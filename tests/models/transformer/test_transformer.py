@@ -1,4 +1,4 @@
-"""Tests of the Transformer beyond the contracts: arguments, tied weights, initial loss."""
+"""Tests of the Transformer beyond the contracts: arguments, tied weights, initial weights."""
 
 import numpy as np
 import pytest
