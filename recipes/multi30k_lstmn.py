@@ -4,9 +4,9 @@
     python -m recipes.multi30k_lstmn --data sample         # generated, needs no data
     python -m recipes.multi30k_lstmn --data multi30k --fusion shallow
 
-The same command resumes an interrupted run. The run folder holds
-settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
-``attention.png``. Results and times: ``docs/translation.md``.
+The same command resumes an interrupted run. The run folder holds settings, log, TensorBoard events,
+checkpoints, ``result.json``, the SavedModel and ``attention.png``. Results and times:
+``docs/translation.md``.
 """
 
 from dataclasses import dataclass

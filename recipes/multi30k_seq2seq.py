@@ -5,8 +5,8 @@
     python -m recipes.multi30k_seq2seq --model cho              # Cho et al. 2014
     python -m recipes.multi30k_seq2seq --data sample            # generated, needs no data
 
-The same command resumes an interrupted run. The run folder holds
-settings, log, TensorBoard events, checkpoints, ``result.json`` and the SavedModel. Results and times: ``docs/translation.md``.
+The same command resumes an interrupted run. The run folder holds settings, log, TensorBoard events,
+checkpoints, ``result.json`` and the SavedModel. Results and times: ``docs/translation.md``.
 """
 
 from dataclasses import dataclass

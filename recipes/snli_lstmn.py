@@ -5,9 +5,8 @@
     python -m recipes.snli_lstmn --data snli --vectors glove.840B.300d.txt
     python -m recipes.snli_lstmn --data snli --fusion shallow
 
-The same command resumes an interrupted run. The run folder holds
-settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
-``attention.png``.
+The same command resumes an interrupted run. The run folder holds settings, log, TensorBoard events,
+checkpoints, ``result.json``, the SavedModel and ``attention.png``.
 """
 
 from dataclasses import dataclass

@@ -5,8 +5,9 @@
     python -m recipes.word_vectors --output vectors.txt
     python -m recipes.squad_dcn --data squad --vectors vectors.txt
 
-GloVe's files serve as ``--vectors`` too. The same command resumes an interrupted run. The run folder holds settings, log, TensorBoard events, checkpoints,
-``result.json``, the SavedModel and ``attention.png``. Results and times: ``docs/squad.md``.
+GloVe's files serve as ``--vectors`` too. The same command resumes an interrupted run. The run
+folder holds settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
+``attention.png``. Results and times: ``docs/squad.md``.
 """
 
 from dataclasses import dataclass

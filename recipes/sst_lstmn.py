@@ -5,9 +5,8 @@
     python -m recipes.sst_lstmn --data sst --classes 2 --phrases
     python -m recipes.sst_lstmn --data sst --vectors vectors.txt
 
-The same command resumes an interrupted run. The run folder holds
-settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
-``attention.png``.
+The same command resumes an interrupted run. The run folder holds settings, log, TensorBoard events,
+checkpoints, ``result.json``, the SavedModel and ``attention.png``.
 """
 
 from dataclasses import dataclass

@@ -6,8 +6,9 @@
     python -m recipes.wikitext_lstmn --window 1            # the same with a plain LSTM
     python -m recipes.wikitext_lstmn --optimizer sgd --dropout 0    # gradient descent, as the paper
 
-The perplexity is per word, ends of lines included. The same command resumes an interrupted run. The run folder holds settings, log, TensorBoard events,
-checkpoints, ``result.json``, the SavedModel and ``attention.png``.
+The perplexity is per word, ends of lines included. The same command resumes an interrupted run. The
+run folder holds settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
+``attention.png``.
 """
 
 from dataclasses import dataclass
@@ -31,8 +32,8 @@ class Settings(LanguageModelSettings):
     skip_connections: bool = False
     """Whether upper layers also read the words."""
     window: Whole | None = None
-    """Number of last slots that a step reads; 1 is an LSTM, 0 reads all; None: 2 on real text, all on
-    the sample."""
+    """Number of last slots that a step reads; 1 is an LSTM, 0 reads all; None: 2 on real text, all
+    on the sample."""
     include_initial: bool = True
     """Whether the state before the first word can also be read."""
     tie_embeddings: bool = False

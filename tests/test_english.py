@@ -11,7 +11,18 @@ ROOT = Path(__file__).parent.parent
 PYTHON = [path for folder in ("zoo", "recipes", "tests") for path in (ROOT / folder).rglob("*.py")]
 PAGES = [*ROOT.glob("docs/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 OTHERS = ("zoo/serving/", "zoo/tasks/", "zoo/models/core/", "tests/contracts/")
-OPENINGS = "What That Which Those Of Who Whoever Whatever Whose Wherever With By".split()
+OPENINGS = {
+    "What",
+    "That",
+    "Which",
+    "Those",
+    "Of",
+    "Who",
+    "Whoever",
+    "Whatever",
+    "Whose",
+    "Wherever",
+}
 RIDDLES = re.compile(
     r"\bthat which\b|\bwherein\b|\bthere is but\b|\bnone of its (choices|options|values)\b"
     r"|\bwhat (is|was) (given|made|left|told) (of|to)\b|\bgoes on where it was\b",
@@ -33,7 +44,8 @@ def opens_badly(text: str) -> bool:
 
 
 def test_the_rule_knows_a_riddle():
-    assert opens_badly("What the score knows.") and not opens_badly("Whether it is real.")
+    assert opens_badly("What the score knows.")
+    assert not opens_badly("Whether it is real.")
     assert RIDDLES.search("It is that which\nwas read.".replace("\n", " "))
 
 

@@ -1,4 +1,4 @@
-"""The pointing decoder with scorers that follow a script, and what is made of its estimates."""
+"""The pointing decoder with scripted scorers, and the use of its estimates."""
 
 import itertools
 
