@@ -13,7 +13,8 @@ interrupted run. The run folder holds settings, log, TensorBoard events, checkpo
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.cloze.recipe import ClozeSettings, run_cloze
+from zoo.tasks.cloze.recipe import ClozeSettings, ClozeTask
+from zoo.tasks.shared.training_run import run
 from zoo.training.bounds import Count, NotNegative, Rate
 from zoo.training.command import start
 
@@ -64,7 +65,7 @@ def make_model(settings: Settings, vocabulary_size: int) -> Any:
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns the content of ``result.json``."""
     recipe = "cloze_aoa" if settings.attention == "over" else "cloze_attention_sum"
-    return run_cloze(settings, recipe, make_model, DEFAULTS)
+    return run(settings, ClozeTask(recipe, make_model, DEFAULTS))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ checkpoints, ``result.json``, the SavedModel and ``attention.png``. Results and 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.translation.recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
+from zoo.tasks.shared.training_run import run
+from zoo.tasks.translation.recipe import RECURRENT_SIZES, RecurrentSettings, TranslationTask
 from zoo.training.bounds import Count
 from zoo.training.command import start
 
@@ -55,8 +56,8 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
 
 
 def main(settings: Settings) -> dict[str, Any]:
-    """Runs the recipe and returns the content of ``result.json``."""
-    return run_translation(settings, "multi30k_rnnsearch", make_model, DEFAULTS)
+    """Runs the recipe and returns what ``result.json`` holds."""
+    return run(settings, TranslationTask("multi30k_rnnsearch", make_model, DEFAULTS))
 
 
 if __name__ == "__main__":

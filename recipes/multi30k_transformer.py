@@ -15,7 +15,8 @@ weights are the paper's; sizes, dropout and learning rate are for a small data s
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.translation.recipe import TranslationSettings, run_translation
+from zoo.tasks.shared.training_run import run
+from zoo.tasks.translation.recipe import TranslationSettings, TranslationTask
 from zoo.training.bounds import Count, Positive, Rate
 from zoo.training.command import start
 
@@ -121,8 +122,8 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
 
 
 def main(settings: Settings) -> dict[str, Any]:
-    """Runs the recipe and returns the content of ``result.json``."""
-    return run_translation(settings, "multi30k_transformer", make_model, DEFAULTS)
+    """Runs the recipe and returns what ``result.json`` holds."""
+    return run(settings, TranslationTask("multi30k_transformer", make_model, DEFAULTS))
 
 
 if __name__ == "__main__":

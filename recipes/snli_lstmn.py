@@ -12,7 +12,9 @@ checkpoints, ``result.json``, the SavedModel and ``attention.png``.
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.classification.recipe import ClassificationSettings, run_classification
+from zoo.tasks.classification.recipe import ClassificationSettings, ClassificationTask
+from zoo.tasks.shared.training_run import run
+from zoo.training.bounds import Count
 from zoo.training.command import start
 
 
@@ -25,7 +27,11 @@ class Settings(ClassificationSettings):
     fusion: Literal["deep", "shallow", "none"] = "deep"
     """Attention to the premise inside the hypothesis' cell, outside it, or none."""
     share_cells: bool = True
-    """Whether premise and hypothesis share one cell's weights."""
+    """Whether premise and hypothesis are read with the same weights."""
+    window: Count | None = None
+    """How many of the last slots a step reads; 1 is an LSTM; None: all."""
+    include_initial: bool = True
+    """Whether the state before the first word can be read as well."""
 
 
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -77,8 +83,8 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
 
 
 def main(settings: Settings) -> dict[str, Any]:
-    """Runs the recipe and returns the content of ``result.json``."""
-    return run_classification(settings, "snli_lstmn", load, make_model, DEFAULTS)
+    """Runs the recipe and returns what ``result.json`` holds."""
+    return run(settings, ClassificationTask("snli_lstmn", make_model, DEFAULTS, load))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ folder holds settings, log, TensorBoard events, checkpoints, ``result.json``, th
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.reading.recipe import ReadingSettings, run_reading
+from zoo.tasks.reading.recipe import ReadingSettings, ReadingTask
+from zoo.tasks.shared.training_run import run
 from zoo.training.bounds import Count, Rate
 from zoo.training.command import start
 
@@ -66,8 +67,8 @@ def make_model(settings: Settings, embeddings: dict[str, Any]) -> Any:
 
 
 def main(settings: Settings) -> dict[str, Any]:
-    """Runs the recipe and returns the content of ``result.json``."""
-    return run_reading(settings, f"squad_{settings.model}", make_model, DEFAULTS)
+    """Runs the recipe and returns what ``result.json`` holds."""
+    return run(settings, ReadingTask(f"squad_{settings.model}", make_model, DEFAULTS))
 
 
 if __name__ == "__main__":

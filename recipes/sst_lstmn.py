@@ -12,7 +12,8 @@ checkpoints, ``result.json``, the SavedModel and ``attention.png``.
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.classification.recipe import ClassificationSettings, run_classification
+from zoo.tasks.classification.recipe import ClassificationSettings, ClassificationTask
+from zoo.tasks.shared.training_run import run
 from zoo.training.bounds import Count, NotNegative
 from zoo.training.command import start
 
@@ -32,7 +33,11 @@ class Settings(ClassificationSettings):
     skip_connections: bool = False
     """Whether upper layers also read the words."""
     l2: NotNegative | None = None
-    """Weight in the loss of the sum of squares of all matrices but the word table."""
+    """Weight of the sum of squares of all matrices but the table of words in the loss."""
+    window: Count | None = None
+    """How many of the last slots a step reads; 1 is an LSTM; None: all."""
+    include_initial: bool = True
+    """Whether the state before the first word can be read as well."""
 
 
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -88,8 +93,8 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
 
 
 def main(settings: Settings) -> dict[str, Any]:
-    """Runs the recipe and returns the content of ``result.json``."""
-    return run_classification(settings, "sst_lstmn", load, make_model, DEFAULTS)
+    """Runs the recipe and returns what ``result.json`` holds."""
+    return run(settings, ClassificationTask("sst_lstmn", make_model, DEFAULTS, load))
 
 
 if __name__ == "__main__":

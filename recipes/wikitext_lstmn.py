@@ -14,7 +14,8 @@ run folder holds settings, log, TensorBoard events, checkpoints, ``result.json``
 from dataclasses import dataclass
 from typing import Any
 
-from zoo.tasks.language_model.recipe import LanguageModelSettings, run_language_model
+from zoo.tasks.language_model.recipe import LanguageModelSettings, LanguageModelTask
+from zoo.tasks.shared.training_run import run
 from zoo.training.bounds import Count, Positive, Rate, Whole
 from zoo.training.command import start
 
@@ -75,8 +76,8 @@ def make_model(settings: Settings, vocabulary_size: int) -> Any:
 
 
 def main(settings: Settings) -> dict[str, Any]:
-    """Runs the recipe and returns the content of ``result.json``."""
-    return run_language_model(settings, "wikitext_lstmn", make_model, DEFAULTS)
+    """Runs the recipe and returns what ``result.json`` holds."""
+    return run(settings, LanguageModelTask("wikitext_lstmn", make_model, DEFAULTS))
 
 
 if __name__ == "__main__":

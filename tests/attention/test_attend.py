@@ -7,8 +7,9 @@ import tensorflow as tf
 
 from tests.attention.scoring import EXACT, KEYS, LENGTHS, MASK, QUERIES, make, randomise, sentences
 from tests.references.recurrent import masked_softmax
-from zoo.attention.attend import Attention, attend, attention_weights
+from zoo.attention.attend import Attention, attend
 from zoo.attention.scores import AdditiveScore, DotScore, GeneralScore, LocationScore
+from zoo.ops.masking import attention_weights
 
 SCORES = np.random.default_rng(1).normal(0.0, 3.0, (len(LENGTHS), QUERIES, KEYS))
 VALUES = np.random.default_rng(2).normal(size=(len(LENGTHS), KEYS, 2))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from zoo.attention.attend import Attention, attend, attention_weights
+from zoo.attention.attend import Attention, attend
 from zoo.attention.local import LocalAttention
 from zoo.attention.multi_head import CrossAttention, SelfAttention
 from zoo.attention.restricted import RestrictedSelfAttention
@@ -26,6 +26,7 @@ from zoo.models.transformer.transformer_blocks import DecoderBlock, EncoderBlock
 from zoo.models.transformer.transformer_stacks import DecoderStack, EncoderStack
 from zoo.ops import masking
 from zoo.ops.banded import banded_attention
+from zoo.ops.masking import attention_weights
 from zoo.ops.pooling import masked_mean
 from zoo.ops.windows import sequence_lengths
 

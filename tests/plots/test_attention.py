@@ -233,6 +233,18 @@ def test_reading_draws_what_an_endpoint_answers(tmp_path):
         assert len(red_labels(figure.axes[2])) >= len(answer.split()) > 0
 
 
+@pytest.mark.parametrize("answer", [b"tower", b"elsewhere"])
+def test_of_a_reader_that_answers_at_once_the_attention_alone_is_drawn(answer):
+    result = make_result([b"The", b"tower", b"fell", b"tower"], answer, 3, 3)
+    del result["start_probabilities"], result["end_probabilities"]
+    figure = reading(result)
+    above, bar = figure.axes
+    assert labels(above.xaxis) == ["The", "tower", "fell", "tower"]
+    assert above.get_xlabel() == "text"
+    assert [frame.get_x() for frame in above.patches] == [0.5] * (answer == b"tower")
+    assert not bar.get_ylabel() or bar.get_ylabel() == "attention"
+
+
 def test_a_row_that_is_not_there_is_refused():
     result = make_result([b"The"], b"The", 0, 0)
     for row in (1, -1):

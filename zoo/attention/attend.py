@@ -1,4 +1,4 @@
-"""Scores to weights, and weights to a context: the one place that masks and normalises.
+"""From scores to weights (``zoo.ops.masking.attention_weights``), and from weights to a context.
 
 Shape letters: B batch, Q queries of each example, S keys of each example, d_s query, d_h key,
 d value.
@@ -10,14 +10,7 @@ import keras
 from keras import ops
 
 from zoo.attention.score import MaskFree, Score, build_score, check_score, serialize_score
-from zoo.ops.masking import (
-    MASKED_SCORE,
-    Tensor,
-    as_mask,
-    at_least_float32,
-    masked_softmax,
-    refuse_attached_mask,
-)
+from zoo.ops.masking import Tensor, at_least_float32, attention_weights, refuse_attached_mask
 
 
 def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -42,30 +35,6 @@ def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[
     wide = at_least_float32(values)
     contexts = ops.matmul(ops.cast(weights, wide.dtype), wide)
     return ops.cast(contexts, values.dtype), weights
-
-
-def attention_weights(scores: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Computes the softmax over the positions that are real and within the score's reach.
-
-    Args:
-        scores: (B, Q, S); ``MASKED_SCORE`` or minus infinity where the score function does not
-            reach (``LocationScore``).
-        mask: bool (B, S) or (B, Q, S); None: all are real.
-
-    Returns:
-        (B, Q, S) in the dtype of ``scores``: exactly 0 where masked; all zeros, with a zero
-        gradient, where nothing is left. Other rows sum to one.
-
-    Raises:
-        ValueError: if ``mask`` holds floats, or has another shape.
-    """
-    reached = scores > ops.cast(MASKED_SCORE / 2, scores.dtype)
-    if mask is None:
-        return masked_softmax(scores, reached)
-    batch, _, length = scores.shape
-    mask = as_mask(mask, (batch, length), scores.shape)
-    mask = mask[:, None] if len(mask.shape) == 2 else mask  # (B, 1 or Q, S)
-    return masked_softmax(scores, mask & reached)
 
 
 @keras.saving.register_keras_serializable(package="zoo")

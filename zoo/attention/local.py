@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 import keras
 from keras import ops
 
-from zoo.attention.attend import attention_weights
 from zoo.attention.score import (
     MaskFree,
     Score,
@@ -22,7 +21,7 @@ from zoo.attention.score import (
     serialize_score,
 )
 from zoo.ops.initializers import fresh
-from zoo.ops.masking import Tensor
+from zoo.ops.masking import Tensor, attention_weights
 from zoo.ops.windows import gather_windows, window_positions, window_starts
 
 Window = Literal["floor", "real"]

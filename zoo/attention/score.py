@@ -1,7 +1,7 @@
 """Base of all score functions.
 
-A score function says how well a query s matches a key h. ``zoo.attention.attend`` masks and
-normalises the scores into weights.
+A score function says how well a query s fits a key h. The scores become weights in one place,
+``zoo.ops.masking.attention_weights``, which masks and normalises.
 
 Shape letters: B batch, Q queries of each example (decoder states, or the hypotheses of a beam),
 S keys of each example, W keys of a window, d_s query, d_h key, a prepared key.
@@ -17,7 +17,7 @@ from zoo.ops.masking import Tensor
 
 
 class MaskFree(keras.layers.Layer):
-    """Layer that consumes masks without propagating them."""
+    """A layer that consumes masks without propagating them."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from zoo.serving.servable import Servable
 
 _TEXTS = 200
-_TURNS = 3  # because the speed of a shared machine varies over time
+_WARM_UP = 3.0  # seconds of asking that are not measured
+_TURNS = 3  # a machine that others use too is faster at one time than at another
 _SUBJECTS = ("a dog", "two men", "a young woman", "three children", "an old man in a red coat")
 _VERBS = ("runs through", "is sitting near", "looks at", "is standing in front of", "walks along")
 _PLACES = ("the water", "a small house", "the grass", "a crowded street", "the yellow train")
@@ -90,7 +91,7 @@ def measure_model(settings: ServerLoad, name: str) -> dict[str, float]:
     told, direct = _Told(), 0.0
     with serving(name) as port:
         path = f"/v1/models/{name}:predict"
-        _ask_for(3.0, port, path, questions, expected, settings.clients, _Told())
+        _ask_for(_WARM_UP, port, path, questions, expected, settings.clients, _Told())
         for _ in range(_TURNS):
             span = settings.seconds / _TURNS
             direct += direct_speed(servable, questions, span / 3) / _TURNS

@@ -122,12 +122,12 @@ def _wait(function: "Callable[[tf.Tensor], list[tf.Tensor]]", values: "tf.Tensor
 def make_model(settings: TapeSpeed, carried_slots: int = 0) -> "LSTMNLanguageModel":
     """Makes the language model, compiled as in its recipe, optionally carrying slots."""
     from zoo.models.lstmn.lstmn_language_model import LSTMNLanguageModel
-    from zoo.tasks.language_model.examples import TapeCarrier
+    from zoo.tasks.language_model.examples import StateCarrier
 
     model = LSTMNLanguageModel(**_arguments(settings))
     model.build()
     if carried_slots:
-        model.carry = TapeCarrier(model, settings.batch_size, carried_slots)
+        model.carry = StateCarrier(model, settings.batch_size, carried_slots)
     return _compiled(model)
 
 

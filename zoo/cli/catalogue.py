@@ -32,8 +32,8 @@ class List:
         for name in names:
             try:
                 cards[name] = read_card(resolve(name))
-            except ValueError as error:  # the others are still listed
-                sys.stderr.write(printable(f"{name}: {error}") + "\n")
+            except ValueError as error:  # the others are listed all the same
+                tell_left_out(name, error)
         if self.json:
             _write_json([_summary(name, card) for name, card in cards.items()])
             return
@@ -64,6 +64,12 @@ class Info:
             return
         for label, text in _description(folder, card):
             print(f"{label + ':':<13}{printable(text)}")
+
+
+def tell_left_out(name: str, error: Exception) -> None:
+    """Says in one line of standard error which model others do without, and why."""
+    reason = " ".join(str(error).split())
+    sys.stderr.write(printable(f"{name} is left out: {reason}") + "\n")
 
 
 def _description(folder: Path, card: ModelCard) -> list[tuple[str, str]]:

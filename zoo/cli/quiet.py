@@ -1,4 +1,18 @@
-"""Fast and quiet start of TensorFlow."""
+"""Starts TensorFlow quickly, and keeps standard error for what a user has to know.
+
+A command that asks a SavedModel a question takes a few seconds, most of them for TensorFlow to
+start. Three things shorten it, and each is only used where no model is trained:
+
+- `without_keras`: TensorFlow imports Keras to register its optimizers, and does without it. A
+  SavedModel needs none of it.
+- `without_collector`: Python would look for garbage again and again among the millions of objects
+  that an import makes, and find next to none.
+- `zoo.serving.load.load_servable` loads the libraries (`_*.so`) of tensorflow-text's operations by
+  themselves, because to import the package would import Keras.
+
+What needs no TensorFlow, such as `--help` and `list`, does not load it: heavy imports stand inside
+functions.
+"""
 
 import gc
 import os

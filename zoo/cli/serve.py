@@ -1,20 +1,24 @@
 """`serve`: answers over HTTP, with the interface of TensorFlow Serving."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
 
 import tyro
 
+from zoo.cli.catalogue import tell_left_out
 from zoo.cli.quiet import without_collector, without_greetings, without_keras
 from zoo.serving.limits import Limits
 from zoo.serving.load import list_models, resolve
 from zoo.serving.origins import allowed_hosts, shown_host
+from zoo.serving.threads import prepare_threads
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+
+    from zoo.serving.servable import Servable
 
 
 @dataclasses.dataclass
@@ -22,8 +26,8 @@ class Serve:
     """Answer over HTTP, with the REST interface of TensorFlow Serving."""
 
     names: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="NAME")] = ()
-    """Names from `list`, or folders of SavedModels, which get the folder's name; by default all
-    models of `list`."""
+    """Names out of `list`, or folders of SavedModels, which get the folder's name; by default all
+    models of `list` that can be loaded."""
     host: str = "127.0.0.1"
     """Address to listen at; 0.0.0.0 accepts anyone who can reach this machine."""
     port: int = 8501
@@ -33,20 +37,21 @@ class Serve:
     limits: tyro.conf.OmitArgPrefixes[Limits] = dataclasses.field(default_factory=Limits)
 
     def __call__(self) -> None:
-        """Serves until SIGINT or SIGTERM, then answers pending requests."""
-        folders = named_folders(self.names)  # before TensorFlow is loaded
+        """Serves until SIGINT or SIGTERM, then answers what has been asked."""
+        named_folders(self.names)  # before TensorFlow is loaded
         allowed_hosts(self.host, self.allowed_hosts)
         from zoo.serving.running import listen, make_server
 
         with listen(self.host, self.port) as opened:
-            app = make_served_app(self)
+            servables = load_named(self.names)
             server = make_server(
-                app,
+                make_served_app(self, servables),
                 timeout_seconds=self.limits.timeout_seconds,
                 maximum_connections=self.limits.maximum_connections,
+                maximum_connections_per_address=self.limits.maximum_connections_per_address,
             )
             host, port = opened.getsockname()[:2]
-            for name in sorted(folders):
+            for name in sorted(servables):
                 print(f"http://{shown_host(host)}:{port}{predict_path(name)}", flush=True)
             server.run(sockets=[opened])
 
@@ -76,13 +81,36 @@ def named_folders(names: Sequence[str]) -> dict[str, Path]:
     return named
 
 
-def make_served_app(command: Serve) -> "Starlette":
-    """Loads the command's models and makes the application."""
+def load_named(names: Sequence[str]) -> dict[str, "Servable"]:
+    """Loads the served models: name in the address -> what answers.
+
+    Args:
+        names: As in `named_folders`; if empty, models that cannot be loaded are left out, and
+            standard error says so.
+
+    Raises:
+        ValueError: A named model cannot be loaded, or none can.
+    """
+    prepare_threads()
+    servables = {}
     with without_collector():
         with without_greetings(), without_keras():
             from zoo.serving.servable import Servable
-            from zoo.serving.server import make_app
-        folders = named_folders(command.names)
-        servables = {name: Servable(folder) for name, folder in folders.items()}
+        for name, folder in named_folders(names).items():
+            try:
+                servables[name] = Servable(folder)
+            except (ValueError, OSError) as error:
+                if names:
+                    raise
+                tell_left_out(name, error)
+    if not servables:
+        raise ValueError("names must not be empty: no model can be served by default")
+    return servables
+
+
+def make_served_app(command: Serve, servables: Mapping[str, "Servable"]) -> "Starlette":
+    """Makes the application that answers."""
+    from zoo.serving.server import make_app
+
     hosts = allowed_hosts(command.host, command.allowed_hosts)
     return make_app(servables, command.limits, hosts)

@@ -107,6 +107,30 @@ def masked_softmax(scores: Tensor, mask: Tensor, axis: int = -1) -> Tensor:
     return ops.cast(weights, scores.dtype)
 
 
+def attention_weights(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Softmax over the positions that are real and that the score function can reach.
+
+    Args:
+        scores: (B, Q, S); ``MASKED_SCORE`` or minus infinity where the score function does not
+            reach (``LocationScore``).
+        mask: bool (B, S) or (B, Q, S); None: all are real.
+
+    Returns:
+        (B, Q, S) in the dtype of ``scores``: exactly 0 where masked; all zeros, with a zero
+        gradient, where nothing is left. Other rows sum to one.
+
+    Raises:
+        ValueError: if ``mask`` holds floats, or has another shape.
+    """
+    reached = scores > ops.cast(MASKED_SCORE / 2, scores.dtype)
+    if mask is None:
+        return masked_softmax(scores, reached)
+    batch, _, length = scores.shape
+    mask = as_mask(mask, (batch, length), scores.shape)
+    mask = mask[:, None] if len(mask.shape) == 2 else mask  # (B, 1 or Q, S)
+    return masked_softmax(scores, mask & reached)
+
+
 def masked_log_softmax(scores: Tensor, mask: Tensor, axis: int = -1) -> Tensor:
     """Log-probabilities over the real positions of ``axis``; ``MASKED_SCORE`` where masked.
 

@@ -27,6 +27,7 @@ _WIDEST_INCHES = 14.0
 _HIGHEST_INCHES = 9.0
 _LONGEST_TOKEN = 20  # characters
 _COLORS = {"start": STARTS, "end": ENDS}
+_ESTIMATES = ("start_probabilities", "end_probabilities")
 _ANSWER_COLOR = "crimson"
 
 
@@ -94,9 +95,9 @@ def tape(weights: np.ndarray, tokens: Sequence[str | bytes], *, title: str = "")
 def reading(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 45) -> Figure:
     """Draws how a reader found its answer, in a window around the answer.
 
-    Above are, for each context word, the question words that it attends to. Below are the
-    probabilities of the answer's start and end at each iteration, with a dot at the best. The
-    answer is red.
+    Above, for each context word, the question words that it attends to; below, the probabilities of
+    the answer's start and end at each iteration, the best one dotted; of a reader that answers at
+    once there is nothing below. The answer is red.
 
     Args:
         result: Outputs of a reading servable, as NumPy arrays or tensors.
@@ -112,7 +113,8 @@ def reading(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 45
     picked, length = pick_row(result, row, "context")
     words = int(picked["question_length"])
     answer = _answer_tokens(picked, length)
-    middle = sum(answer) // 2 if answer else int(picked["start_probabilities"][-1].argmax())
+    estimates = [picked[name] for name in _ESTIMATES if name in picked]  # (I, m) each
+    middle = sum(answer) // 2 if answer else int(estimates[0][-1].argmax()) if estimates else 0
     window = window_around(middle, length, maximum_tokens)
     tokens = list(picked["context_tokens"][window])
     asked = [*picked["question_tokens"][:words], SENTINEL]
@@ -120,23 +122,24 @@ def reading(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 45
     attention = np.concatenate([attention[:, :words], attention[:, -1:]], axis=1).T
 
     width = _inches(len(tokens), _WIDEST_INCHES)
-    iterations = len(picked["start_probabilities"])
-    heights = [_inches(len(asked), _HIGHEST_INCHES), *[iterations * _TOKEN_INCHES] * 2]
+    heights = [_inches(len(asked), _HIGHEST_INCHES)]
+    heights += [len(estimate) * _TOKEN_INCHES for estimate in estimates]
     figure = Figure(
         figsize=(width + 2.6, sum(heights) + 2.4), layout="constrained", facecolor=PAPER
     )
-    above, *below = figure.subplots(3, sharex=True, height_ratios=heights)
+    grid = figure.subplots(len(heights), sharex=True, height_ratios=heights, squeeze=False)
+    above, *below = panels = [*grid[:, 0]]
     image = above.imshow(attention, cmap=WEIGHTS, vmin=0, vmax=_largest(attention), aspect="auto")
     _label_tokens(above, "y", asked, heights[0])
     above.set_ylabel("question")
     _color_bar(figure, image, width, heights[0], "attention")
-    for axes, side in zip(below, ("start", "end"), strict=True):
-        image = _draw_iterations(axes, side, picked[f"{side}_probabilities"][:, window])
+    for axes, estimate, side in zip(below, estimates, ("start", "end"), strict=False):
+        image = _draw_iterations(axes, side, estimate[:, window])
         _color_bar(figure, image, width, heights[1], "")
-    _label_tokens(below[-1], "x", tokens, width)
-    below[-1].set_xlabel("text")
-    _mark_answer([above, *below], answer, window)
-    for axes in (above, below[0]):  # the last axes' tokens label all
+    _label_tokens(panels[-1], "x", tokens, width)
+    panels[-1].set_xlabel("text")
+    _mark_answer(panels, answer, window)
+    for axes in panels[:-1]:  # the last one's tokens are meant for all
         axes.tick_params(axis="x", length=0)
     figure.align_ylabels()
     question = drawable_text(b" ".join(picked["question_tokens"][:words]), LONGEST_TITLE)
@@ -164,7 +167,10 @@ def _checked_weights(
 
 
 def _answer_tokens(picked: Mapping[str, Any], length: int) -> tuple[int, int] | None:
-    """Finds the answer's first and last token: the most probable run of tokens with its text."""
+    """First and last token of the answer: of all runs with its text, the most probable one.
+
+    Without estimates it is the first one.
+    """
     wanted = _squeezed(picked["answer"])
     tokens = [_squeezed(token) for token in picked["context_tokens"][:length]]
     runs = []
@@ -176,8 +182,10 @@ def _answer_tokens(picked: Mapping[str, Any], length: int) -> tuple[int, int] | 
                 runs.append((first, last))
             if len(text) >= len(wanted):
                 break
-    starts, ends = picked["start_probabilities"], picked["end_probabilities"]  # (I, m)
-    return max(runs, key=lambda run: (starts[:, run[0]] * ends[:, run[1]]).max(), default=None)
+    if not runs or _ESTIMATES[0] not in picked:
+        return runs[0] if runs else None
+    starts, ends = (picked[name] for name in _ESTIMATES)  # (I, m)
+    return max(runs, key=lambda run: (starts[:, run[0]] * ends[:, run[1]]).max())
 
 
 def _draw_iterations(axes: Axes, side: str, probabilities: np.ndarray) -> AxesImage:

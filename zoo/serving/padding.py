@@ -6,8 +6,10 @@ are tokens of which text. Outputs with other names are left as they are.
 """
 
 import functools
+import itertools
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,23 +43,97 @@ def pick_rows(outputs: Mapping[str, np.ndarray], rows: slice) -> dict[str, np.nd
     """
     picked = {name: value[rows] for name, value in outputs.items()}
     sides = {
-        name.removesuffix("_length"): (
-            outputs[name.replace("_length", "_tokens")].shape[-1],
-            max(name not in _MAY_BE_EMPTY, int(lengths.max(initial=0))),
+        side: (
+            padded,
+            max(
+                f"{side}_length" not in _MAY_BE_EMPTY,
+                int(picked[f"{side}_length"].max(initial=0)),
+            ),
         )
-        for name, lengths in picked.items()
-        if name.endswith("_length") and name.replace("_length", "_tokens") in outputs
+        for side, padded in _padded(outputs).items()
     }
     for name, value in picked.items():
-        axes = _axes(name, frozenset(sides))
+        axes = axes_of(name, frozenset(sides))
         for axis, side in zip(range(-len(axes), 0), axes, strict=True):
             value = _cut(value, axis, *sides[side])
         picked[name] = value
     return _without_empty_candidates(picked)
 
 
+def join_rows(parts: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """Puts answers together, padded as if all their rows had been asked at once.
+
+    Args:
+        parts: Name -> (rows, ...), at least one; all with the same names.
+
+    Returns:
+        Name -> (rows of all, ...).
+    """
+    if len(parts) == 1:
+        return dict(parts[0])
+    sides = [_padded(part) for part in parts]
+    names = {name: axes_of(name, frozenset(sides[0])) for name in parts[0]}
+    return {
+        name: _join(
+            [part[name] for part in parts],
+            [[own[side] for side in axes] for own in sides],
+        )
+        for name, axes in names.items()
+    }
+
+
+def joined_sizes(parts: Sequence[Mapping[str, np.ndarray]]) -> dict[str, int]:
+    """Elements of each output in a row of the answers put together, without doing so."""
+    shapes = {name: [part[name].shape[1:] for part in parts] for name in parts[0]}
+    return {
+        name: math.prod(map(max, zip(*own, strict=True))) if own[0] else 1
+        for name, own in shapes.items()
+    }
+
+
+def _padded(outputs: Mapping[str, np.ndarray]) -> dict[str, int]:
+    """Side -> tokens of the longest text, to which the others are padded."""
+    tokens = {
+        name.removesuffix("_length"): name.replace("_length", "_tokens")
+        for name in outputs
+        if name.endswith("_length")
+    }
+    return {side: outputs[name].shape[-1] for side, name in tokens.items() if name in outputs}
+
+
+def _join(values: Sequence[np.ndarray], padded: Sequence[Sequence[int]]) -> np.ndarray:
+    """Puts values together; the last axes of each stand for texts that are padded to so much."""
+    rows = sum(map(len, values))
+    shape = [max(sizes) for sizes in zip(*(value.shape[1:] for value in values), strict=True)]
+    filling = b"" if values[0].dtype.kind == "O" else 0
+    joined = np.full((rows, *shape), filling, values[0].dtype)
+    begin = 0
+    for value, own in zip(values, padded, strict=True):
+        for here, there in _blocks(value.shape[1:], shape, own):
+            joined[(slice(begin, begin + len(value)), *there)] = value[(slice(None), *here)]
+        begin += len(value)
+    return joined
+
+
+def _blocks(
+    shape: Sequence[int], joined: Sequence[int], padded: Sequence[int]
+) -> Iterator[tuple[tuple[slice, ...], tuple[slice, ...]]]:
+    """Where blocks of a row are, and where they go: the column behind the last token goes last."""
+    tokens = [*shape[: len(shape) - len(padded)], *padded]
+    axes = []
+    for size, wide, own in zip(shape, joined, tokens, strict=True):
+        moves = [(slice(own), slice(own))]
+        if size == own + 1:
+            moves.append((slice(own, size), slice(wide - 1, wide)))
+        elif size != own:
+            moves = [(slice(size), slice(size))]
+        axes.append(moves)
+    for block in itertools.product(*axes):
+        yield tuple(here for here, _ in block), tuple(there for _, there in block)
+
+
 @functools.cache
-def _axes(name: str, sides: frozenset[str]) -> tuple[str, ...]:
+def axes_of(name: str, sides: frozenset[str]) -> tuple[str, ...]:
     """The sides that the last axes of an output stand for; none if they are not known."""
     if name in _AXES:
         return _AXES[name] if all(side in sides for side in _AXES[name]) else ()

@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from zoo.serving.cards import CARD_FILE, read_card
 from zoo.serving.load import load_servable, resolve
+from zoo.serving.stopping import GraphStopper
 
 DEFAULT_SIGNATURE = "serving_default"
 # What TensorFlow writes around the sentence that says what was wrong.
@@ -45,7 +47,11 @@ class Servable:
     Attributes:
         folder: where it was loaded from.
         signatures: name -> what it takes and gives.
+        limits: those of its card, such as the tokens of a text that are read; none without a card.
+        stopper: makes an object that stops what its thread asks meanwhile.
     """
+
+    stopper = GraphStopper
 
     def __init__(self, name_or_path: str | Path) -> None:
         """Loads a model.
@@ -58,6 +64,9 @@ class Servable:
         """
         self.folder = resolve(name_or_path)
         self._loaded = load_servable(self.folder)
+        self.limits: Mapping[str, Any] = {}
+        if (self.folder / CARD_FILE).is_file():
+            self.limits = read_card(self.folder).limits
         self.signatures = {
             name: Signature(
                 _infos(function.structured_input_signature[1]), _infos(function.structured_outputs)

@@ -113,11 +113,13 @@ class Workers:
     """Processes that train together; a single one unless the strategy has several.
 
     Attributes:
-        count: number of processes.
-        index: number of this process, from 0.
+        count: how many there are.
+        index: which one this is, from 0.
+        strategy: that they train under.
     """
 
     def __init__(self, strategy: tf.distribute.Strategy) -> None:
+        self.strategy = strategy
         self.count, self.index = 1, 0
         if isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
             resolver = strategy.cluster_resolver

@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tyro
@@ -18,7 +18,12 @@ _BOX = str.maketrans(dict.fromkeys("╭╮╰╯│─", " "))
 
 
 def start(
-    main: Callable[[Any], Any], settings: Any, description: str, *, program: str | None = None
+    main: Callable[[Any], Any],
+    settings: Any,
+    description: str,
+    *,
+    program: str | None = None,
+    arguments: Sequence[str] | None = None,
 ) -> None:
     """Runs `main` with the settings of the command line.
 
@@ -32,10 +37,11 @@ def start(
         main: takes the settings.
         settings: dataclass, or union of dataclasses, whose fields become flags.
         description: for `--help`.
-        program: the command's name in `--help`; by default the script's.
+        program: the command's name in `--help`; by default ``python -m`` and the module's name.
+        arguments: of the command line; by default those that Python was started with.
     """
     try:
-        chosen = _parsed(settings, description, program)
+        chosen = _parsed(settings, description, program or _module_command(), arguments)
         check_numbers(chosen)
         main(chosen)
     except BrokenPipeError:  # the reader of the output has closed the pipe
@@ -50,12 +56,20 @@ def start(
         sys.exit(f"error: {error}")
 
 
-def _parsed(settings: Any, description: str, program: str | None) -> Any:
-    """Parses the command line; prints the parser's errors in one line."""
+def _module_command() -> str | None:
+    """How the running module was started: ``python -m recipes.squad_dcn``; None of a script."""
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    return f"python -m {spec.name}" if spec else None
+
+
+def _parsed(
+    settings: Any, description: str, program: str | None, arguments: Sequence[str] | None
+) -> Any:
+    """The settings of the command line; what the parser has to say of errors, in one line."""
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
-            return tyro.cli(settings, description=description, prog=program)
+            return tyro.cli(settings, description=description, prog=program, args=arguments)
     except SystemExit as stopped:
         if stopped.code:
             sys.stderr.write(f"error: {one_line(said.getvalue())}\n")

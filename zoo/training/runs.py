@@ -2,8 +2,9 @@
 
 A run folder holds `settings.json`, `train.log`, `tensorboard/`, `checkpoints/`, `result.json`,
 `vocabulary/`, `saved_model/` and `attention.png`. Reopening it with other settings is refused,
-because its checkpoints belong to the stored settings. `manifest.json` has the checksums of
-settings, data and vocabulary, so that damaged or replaced ones are refused too.
+because the checkpoints in it belong to the settings that are written there. `manifest.json` has the
+checksums of settings, data and vocabulary: a damaged or exchanged one is refused too. `format.json`
+has the version of all this: a folder of another version is refused.
 """
 
 import fcntl
@@ -13,7 +14,7 @@ import resource
 import shutil
 import sys
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -41,6 +42,12 @@ MAY_CHANGE = frozenset(
 A changed setting that affects further training is reported on resume: with more epochs, for
 instance, a cosine learning rate follows the longer curve.
 """
+FORMAT = 2
+"""Version of what a run folder holds. The first one had no `format.json`.
+
+Raise it when a setting is added or changes its meaning: what older folders were trained with is
+then not known, and they cannot be gone on with.
+"""
 WRITING = ".writing"
 """Name pattern of an incomplete checkpoint."""
 WITHOUT_EFFECT = frozenset({"checkpoint_every", "data_dir", "fresh", "run_dir"})
@@ -64,7 +71,6 @@ class RunFolder:
         settings: Any,
         *,
         may_change: Collection[str] = MAY_CHANGE,
-        added: Mapping[str, Any] | None = None,
         fresh: bool = False,
     ) -> None:
         """Create the folder, or reopen it.
@@ -73,15 +79,16 @@ class RunFolder:
             path: the folder; its parents are created too.
             settings: the resolved settings, a mapping or a dataclass.
             may_change: names of settings that may differ from those of the folder.
-            added: defaults for settings that older folders lack.
-            fresh: remove an earlier run's files, whatever its settings.
+            fresh: remove what an earlier run left in the folder, whatever its settings.
 
         Raises:
-            ValueError: the folder holds a run with other settings, checkpoints without settings, or
-                damaged files; or another process trains in it.
+            ValueError: the folder holds a run with other settings or of another version,
+                checkpoints without settings, or files that are damaged; or another process trains
+                in it.
         """
         self.path = _writable_name(path)
         self.manifest = Manifest(self.path)
+        self.format = self.path / "format.json"
         self.settings = self.path / "settings.json"
         self.data = self.path / "data.json"
         self.log = self.path / "train.log"
@@ -99,17 +106,16 @@ class RunFolder:
         if fresh:
             self._remove_contents()
         wanted = plain(settings)
-        notes += self._check_files()
+        self._check_files()
         self.resumed = self.settings.exists()
         if self.resumed:
-            notes += self._changes(wanted, may_change, added or {})
+            notes += self._changes(wanted, may_change)
         elif self.checkpoints.exists():
             raise ValueError(f"{self.path} holds checkpoints but no {self.settings.name}")
+        self.manifest.write_file(self.format.name, as_json({"format": FORMAT}))
         self.manifest.write_file(self.settings.name, as_json(wanted))
         self.vocabulary.mkdir(exist_ok=True)
-        self.logger = _make_logger(self.log)
-        for note in notes:
-            self.logger.info("%s", note)
+        self.logger = _make_logger(self.log, notes)
 
     def check_data(self, sha256: Mapping[str, str]) -> None:
         """Record the checksums of the training data: with other data, words have other ids.
@@ -164,16 +170,13 @@ class RunFolder:
         for folder in (self.checkpoints, self.tensorboard, self.saved_model):
             shutil.rmtree(folder, ignore_errors=True)
         pictures = (self.picture, self.heads_picture)
-        files = (self.manifest.path, self.log, self.data, self.result, *pictures, self.settings)
-        for file in files:
+        files = (self.manifest.path, self.log, self.data, self.result, *pictures, self.format)
+        for file in (*files, self.settings):
             file.unlink(missing_ok=True)
         shutil.rmtree(self.vocabulary, ignore_errors=True)
 
-    def _check_files(self) -> list[str]:
-        """Compare the files with the manifest, and remove a killed process' unfinished files.
-
-        Returns:
-            Messages to log.
+    def _check_files(self) -> None:
+        """Compare the files with the manifest, and remove what a killed process left unfinished.
 
         Raises:
             ValueError: one is damaged or missing; names it.
@@ -186,22 +189,30 @@ class RunFolder:
             self.manifest.check()
         except ValueError as error:
             raise ValueError(f"{error}. Put it right, or start the run afresh (fresh)") from error
-        words = [path for path in self.vocabulary.rglob("*") if path.is_file()]
-        old = self.checkpoints.exists() and self.settings.exists() and not self.manifest.exists()
-        if old:
-            files = (self.settings, self.data, *words)
-            self.manifest.add(checksums(path for path in files if path.exists()))
+        if self.settings.exists():
+            self._check_format()
+            if not self.manifest.exists():
+                raise ValueError(
+                    f"{self.manifest.path} is missing. Put it back, or start the run afresh (fresh)"
+                )
         entries = self.manifest.entries()
-        for path in words:  # a kill came before it was recorded, thus before the first step
-            if path.relative_to(self.path).as_posix() not in entries:
+        for path in self.vocabulary.rglob("*"):
+            # A kill came before it was recorded, and before the first step.
+            if path.is_file() and path.relative_to(self.path).as_posix() not in entries:
                 path.unlink()
-        return [f"no {self.manifest.path.name}, as of old: files are taken as they are"] * old
 
-    def _changes(
-        self, wanted: dict[str, Any], may_change: Collection[str], added: Mapping[str, Any]
-    ) -> list[str]:
-        """Return the allowed differences from the folder's settings; raise for others."""
-        held = {**added, **read_object(self.settings)}
+    def _check_format(self) -> None:
+        """Raise ValueError if a resumed folder is of another version."""
+        held = read_object(self.format).get("format") if self.format.exists() else 1
+        if held != FORMAT:
+            raise ValueError(
+                f"{self.path} holds a run of format {held}, expected {FORMAT}. Finish it with the "
+                "version that began it, choose another folder, or start it afresh (fresh)"
+            )
+
+    def _changes(self, wanted: dict[str, Any], may_change: Collection[str]) -> list[str]:
+        """Return what differs from the settings of the folder, and may; raise for what may not."""
+        held = read_object(self.settings)
         absent = "(not set)"
         differing = {
             name: f"{name}: {held.get(name, absent)!r} in the folder, "
@@ -273,8 +284,11 @@ class _LogFile(logging.FileHandler):
         self._told = True
 
 
-def _make_logger(path: Path) -> logging.Logger:
-    """Return the run's own logger: console (INFO) and `path` (DEBUG, with the time)."""
+def _make_logger(path: Path, notes: Iterable[str]) -> logging.Logger:
+    """Return a logger of the run alone: console (INFO) and `path` (DEBUG, with the time).
+
+    The notes are logged first.
+    """
     logger = logging.Logger(f"zoo.run.{path.parent.name}", level=logging.DEBUG)
     console = logging.StreamHandler(sys.stdout)
     console.setLevel(logging.INFO)
@@ -283,4 +297,6 @@ def _make_logger(path: Path) -> logging.Logger:
     file.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
     logger.addHandler(console)
     logger.addHandler(file)
+    for note in notes:
+        logger.info("%s", note)
     return logger

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import keras
     import tensorflow as tf
 
+    from zoo.training.cluster import Workers
     from zoo.training.loop import Batches
     from zoo.training.runs import RunFolder
 
@@ -24,18 +25,6 @@ _OF_THE_LOOP = (
     "maximum_minutes",
 )
 _REPORTED = ("precision", "accumulate", "deterministic")
-ADDED: dict[str, Any] = {
-    "schedule": "cosine",
-    "warmup_steps": None,
-    "beta_2": 0.999,
-    "epsilon": 1e-7,
-    "average_last": None,
-    "devices": None,
-    "precision": "float32",
-    "accumulate": 1,
-    "deterministic": False,
-}
-"""Defaults for settings added after early runs."""
 
 
 @dataclass(frozen=True)
@@ -120,14 +109,16 @@ def resolve(
     return replace(settings, **changed)
 
 
-def open_run(settings: Any, added: Mapping[str, Any] | None = None) -> "RunFolder":
+def open_run(settings: Any) -> "tuple[RunFolder, Workers]":
     """Chooses the devices, opens the run folder of resolved settings and seeds everything.
 
     It must come before any computation: see `zoo.training.devices`.
 
     Args:
-        settings: resolved settings.
-        added: the task's defaults for settings that older folders lack, like `ADDED` for all tasks.
+        settings: resolved.
+
+    Returns:
+        The run folder, and the processes that train together with their strategy.
 
     Raises:
         ValueError: if a number is out of its bounds, devices or strategy are unavailable, the
@@ -149,9 +140,7 @@ def open_run(settings: Any, added: Mapping[str, Any] | None = None) -> "RunFolde
         tf.config.experimental.enable_op_determinism()
     values = asdict(settings)
     if workers.is_chief:
-        run = RunFolder(
-            settings.run_dir, values, added={**ADDED, **(added or {})}, fresh=settings.fresh
-        )
+        run = RunFolder(settings.run_dir, values, fresh=settings.fresh)
     same = {name: values[name] for name in values.keys() - WITHOUT_EFFECT - {"devices"}}
     workers.check_same("settings", repr(sorted(same.items())).encode())  # and the chief is ready
     if not workers.is_chief:
@@ -159,11 +148,12 @@ def open_run(settings: Any, added: Mapping[str, Any] | None = None) -> "RunFolde
         run.shared_checkpoints = Path(settings.run_dir) / run.checkpoints.name
     check_free(run.saved_model)
     keras.utils.set_random_seed(settings.seed)
-    return run
+    return run, workers
 
 
 def build_and_compile(
     settings: Any,
+    workers: "Workers",
     make_model: Callable[[], "keras.Model"],
     steps_per_epoch: int,
     make_optimizer: Callable[[], "keras.optimizers.Optimizer"] | None = None,
@@ -171,27 +161,25 @@ def build_and_compile(
     """Makes a model under the strategy, builds it, and compiles it.
 
     Args:
-        settings: the resolved settings that `open_run` was given.
-        make_model: makes the model without building it.
-        steps_per_epoch: length of an epoch, for the learning rate.
-        make_optimizer: makes the optimizer; None: `adam`.
+        settings: resolved, those that `open_run` was given.
+        workers: that `open_run` gave.
+        make_model: makes it, without building it.
+        steps_per_epoch: for the learning rates.
+        make_optimizer: None: the one of `adam`.
 
     Raises:
         ValueError: if the settings define no learning rate schedule.
         ConnectionError: if another of the processes that train together is gone.
     """
-    from zoo.training.cluster import Workers
-    from zoo.training.devices import choose_devices
-    from zoo.training.distribution import make_strategy
     from zoo.training.precision import computing_in
 
     if make_optimizer is None:
         steps = settings.epochs * steps_per_epoch
         make_optimizer = partial(adam, settings, steps)
-    strategy = make_strategy(settings.strategy, choose_devices(settings.devices))
-    # Only models that split batches know this argument.
+    # Of models that take a batch as a whole nothing is asked that they do not know.
     parts = {} if settings.accumulate == 1 else {"accumulate": settings.accumulate}
-    with Workers(strategy).noticed(), strategy.scope(), computing_in(settings.precision):
+    scope = workers.strategy.scope()
+    with workers.noticed(), scope, computing_in(settings.precision):
         model = make_model()
         model.build()
         model.compile(make_optimizer(), **parts)
@@ -239,6 +227,7 @@ def train(
     model: "keras.Model",
     batches: "Batches",
     run: "RunFolder",
+    workers: "Workers",
     evaluate: Callable[[], Mapping[str, float]],
     monitor: str,
     mode: str = "max",
@@ -260,11 +249,9 @@ def train(
         ValueError: if processes that train together have different vocabularies.
     """
     from zoo.training import loop
-    from zoo.training.cluster import Workers
     from zoo.training.pictures import AttentionPictures
     from zoo.training.precision import to_float32
 
-    workers = Workers(model.distribute_strategy)
     workers.check_same("vocabulary", _vocabulary_of(run))
     report = loop.train(
         model,
@@ -276,7 +263,7 @@ def train(
         ties=ties,
         carried=carried,
         ema_decay=settings.ema_decay or None,
-        strategy=model.distribute_strategy,
+        strategy=workers.strategy,
         **{name: getattr(settings, name) for name in _OF_THE_LOOP},
         callbacks=[AttentionPictures(run.tensorboard, ask, logger=run.logger)] if ask else (),
     )

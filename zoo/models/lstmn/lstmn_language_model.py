@@ -172,6 +172,20 @@ class LSTMNLanguageModel(BaseModel):
         """
         return self.read(inputs, training=training)[0]
 
+    def fresh_states(self, rows: int, slots: int) -> list[Tape]:
+        """Tapes of all layers before a text, with so many slots (K), of which slot 0 is the last.
+
+        Slot 0 stands for the state before the first word; it can be read with ``include_initial``.
+        """
+        n, dtype = self.hidden_dim, self.compute_dtype
+        last = ops.arange(slots) == slots - 1  # (K,)
+        tape = {
+            "memory": ops.zeros((rows, slots, 2 * n), dtype),
+            "real": ops.tile(last[None] & self.include_initial, (rows, 1)),
+            "summary": ops.zeros((rows, n), dtype),
+        }
+        return [tape] * self.depth
+
     def read(
         self,
         inputs: dict[str, Tensor],
