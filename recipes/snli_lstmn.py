@@ -1,13 +1,12 @@
 """LSTMN for natural language inference (Cheng et al. 2016) on SNLI.
 
-    python -m recipes.snli_lstmn                           # SNLI if it lies here, else the sample
+    python -m recipes.snli_lstmn                           # SNLI if present, else the sample
     python -m recipes.snli_lstmn --data sample             # generated, needs no data
     python -m recipes.snli_lstmn --data snli --vectors glove.840B.300d.txt
     python -m recipes.snli_lstmn --data snli --fusion shallow
 
-The same command, started again after an interruption, goes on where it was. The run folder holds
-settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
-``attention.png``.
+The same command resumes an interrupted run. The run folder holds settings, log, TensorBoard events,
+checkpoints, ``result.json``, the SavedModel and ``attention.png``.
 """
 
 from dataclasses import dataclass
@@ -21,12 +20,12 @@ from zoo.training.command import start
 
 @dataclass(frozen=True)
 class Settings(ClassificationSettings):
-    """Settings of the run. Those given as None depend on the data; the run folder records them."""
+    """Settings of the run. Those that are None depend on the data; the run folder records them."""
 
     data: Literal["auto", "sample", "snli"] = "auto"
-    """auto: SNLI where it lies, else the generated sample."""
+    """auto: SNLI if present, else the generated sample."""
     fusion: Literal["deep", "shallow", "none"] = "deep"
-    """Attention to the premise inside of the hypothesis' cell, outside of it, or none."""
+    """Attention to the premise inside the hypothesis' cell, outside it, or none."""
     share_cells: bool = True
     """Whether premise and hypothesis are read with the same weights."""
     window: Count | None = None
@@ -57,7 +56,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "learning_rate": 1e-3,
     },
 }
-"""Defaults by data set, of settings that are None."""
+"""Defaults for settings that are None, by data set."""
 
 
 def load(settings: Settings, logger: Any) -> Any:

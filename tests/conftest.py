@@ -1,4 +1,4 @@
-"""What every test relies on, settled before TensorFlow starts.
+"""Settings and fixtures of every test, applied before TensorFlow starts.
 
 The suite runs on the CPU, also on a machine with a GPU, so that its figures are the same everywhere
 (`CUDA_VISIBLE_DEVICES=0 pytest` runs it on the GPU). TensorFlow fixes its devices when the first

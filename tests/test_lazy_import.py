@@ -1,6 +1,6 @@
 """`import zoo` stays cheap, its lazy names are real, and a wrong Keras backend is refused.
 
-What a fresh interpreter does can only be seen in one: each question below is asked in a child.
+The behaviour of a fresh interpreter shows only in one, so each test below runs a child process.
 """
 
 import ast

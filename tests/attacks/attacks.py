@@ -93,7 +93,7 @@ def held(server: Server, count: int, request: bytes) -> Iterator[list[socket.soc
 
 
 def answers_to(server: Server, count: int, request: bytes) -> list[Answer]:
-    """What connections get that have sent something and wait, until the server closes them."""
+    """Answers to connections that send something and wait until the server closes them."""
     with held(server, count, request) as connections:
         return [read_answer(connection) for connection in connections]
 

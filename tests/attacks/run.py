@@ -23,7 +23,7 @@ def most_seconds(own: float) -> float:
 
 
 class Measured(NamedTuple):
-    """What an attack did: seconds of the slowest questions, bytes, files, answers by status."""
+    """Effects of an attack: seconds of the slowest questions, bytes, files, answers by status."""
 
     attack: Attack
     cases: int

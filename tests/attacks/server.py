@@ -15,7 +15,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 ATTACKED, OTHER = "multi30k_transformer_en_de", "squad_dcn"
 FILES = 256
-"""That the server may have open."""
+"""Files that the server may have open."""
 
 
 class Server:
@@ -89,7 +89,7 @@ class Server:
         return os.fstat(self._log.fileno()).st_size
 
     def log(self) -> str:
-        """What was written to standard error so far."""
+        """Returns the standard error so far."""
         return os.pread(self._log.fileno(), 100_000, 0).decode(errors="replace")
 
     def stop(self, patience: float = 60.0) -> float:

@@ -95,7 +95,7 @@ def test_masks_are_arguments_and_one_that_keras_attached_is_not_overlooked():
     ids = np.array([[5, 3, 0], [2, 0, 0]])
     values = keras.layers.Embedding(6, 4, mask_zero=True)(ids)
     layer = Attention(DotScore())
-    with pytest.raises(ValueError, match="mask is None, but the values carry one of Keras"):
+    with pytest.raises(ValueError, match="mask is None, but the values carry a Keras mask"):
         layer(values, values)
     contexts, weights = layer(values, values, mask=ids > 0)
     assert not weights.numpy()[:, :, 2].any()

@@ -1,4 +1,4 @@
-"""Whatever takes a mask: one that is none is refused by name, and one of Keras not overlooked."""
+"""Mask arguments: invalid masks are refused by name, and Keras masks are not overlooked."""
 
 import re
 
@@ -233,7 +233,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_mask_of_keras_is_refused_where_it_is_not_used(case):
-    message = f"mask is None, but the {argument(case)} carry one of Keras: pass it as mask="
+    message = f"mask is None, but the {argument(case)} carry a Keras mask: pass it as mask="
     with pytest.raises(ValueError, match=message):
         REFUSED[case](attached())
 
@@ -252,7 +252,7 @@ def test_masks_of_symbols_are_checked_as_well():
     words = keras.layers.Embedding(3, DIM, mask_zero=True)(ids)
     contexts, _ = Attention(DotScore())(values, values, keys=words)
     model = keras.Model([values, ids], contexts)
-    with pytest.raises(ValueError, match="the keys carry one of Keras"):
+    with pytest.raises(ValueError, match="the keys carry a Keras mask"):
         model([VALUES, np.where(MASK, 2, 0)])
 
 

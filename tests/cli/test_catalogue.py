@@ -1,4 +1,4 @@
-"""What the command line tells of models without loading them."""
+"""Descriptions of models by the command line, without loading them."""
 
 import json
 import shutil

@@ -149,7 +149,7 @@ def test_weights_that_do_not_fit_are_refused(values, queries, keys, problem):
 
 
 def make_result(tokens, answer, first, last, iterations=3):
-    """What a reader answers, for one question: sure of token positions `first` and `last`."""
+    """Makes a reader's outputs for one question, certain of tokens `first` and `last`."""
     length, words = len(tokens), 2
     start = np.full((iterations, length), 0.1 / length)
     end = start.copy()

@@ -1,4 +1,4 @@
-"""What a SavedModel cuts its texts into, read back from the SavedModel."""
+"""Codecs of a SavedModel, read back from it."""
 
 import dataclasses
 import shutil

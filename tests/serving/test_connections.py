@@ -135,7 +135,7 @@ FLOODING = """if True:
 
 
 def test_a_flood_of_connections_leaves_files_for_the_process_and_no_log(caplog):
-    """What cannot be kept is refused before no file can be opened, though it comes all at once."""
+    """Excess connections are refused before files run out, even if all come at once."""
 
     async def be_busy(_):
         time.sleep(1.5)  # connections are not taken up meanwhile

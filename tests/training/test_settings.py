@@ -1,4 +1,4 @@
-"""What the settings that all recipes share become: rates, optimizer, averages, run folders."""
+"""Effects of the shared settings: rates, optimizer, averages, run folders."""
 
 import dataclasses
 from pathlib import Path

@@ -14,7 +14,7 @@ from zoo.ops.masking import Tensor, at_least_float32, attention_weights, refuse_
 
 
 def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """``a = softmax(e)`` over the real positions; ``c = sum_i a_i v_i``.
+    """Computes ``a = softmax(e)`` over the real positions and ``c = sum_i a_i v_i``.
 
     Args:
         scores: e (B, Q, S).
@@ -22,8 +22,8 @@ def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[
         mask: bool (B, S), or (B, Q, S) where it depends on the query; None: all are real.
 
     Returns:
-        The contexts c (B, Q, d), in the dtype of ``values``, and the weights a (B, Q, S), in that
-        of ``scores``: see ``attention_weights``.
+        The contexts c (B, Q, d) in the dtype of ``values``, and the weights a (B, Q, S) in the
+        dtype of ``scores``: see ``attention_weights``.
 
     Raises:
         ValueError: as ``attention_weights``; if ``mask`` is None although Keras attached one to the
@@ -39,19 +39,19 @@ def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[
 
 @keras.saving.register_keras_serializable(package="zoo")
 class Attention(MaskFree):
-    """Attention with a score function of one's choice, over whole sequences.
+    """Attention over whole sequences, with any score function.
 
-    ``a = softmax(score(s, k))`` over the real keys, ``c = sum_i a_i v_i``: for any model of one's
-    own. A decoder that attends at each step prepares its keys once instead, before its loop:
+    ``a = softmax(score(s, k))`` over the real keys, ``c = sum_i a_i v_i``. A decoder that attends
+    at each step prepares its keys once, before its loop:
 
         prepared = attention.score.prepare(keys)
         context, weights = attend(attention.score(queries, prepared), values, mask)
 
     Args:
-        score: how well a query fits a key, e.g. ``AdditiveScore(units=256)``.
+        score: the score function, e.g. ``AdditiveScore(units=256)``.
 
     Raises:
-        ValueError: if ``score`` is no ``Score``.
+        ValueError: if ``score`` is not a ``Score``.
     """
 
     def __init__(self, score: Score, **kwargs: Any) -> None:
@@ -74,7 +74,7 @@ class Attention(MaskFree):
         mask: Tensor | None = None,
         keys: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """Attends.
+        """Attends to ``values``.
 
         Args:
             queries: (B, Q, d_s).
@@ -86,7 +86,7 @@ class Attention(MaskFree):
             The contexts (B, Q, d) and the weights (B, Q, S), in the compute dtype: see ``attend``.
 
         Raises:
-            ValueError: as ``attend``, of the keys as of the values.
+            ValueError: as ``attend``, for keys and values alike.
         """
         if mask is None:
             refuse_attached_mask(values=values, keys=keys)
@@ -100,6 +100,6 @@ class Attention(MaskFree):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """Makes the layer, and the score in it, from what ``get_config`` returned."""
+        """Makes the layer and its score from the result of ``get_config``."""
         score = keras.saving.deserialize_keras_object(config["score"])
         return cls(**{**config, "score": score})

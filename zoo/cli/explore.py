@@ -1,4 +1,4 @@
-"""`explore`: a page in the browser to type text into and to see what a model looks at."""
+"""`explore`: a browser page that shows a model's attention to typed text."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass
 class Explore:
-    """Open a page to type text into and to see what a model looks at, in the browser."""
+    """Serve a browser page that shows a model's attention to typed text."""
 
     names: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="NAME")] = ()
     """Names out of `list`, or folders of SavedModels; by default all models of `list` that have a
     whole card, translators before others. The first is shown first."""
     host: str = "127.0.0.1"
-    """Address to listen at; 0.0.0.0 lets in whoever can reach this machine."""
+    """Address to listen at; 0.0.0.0 accepts anyone who can reach this machine."""
     port: int = 8600
     """0 chooses a free one."""
     allowed_hosts: tuple[str, ...] = ()
-    """Names by which the page is reached, beside this machine's own and the address; '*': any."""
+    """Further names under which the page is reached; '*': any."""
     limits: tyro.conf.OmitArgPrefixes[Limits] = dataclasses.field(default_factory=Limits)
 
     def __call__(self) -> None:
-        """Serves the page until SIGINT or SIGTERM; a model is loaded when it is looked at."""
+        """Serves the page until SIGINT or SIGTERM; a model is loaded when it is first chosen."""
         folders = named_folders(self.names)
         from zoo.explorer.app import make_explorer
         from zoo.explorer.models import in_showing_order

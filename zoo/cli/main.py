@@ -1,4 +1,4 @@
-"""The commands of `python -m zoo`. What needs no TensorFlow does not load it."""
+"""Commands of `python -m zoo`. Those that do not need TensorFlow do not load it."""
 
 import difflib
 import sys

@@ -29,11 +29,11 @@ class Serve:
     """Names out of `list`, or folders of SavedModels, which get the folder's name; by default all
     models of `list` that can be loaded."""
     host: str = "127.0.0.1"
-    """Address to listen at; 0.0.0.0 lets in whoever can reach this machine."""
+    """Address to listen at; 0.0.0.0 accepts anyone who can reach this machine."""
     port: int = 8501
     """0 chooses a free one."""
     allowed_hosts: tuple[str, ...] = ()
-    """Names by which the server is reached, beside this machine's own and the address; '*': any."""
+    """Further names under which the server is reached; '*': any."""
     limits: tyro.conf.OmitArgPrefixes[Limits] = dataclasses.field(default_factory=Limits)
 
     def __call__(self) -> None:
@@ -57,15 +57,15 @@ class Serve:
 
 
 def predict_path(name: str) -> str:
-    """The address, below that of the server, at which a model is asked."""
+    """Returns the path of a model's predict requests."""
     return f"/v1/models/{quote(name, safe='')}:predict"
 
 
 def named_folders(names: Sequence[str]) -> dict[str, Path]:
-    """Finds the served models: name in the address -> folder, in the order of the names.
+    """Finds the folders of the served models, by name in the address, in the given order.
 
     Args:
-        names: Names out of `list`, or folders of SavedModels; if empty, all models of `list`.
+        names: Names from `list`, or folders of SavedModels; if empty, all models of `list`.
 
     Raises:
         ValueError: No such model, two of the same name, or none at all.
@@ -73,7 +73,7 @@ def named_folders(names: Sequence[str]) -> dict[str, Path]:
     found = [resolve(name).resolve() for name in names or list_models()]
     if not found:
         raise ValueError("names must not be empty: there are no models to serve by default")
-    # Of a version, models/NAME/1, the name is the folder's above.
+    # The name of a version folder, models/NAME/1, is its parent's.
     places = [folder.parent if folder.name.isdecimal() else folder for folder in found]
     named = {place.name: folder for place, folder in zip(places, found, strict=True)}
     if len(named) < len(found):

@@ -1,4 +1,4 @@
-"""Attention maps, and how a reader came to its answer."""
+"""Pictures of attention maps, and of a reader's answer."""
 
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -19,10 +19,10 @@ SENTINEL = "(none)"
 """Label of the column of a trained vector that stands for "nothing here"."""
 
 BEFORE = "(before)"
-"""Label of the column of all that stands before a text."""
+"""Label of the column of everything before a text."""
 
 _FONT_SIZE = 9.0  # points, of tokens
-_TOKEN_INCHES = 0.19  # what a token label needs across its direction of writing
+_TOKEN_INCHES = 0.19  # size of a token label across its writing direction
 _WIDEST_INCHES = 14.0
 _HIGHEST_INCHES = 9.0
 _LONGEST_TOKEN = 20  # characters
@@ -40,21 +40,21 @@ def alignment(
     query_name: str = "",
     key_name: str = "",
 ) -> Figure:
-    """Draws an attention map: a row a query token, a column a key token, darker is more.
+    """Draws an attention map: one row per query, one column per key token; darker is more.
 
-    Of long texts, tokens are labelled at even distances. Keys of a script that is written from
-    right to left stand from right to left.
+    In long texts, tokens are labelled at even distances. Keys in a right-to-left script run from
+    right to left.
 
     Args:
         weights: (queries, keys), without padding.
         query_tokens: The tokens that attend; bytes are read as UTF-8.
-        key_tokens: The tokens attended to, with `SENTINEL` last where the map has such a column.
+        key_tokens: The tokens attended to, with `SENTINEL` last if the map has such a column.
         title: Shown above.
-        query_name: What the rows are, written beside them.
-        key_name: What the columns are, written below them.
+        query_name: Name of the rows, written beside them.
+        key_name: Name of the columns, written below them.
 
     Returns:
-        A figure, to be shown by a notebook or written by `save_figure`.
+        A figure, for a notebook or `save_figure`.
 
     Raises:
         ValueError: No tokens on a side, weights of another shape, or weights that are not finite.
@@ -75,10 +75,10 @@ def alignment(
 
 
 def tape(weights: np.ndarray, tokens: Sequence[str | bytes], *, title: str = "") -> Figure:
-    """Draws which words before it each word of a text was read beside.
+    """Draws which earlier words each word of a text attends to.
 
     Args:
-        weights: (T, T + 1), without padding; the last column is what stands before the text.
+        weights: (T, T + 1), without padding; the last column is for everything before the text.
         tokens: The T tokens; bytes are read as UTF-8.
         title: Shown above.
 
@@ -93,16 +93,16 @@ def tape(weights: np.ndarray, tokens: Sequence[str | bytes], *, title: str = "")
 
 
 def reading(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 45) -> Figure:
-    """Draws how a reader found its answer, around the answer.
+    """Draws how a reader found its answer, in a window around the answer.
 
     Above, for each context word, the question words that it attends to; below, the probabilities of
     the answer's start and end at each iteration, the best one dotted; of a reader that answers at
     once there is nothing below. The answer is red.
 
     Args:
-        result: What a reading servable answers, as NumPy arrays or tensors.
+        result: Outputs of a reading servable, as NumPy arrays or tensors.
         row: Which question of the batch.
-        maximum_tokens: How many tokens of the context are drawn.
+        maximum_tokens: Number of context tokens to draw.
 
     Returns:
         A figure.
@@ -189,7 +189,7 @@ def _answer_tokens(picked: Mapping[str, Any], length: int) -> tuple[int, int] | 
 
 
 def _draw_iterations(axes: Axes, side: str, probabilities: np.ndarray) -> AxesImage:
-    """Draws (I, columns) probabilities, and a dot on the best column of each iteration."""
+    """Draws probabilities (I, columns) with a dot on the best column of each iteration."""
     image = axes.imshow(probabilities, cmap=_COLORS[side], vmin=0, vmax=1, aspect="auto")
     iterations = len(probabilities)
     axes.scatter(probabilities.argmax(axis=1), range(iterations), s=12, color="black")
@@ -200,7 +200,7 @@ def _draw_iterations(axes: Axes, side: str, probabilities: np.ndarray) -> AxesIm
 
 
 def _mark_answer(all_axes: Sequence[Axes], answer: tuple[int, int] | None, window: slice) -> None:
-    """Frames the answer's columns and writes its words in the colour of the frame."""
+    """Frames the answer's columns and colours its words like the frame."""
     if answer is None:
         return
     first, last = (position - window.start for position in answer)
@@ -216,12 +216,12 @@ def _mark_answer(all_axes: Sequence[Axes], answer: tuple[int, int] | None, windo
 
 
 def _inches(tokens: int, most: float) -> float:
-    """Length of an axis on which so many tokens are drawn."""
+    """Computes the length of an axis for a number of tokens."""
     return min(most, max(tokens, 6) * _TOKEN_INCHES)
 
 
 def _label_tokens(axes: Axes, side: str, tokens: Sequence[str | bytes], inches: float) -> None:
-    """Writes as many of the tokens beside an axis as have room."""
+    """Labels an axis with as many of the tokens as fit."""
     step = max(1, int(np.ceil(len(tokens) * _TOKEN_INCHES / inches - 1e-6)))
     labels = [drawable_text(token, _LONGEST_TOKEN) for token in tokens[::step]]
     set_ticks = axes.set_xticks if side == "x" else axes.set_yticks
@@ -234,7 +234,7 @@ def _label_tokens(axes: Axes, side: str, tokens: Sequence[str | bytes], inches: 
 
 
 def _color_bar(figure: Figure, image: AxesImage, width: float, height: float, label: str) -> None:
-    """Adds a scale, as thin on a large picture as on a small one; sizes in inches, of the axes."""
+    """Adds a colour bar of constant thickness; width and height are the axes', in inches."""
     thickness = 0.8 * _TOKEN_INCHES
     bar = figure.colorbar(
         image,
@@ -250,11 +250,11 @@ def _color_bar(figure: Figure, image: AxesImage, width: float, height: float, la
 
 
 def _largest(weights: np.ndarray) -> float:
-    """Upper end of the colour scale; a map of zeros is drawn as one."""
+    """Returns the upper end of the colour scale, also for a map of zeros."""
     return float(weights.max(initial=0)) or 1.0
 
 
 def _squeezed(text: str | bytes) -> str:
-    """Text without what separates tokens: spaces and invisible marks."""
+    """Removes token separators, spaces and invisible marks, from text."""
     decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     return "".join(c for c in decoded if unicodedata.category(c)[0] not in "ZC")

@@ -1,4 +1,4 @@
-"""Starts a command from the command line: a recipe, a tool, or one of the package's own."""
+"""Start of a command: a recipe, a tool, or one of the package's own."""
 
 import contextlib
 import io
@@ -27,11 +27,11 @@ def start(
 ) -> None:
     """Runs `main` with the settings of the command line.
 
-    Numbers out of the bounds of their annotations (`zoo.training.bounds`) are refused before `main`
-    begins. What a user can mend is one line on standard error: a wrong argument, with exit status
-    2, or a bad setting, a missing or broken file, a diverging loss, with exit status 1. Anything
-    else is a bug and keeps its traceback. A training that a signal stopped says in one line how to
-    go on, and exits with 128 and the number of the signal.
+    Numbers outside the bounds of their annotations (`zoo.training.bounds`) are refused before
+    `main` begins. Errors that a user can fix are one line on standard error: a wrong argument (exit
+    status 2), or a bad setting, a missing or broken file or a diverging loss (exit status 1).
+    Anything else is a bug and keeps its traceback. A training that a signal stopped prints one line
+    that says how to resume, and exits with 128 plus the signal's number.
 
     Args:
         main: takes the settings.
@@ -44,8 +44,8 @@ def start(
         chosen = _parsed(settings, description, program or _module_command(), arguments)
         check_numbers(chosen)
         main(chosen)
-    except BrokenPipeError:  # whoever reads the output has seen enough
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # else Python complains at its end
+    except BrokenPipeError:  # the reader of the output has closed the pipe
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # else Python complains at exit
         sys.exit(1)
     except StoppedBySignalError as stopped:
         sys.stderr.write(f"{stopped}\n")
@@ -77,7 +77,7 @@ def _parsed(
 
 
 def one_line(message: str) -> str:
-    """A message of the parser without its frame, the frame's title and line breaks."""
+    """Strips the frame, its title and line breaks from a message of the parser."""
     lines = [line.translate(_BOX).strip() for line in message.splitlines() if "╭" not in line]
     text = " ".join(filter(None, lines)).replace("__tyro-dummy-inner__.", "")
     return re.sub(r"\s*For full helptext, (run|see):? (.*)", r" (see \2)", text).strip()

@@ -1,4 +1,4 @@
-"""Run folders: everything one training writes, in one place, and the settings it was made with.
+"""Run folders: all files of one training, and its settings.
 
 A run folder holds `settings.json`, `train.log`, `tensorboard/`, `checkpoints/`, `result.json`,
 `vocabulary/`, `saved_model/` and `attention.png`. Reopening it with other settings is refused,
@@ -37,10 +37,10 @@ MAY_CHANGE = frozenset(
         "strategy",
     }
 )
-"""Settings that a run may be resumed with other values of, unless the caller names others.
+"""Settings that may change when a run is resumed, unless the caller names others.
 
-Those that make a difference to what is trained from there on are named when it is resumed: with
-more epochs, for instance, a learning rate that falls along a cosine follows the longer one.
+A changed setting that affects further training is reported on resume: with more epochs, for
+instance, a cosine learning rate follows the longer curve.
 """
 FORMAT = 2
 """Version of what a run folder holds. The first one had no `format.json`.
@@ -49,18 +49,18 @@ Raise it when a setting is added or changes its meaning: what older folders were
 then not known, and they cannot be gone on with.
 """
 WRITING = ".writing"
-"""The name of a checkpoint that is not complete."""
+"""Name pattern of an incomplete checkpoint."""
 WITHOUT_EFFECT = frozenset({"checkpoint_every", "data_dir", "fresh", "run_dir"})
 
 
 class RunFolder:
-    """A folder that one training writes to, created or reopened.
+    """Folder of one training, created or reopened.
 
     Attributes:
         path: the folder. The files in it have attributes of their own (`log`, `result`, ...).
-        shared_checkpoints: where to go on from: `checkpoints`, unless this is the folder of a
-            process that another one leads.
-        resumed: True if the folder held this run already.
+        shared_checkpoints: folder to resume from: `checkpoints`, or the chief's if this process is
+            not the chief.
+        resumed: True if the folder already held this run.
         logger: writes to the console and, with the time, to the end of `train.log`. DEBUG
             messages go to the file only.
     """
@@ -118,10 +118,10 @@ class RunFolder:
         self.logger = _make_logger(self.log, notes)
 
     def check_data(self, sha256: Mapping[str, str]) -> None:
-        """Keep the checksums of what the run is trained on: of other data, words have other ids.
+        """Record the checksums of the training data: with other data, words have other ids.
 
         Raises:
-            ValueError: the run was begun with other files.
+            ValueError: the run began with other files.
         """
         held = read_object(self.data) if self.resumed and self.data.exists() else dict(sha256)
         names = held.keys() | sha256.keys()
@@ -130,10 +130,10 @@ class RunFolder:
         self.manifest.write_file(self.data.name, as_json(dict(sorted(sha256.items()))))
 
     def seal(self) -> list[Path]:
-        """Record the vocabulary in the manifest, once it is complete, before the first step.
+        """Record the complete vocabulary in the manifest before the first step.
 
         Returns:
-            The files that the ids of the training depend on.
+            The files on which the ids of the training depend.
 
         Raises:
             ValueError: the run has another vocabulary.
@@ -147,9 +147,9 @@ class RunFolder:
         return [*files, *([self.data] if self.data.exists() else [])]
 
     def finish(self, result: Mapping[str, Any]) -> dict[str, Any]:
-        """Write `result.json`: the result, and what the run took of time and memory.
+        """Write `result.json`: the result, and the run's time and memory.
 
-        `total_seconds` is how long the folder was open, `peak_memory_mb` the greatest resident
+        `total_seconds` is the time that the folder was open, `peak_memory_mb` the peak resident
         memory of this process (in 10^6 bytes).
         """
         seconds = round(time.monotonic() - self._opened, 1)
@@ -160,13 +160,13 @@ class RunFolder:
         return complete
 
     def close(self) -> None:
-        """Close the log file. The folder stays usable, but nothing is logged any more."""
+        """Close the log file. The folder stays usable, but no longer logs."""
         for handler in list(self.logger.handlers):
             self.logger.removeHandler(handler)
             handler.close()
 
     def _remove_contents(self) -> None:
-        """Remove what a run writes, and nothing else. The settings go last: see `__init__`."""
+        """Remove only a run's files, the settings last: see `__init__`."""
         for folder in (self.checkpoints, self.tensorboard, self.saved_model):
             shutil.rmtree(folder, ignore_errors=True)
         pictures = (self.picture, self.heads_picture)
@@ -246,10 +246,10 @@ _CLAIMED: dict[Path, IO[str]] = {}
 
 
 def _claim(folder: Path) -> list[str]:
-    """Lock a folder for this process, until it ends, however it ends.
+    """Lock a folder for this process until it ends, in whatever way.
 
     Returns:
-        What is to be said of it, if it cannot be locked.
+        Messages to log if it cannot be locked.
 
     Raises:
         ValueError: another process has locked it.
@@ -265,7 +265,7 @@ def _claim(folder: Path) -> list[str]:
         raise ValueError(
             f"{folder} is in use: another process trains in it; wait for its end, or stop it"
         ) from error
-    except OSError as error:  # some file systems of networks have no locks
+    except OSError as error:  # some network file systems have no locks
         stream.close()
         return [f"nothing keeps another process from training here too: {error}"]
     _CLAIMED[folder] = stream
@@ -273,7 +273,7 @@ def _claim(folder: Path) -> list[str]:
 
 
 class _LogFile(logging.FileHandler):
-    """Says in one line that the log cannot be written, once, and lets the training go on."""
+    """Log file whose failure is reported once, in one line, without stopping the training."""
 
     _told = False
 

@@ -57,7 +57,7 @@ def answer(endpoint):
 
 
 def check_answers(outputs, contexts, kind=""):
-    """What holds for every answer: a piece of the context, if that has tokens, and real figures."""
+    """Checks invariants of every answer: a span of a non-empty context, and finite figures."""
     for row, context in enumerate(contexts):
         start, end = outputs["start"][row], outputs["end"][row]
         assert 0 <= start <= end <= len(context), (kind, row)

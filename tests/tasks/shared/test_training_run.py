@@ -16,7 +16,7 @@ PATH_OF_A_SETTING = (
     "zoo/tasks/shared/training_run.py",
     "zoo/training/settings.py",
 )
-"""What is on the stack when the optimizer is made; docs/architecture.md names them."""
+"""Files on the stack when the optimizer is made; docs/architecture.md names them."""
 SMALL = {"data": "sample", "embedding_dim": 4, "hidden_dim": 4, "strategy": "none"}
 
 

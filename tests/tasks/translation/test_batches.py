@@ -52,7 +52,7 @@ def test_the_seed_orders_both_kinds_of_batches(examples):
 
 
 def test_a_recipe_takes_pairs_or_tokens(tmp_path, monkeypatch):
-    """What the loop would be given; a budget below the longest pair is refused."""
+    """The loop gets these batches; a budget below the longest pair is refused."""
     given = []
 
     def end(settings, model, batches, *_, **__):
