@@ -15,10 +15,6 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_text  # noqa: F401  # registers the tokenizers' operations
 
-# With one of the loaders TensorFlow optimises the graph: that takes longer than all else here.
-AS_IT_IS = tf.compat.v1.ConfigProto()
-AS_IT_IS.graph_options.rewrite_options.disable_meta_optimizer = True
-
 
 @functools.cache
 def load_now(folder):
@@ -29,7 +25,7 @@ def load_now(folder):
 def load_v1(folder):
     graph = tf.Graph()
     with graph.as_default():
-        session = tf.compat.v1.Session(config=AS_IT_IS)
+        session = tf.compat.v1.Session()
         return session, tf.compat.v1.saved_model.loader.load(session, ["serve"], folder)
 
 
