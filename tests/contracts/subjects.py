@@ -43,6 +43,8 @@ def reference_of(entry: ModelEntry) -> ModuleType:
 
 def put_garbage_into_padding(model: BaseModel) -> None:
     """Gives the padding id huge vectors, so that a model that looks at padding shows it."""
+    if not any(kind.padded for kind in model.input_kinds().values()):
+        return
     tables = padding_tables(model)
     shared = [w for w in model.weights if "shared_embedding" in w.path]
     assert tables or shared, "no embedding table found"

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zoo.models.core.axes import Axes
 from zoo.serving.padding import pick_rows
 
 _PATIENCE = 0.1
@@ -48,13 +49,19 @@ class Batcher:
     """
 
     def __init__(
-        self, ask: Callable[[Arrays, str], Answer], *, maximum_rows: int = 64, workers: int = 2
+        self,
+        ask: Callable[[Arrays, str], Answer],
+        *,
+        axes: Mapping[str, Axes] | None = None,
+        maximum_rows: int = 64,
+        workers: int = 2,
     ) -> None:
         """Starts the threads.
 
         Args:
             ask: Answers inputs and the name of a signature; axis 0 of every output is the batch.
                 Called by several threads at a time, unless there is but one worker.
+            axes: Of the outputs, as `zoo.serving.padding.pick_rows` takes them.
             maximum_rows: Of a batch; a request that has more by itself is asked alone.
             workers: Batches that are answered at the same time.
 
@@ -65,6 +72,7 @@ class Batcher:
             if value < 1:
                 raise ValueError(f"{name} must be at least 1, got {value}")
         self._ask = ask
+        self._axes = axes
         self._maximum_rows = maximum_rows
         self._queue: deque[_Waiting] = deque()
         self._changed = threading.Condition()
@@ -186,7 +194,7 @@ class Batcher:
         }
         try:
             outputs = self._ask({**inputs, **first.scalars}, first.signature)
-            answers = [outputs] if len(batch) == 1 else _split(outputs, batch)
+            answers = [outputs] if len(batch) == 1 else _split(outputs, batch, self._axes)
         except Exception as error:  # noqa: BLE001  # whatever it is, a client waits for it
             if len(batch) == 1:
                 self._leave(batch)
@@ -211,11 +219,11 @@ def _rows(requests: Iterable[_Waiting]) -> int:
     return sum(one.rows for one in requests)
 
 
-def _split(outputs: Answer, batch: list[_Waiting]) -> list[Answer]:
+def _split(outputs: Answer, batch: list[_Waiting], axes: Mapping[str, Axes] | None) -> list[Answer]:
     """Each request's rows."""
     answers, begin = [], 0
     for one in batch:
-        answers.append(pick_rows(outputs, slice(begin, begin + one.rows)))
+        answers.append(pick_rows(outputs, slice(begin, begin + one.rows), axes))
         begin += one.rows
     if any(len(value) != begin for value in outputs.values()):
         raise ValueError(f"expected outputs of {begin} rows")

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from zoo.models.core.axes import Axes, from_json
+from zoo.serving.cards import CARD_FILE, read_card
 from zoo.serving.load import load_servable, resolve
 
 DEFAULT_SIGNATURE = "serving_default"
@@ -45,6 +47,7 @@ class Servable:
     Attributes:
         folder: where it was loaded from.
         signatures: name -> what it takes and gives.
+        axes: output -> the meaning of its last axes; None: the card, if any, does not say.
     """
 
     def __init__(self, name_or_path: str | Path) -> None:
@@ -58,6 +61,7 @@ class Servable:
         """
         self.folder = resolve(name_or_path)
         self._loaded = load_servable(self.folder)
+        self.axes = _axes(self.folder)
         self.signatures = {
             name: Signature(
                 _infos(function.structured_input_signature[1]), _infos(function.structured_outputs)
@@ -95,6 +99,12 @@ class Servable:
             reason = _reason(getattr(error, "message", str(error)))
             raise ValueError(f"{signature}: {reason}") from error
         return {name: value.numpy() for name, value in sorted(outputs.items())}
+
+
+def _axes(folder: Path) -> dict[str, Axes] | None:
+    """The meaning of the outputs' axes, from the card of a model that has one."""
+    axes = read_card(folder).axes if (folder / CARD_FILE).is_file() else None
+    return None if axes is None else from_json(axes)
 
 
 @contextmanager

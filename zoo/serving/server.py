@@ -72,7 +72,7 @@ class ModelServer:
             name: In the address.
             servable: What answers.
         """
-        batcher = Batcher(servable.ask, maximum_rows=self.limits.maximum_rows)
+        batcher = Batcher(servable.ask, axes=servable.axes, maximum_rows=self.limits.maximum_rows)
         self._models[name] = _Served(servable, batcher)
 
     def routes(self) -> list[Route]:

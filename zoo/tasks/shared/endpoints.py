@@ -5,6 +5,21 @@ from typing import Any
 
 import tensorflow as tf
 
+from zoo.models.core.axes import Axes, Tokens
+from zoo.models.core.base import BaseModel
+
+
+def map_axes(model: BaseModel) -> dict[str, Axes]:
+    """The axes of ``attention_<name>``, for each map that a model declares."""
+    return {
+        f"attention_{name}": (axes.queries, axes.keys) for name, axes in model.ATTENTION.items()
+    }
+
+
+def token_axes(*texts: str) -> dict[str, Axes]:
+    """The axes of ``<text>_tokens``, for texts that are read."""
+    return {f"{text}_tokens": (Tokens(text),) for text in texts}
+
 
 def same_batch(**inputs: tf.Tensor) -> list[tf.Tensor]:
     """Checks the batch sizes of named inputs before anything else could stumble over them.
