@@ -54,7 +54,7 @@ class _Kind:
 class Tokens(_Kind):
     """Ids of the tokens of a text, int32 (B, T); id 0 is padding, on the right."""
 
-    padded: bool = True  # type: ignore[assignment]
+    padded: bool = True
     """Whether texts differ in length."""
     dtype: ClassVar[str] = "int32"
 
@@ -75,7 +75,7 @@ class Image(_Kind):
     @property
     def shape(self) -> Shape:
         """One image: (H, W, channels)."""
-        return (*(self.size or (None, None)), self.channels)  # type: ignore[return-value]
+        return (*(self.size or (None, None)), self.channels)
 
 
 @dataclass(frozen=True)
