@@ -1,4 +1,4 @@
-"""Measures how fast models train and answer.
+"""Benchmarks of training, search and serving.
 
     python -m recipes.benchmark training --hidden-dim 100 --pool-size 4
     python -m recipes.benchmark serving saved_models/squad_dcn
@@ -8,15 +8,15 @@
     python -m recipes.benchmark lstmn --threads 1
     python -m recipes.benchmark load
 
-Training: batches cut from length-sorted pools, as the recipes do, of generated ids whose lengths
-follow SQuAD's contexts (log-normal, median 122 words, cut at 400). Serving: a question on a
-context of 300 words, alone and in a batch; the median is printed. Translation: training, decoding
-and memory of every translation model. Attention: a decoding step of global and of local attention
-by the length of the source. Complexity: time and memory of self-attention, restricted
-self-attention, a recurrent and a convolutional layer by length, and a picture of them
-(docs/complexity.md). LSTMN: training by length and window, and whole steps of the language model
-beside those of a plain LSTM (docs/lstmn.md). Load: a server that 64 clients ask for a minute,
-every answer compared with that of a direct call (docs/serving.md). Close other programs first.
+Training: batches from length-sorted pools, as in the recipes, of generated ids whose lengths follow
+SQuAD's contexts (log-normal, median 122 words, cut at 400). Serving: a question on a context of 300
+words, alone and in a batch; the median is printed. Translation: training, decoding and memory of
+every translation model. Attention: a decoding step of global and of local attention by source
+length. Complexity: time and memory of self-attention, restricted self-attention, a recurrent and a
+convolutional layer by length, with a picture (docs/complexity.md). LSTMN: training by length and
+window, and whole steps of the language model against those of a plain LSTM (docs/lstmn.md). Load: a
+server under requests from 64 clients for a minute, with every answer compared with that of a direct
+call (docs/serving.md). Close other programs first.
 """
 
 import statistics
@@ -54,16 +54,16 @@ class Training:
     embedding_dim: Count = 100
     """Size of the frozen word vectors."""
     batch_size: Count = 32
-    """Examples a step."""
+    """Examples per step."""
     steps: Count = 60
-    """Steps measured, after ten to warm up."""
+    """Steps measured after ten to warm up."""
     dropout: Rate = 0.2
     """Rate of dropout."""
 
 
 @dataclass(frozen=True)
 class Serving:
-    """Milliseconds a call of an exported reader."""
+    """Milliseconds per call of an exported reader."""
 
     folder: tyro.conf.Positional[Path]
     """The SavedModel."""
@@ -72,7 +72,7 @@ class Serving:
     batch_size: Count = 32
     """Questions of the larger batch."""
     calls: Count = 30
-    """Calls measured, after five to warm up."""
+    """Calls measured after five to warm up."""
 
 
 Command = (
@@ -116,7 +116,7 @@ def main(
 
 
 def print_table(table: dict[str, dict[str, float]]) -> None:
-    """Prints figures, row -> column -> value."""
+    """Prints figures by row and column."""
     import pandas as pd
 
     print(pd.DataFrame(table).T.to_string(float_format=lambda value: f"{value:.4g}"))
@@ -159,7 +159,7 @@ def training(command: Training) -> dict[str, float]:
 
 
 def generated_batches(command: Training) -> "BucketedBatches":
-    """Examples of random words, with lengths like SQuAD's."""
+    """Generates examples of random words, with lengths like SQuAD's."""
     import numpy as np
     import tensorflow as tf
 
@@ -182,7 +182,7 @@ def generated_batches(command: Training) -> "BucketedBatches":
 
 
 def make_model(command: Training) -> "BaseModel":
-    """The compiled model, its frozen word vectors in half precision."""
+    """Makes the compiled model, with frozen word vectors in half precision."""
     from zoo.models.dcn.dcn import DynamicCoattentionNetwork
     from zoo.models.dcn.dcn_plus import DynamicCoattentionNetworkPlus
     from zoo.training.optimizers import OnePassAdam
@@ -202,7 +202,7 @@ def make_model(command: Training) -> "BaseModel":
 
 
 def training_function(model: "BaseModel") -> Callable[[Any], Any]:
-    """The compiled function that ``fit`` calls: an iterator of batches in, logs out."""
+    """Returns the compiled function that ``fit`` calls: an iterator of batches in, logs out."""
     model.make_train_function()
     return model.train_function
 

@@ -1,27 +1,27 @@
 """Attention-over-Attention Reader (Cui et al. 2016) on cloze questions of books.
 
-    python -m recipes.cloze_aoa                          # real questions if they lie here
+    python -m recipes.cloze_aoa                          # real questions if present
     python -m recipes.cloze_aoa --data sample            # generated, needs no data
     python -m recipes.cloze_aoa --data cbt --kind cn     # Children's Book Test, common nouns
     python -m recipes.cloze_aoa --attention sum          # the attention-sum reader (Kadlec 2016)
 
-Questions on books of one's own: ``python -m zoo.data.cloze --help``. The same command, started
-again after an interruption, goes on where it was. The run folder holds settings, log, TensorBoard
-events, checkpoints, ``result.json``, the SavedModel and ``attention.png``. The sample is learned to
-95 % at least.
+For questions on your own books see ``python -m zoo.data.cloze --help``. The same command resumes an
+interrupted run. The run folder holds settings, log, TensorBoard events, checkpoints,
+``result.json``, the SavedModel and ``attention.png``. The accuracy on the sample is at least 95 %.
 """
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.cloze.recipe import ClozeSettings, run_cloze
+from zoo.tasks.cloze.recipe import ClozeSettings, ClozeTask
+from zoo.tasks.shared.training_run import run
 from zoo.training.bounds import Count, NotNegative, Rate
 from zoo.training.command import start
 
 
 @dataclass(frozen=True)
 class Settings(ClozeSettings):
-    """Settings of the run. Those given as None depend on the data; the run folder records them."""
+    """Settings of the run. Those that are None depend on the data; the run folder records them."""
 
     attention: Literal["over", "sum"] = "over"
     """Attention over attention, or the attention-sum reader."""
@@ -37,14 +37,14 @@ class Settings(ClozeSettings):
     """Weight of the word vectors' sum of squares in the loss."""
 
 
-# Of some ten thousand questions Adam would follow the penalty on words that are rare, not the loss.
+# With some ten thousand questions, Adam would follow the penalty instead of the loss on rare words.
 REAL = {"embedding_dim": 128, "hidden_dim": 128, "dropout": 0.3, "embedding_l2": 0.0}
 DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {"embedding_dim": 48, "hidden_dim": 48, "dropout": 0.0, "embedding_l2": 0.0},
     "cloze": REAL,
     "cbt": REAL,
 }
-"""Defaults by data set, of settings that are None."""
+"""Defaults for settings that are None, by data set."""
 
 
 def make_model(settings: Settings, vocabulary_size: int) -> Any:
@@ -63,9 +63,9 @@ def make_model(settings: Settings, vocabulary_size: int) -> Any:
 
 
 def main(settings: Settings) -> dict[str, Any]:
-    """Runs the recipe and returns what ``result.json`` holds."""
+    """Runs the recipe and returns the content of ``result.json``."""
     recipe = "cloze_aoa" if settings.attention == "over" else "cloze_attention_sum"
-    return run_cloze(settings, recipe, make_model, DEFAULTS)
+    return run(settings, ClozeTask(recipe, make_model, DEFAULTS))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Re-ranks the best candidates of a trained cloze reader with language models (Cui et al. 2016).
+"""Re-ranking of a trained cloze reader's best candidates by language models (Cui et al. 2016).
 
     python -m recipes.cloze_reranking --run-dir runs/cloze_aoa_ne_cloze
 
 takes the reader and the data of a run of ``recipes.cloze_aoa``, trains a global n-gram model and a
-class model on the training documents, tunes the weights on the validation part, prints what each
-feature adds, and writes it to ``reranking.json`` in the run folder.
+class model on the training documents, tunes the weights on the validation part, prints the gain of
+each feature, and writes it to ``reranking.json`` in the run folder.
 """
 
 import dataclasses
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Settings:
-    """Which reader, and how it is helped."""
+    """Settings of the re-ranking."""
 
     run_dir: Path
     """Folder of a finished run of recipes.cloze_aoa."""
     data_dir: Path | None = None
     """Folder of the data sets; by default $ZOO_DATA, then the Keras cache."""
     n_best: Count = 5
-    """Candidates of a question that are re-ranked."""
+    """Candidates per question to re-rank."""
     order: Count = 8
     """Longest n-gram of the language models."""
     classes: Count = 1000
     """Word classes."""
     iterations: Count = 5
-    """Passes over all words that make them."""
+    """Passes over all words to make the classes."""
 
 
 def main(settings: Settings) -> list[dict[str, Any]]:
@@ -84,12 +84,12 @@ def main(settings: Settings) -> list[dict[str, Any]]:
 
 
 def _reader(folder: Path, training: "pd.DataFrame") -> tuple[Any, Any]:
-    """The exported reader, which reads as often as it was exported to, and its vocabulary."""
+    """Loads the exported reader, with its number of readings, and its vocabulary."""
     from zoo.serving.load import load, load_card, load_vocabulary
     from zoo.tasks.cloze.readings import readings_for
 
     model, vocabulary = load(folder), load_vocabulary(folder)
-    count = load_card(folder).tokenizer.get("readings", 1)  # older ones read once
+    count = load_card(folder).tokenizer.get("readings", 1)  # older exports read once
     return readings_for(model, vocabulary, training, count) or model, vocabulary
 
 

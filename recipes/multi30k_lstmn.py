@@ -1,36 +1,37 @@
 """LSTMN as encoder and decoder (Cheng et al. 2016) on Multi30k.
 
-    python -m recipes.multi30k_lstmn                       # Multi30k if it lies here, else a sample
+    python -m recipes.multi30k_lstmn                       # Multi30k if present, else a sample
     python -m recipes.multi30k_lstmn --data sample         # generated, needs no data
     python -m recipes.multi30k_lstmn --data multi30k --fusion shallow
 
-The same command, started again after an interruption, goes on where it was. The run folder holds
-settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
-``attention.png``. What it reaches, and in what time: ``docs/translation.md``.
+The same command resumes an interrupted run. The run folder holds settings, log, TensorBoard events,
+checkpoints, ``result.json``, the SavedModel and ``attention.png``. Results and times:
+``docs/translation.md``.
 """
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.translation.recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
+from zoo.tasks.shared.training_run import run
+from zoo.tasks.translation.recipe import RECURRENT_SIZES, RecurrentSettings, TranslationTask
 from zoo.training.bounds import Count
 from zoo.training.command import start
 
 
 @dataclass(frozen=True)
 class Settings(RecurrentSettings):
-    """Settings of the run. Those given as None depend on the data; the run folder records them."""
+    """Settings of the run. Those that are None depend on the data; the run folder records them."""
 
     fusion: Literal["deep", "shallow"] = "deep"
-    """Attention to the source inside of the decoder's cell, or outside."""
+    """Attention to the source inside the decoder's cell, or outside."""
     window: Count | None = None
-    """How many of its own last words a step reads; None: all."""
+    """Number of its own last words that a step reads; None: all."""
     include_initial: bool = True
-    """Whether the state before the first word can be read as well."""
+    """Whether the state before the first word can also be read."""
 
 
 DEFAULTS: dict[str, dict[str, Any]] = RECURRENT_SIZES
-"""Defaults by data set, of settings that are None."""
+"""Defaults for settings that are None, by data set."""
 
 
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
@@ -53,7 +54,7 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    return run_translation(settings, "multi30k_lstmn", make_model, DEFAULTS)
+    return run(settings, TranslationTask("multi30k_lstmn", make_model, DEFAULTS))
 
 
 if __name__ == "__main__":

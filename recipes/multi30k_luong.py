@@ -1,25 +1,26 @@
 """Global and local attention (Luong et al. 2015) on Multi30k.
 
-    python -m recipes.multi30k_luong                       # Multi30k if it lies here, else a sample
+    python -m recipes.multi30k_luong                       # Multi30k if present, else a sample
     python -m recipes.multi30k_luong --data sample         # generated, needs no data
     python -m recipes.multi30k_luong --data multi30k --mechanism local_p --score general
 
-The same command, started again after an interruption, goes on where it was. The run folder holds
-settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
-``attention.png``. What it reaches, and in what time: ``docs/translation.md``.
+The same command resumes an interrupted run. The run folder holds settings, log, TensorBoard events,
+checkpoints, ``result.json``, the SavedModel and ``attention.png``. Results and times:
+``docs/translation.md``.
 """
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.translation.recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
+from zoo.tasks.shared.training_run import run
+from zoo.tasks.translation.recipe import RECURRENT_SIZES, RecurrentSettings, TranslationTask
 from zoo.training.bounds import Count, Positive
 from zoo.training.command import start
 
 
 @dataclass(frozen=True)
 class Settings(RecurrentSettings):
-    """Settings of the run. Those given as None depend on the data; the run folder records them."""
+    """Settings of the run. Those that are None depend on the data; the run folder records them."""
 
     score: Literal["dot", "general", "concat", "concat_identity", "location"] = "dot"
     """The score function."""
@@ -38,14 +39,14 @@ class Settings(RecurrentSettings):
     depth: Count = 1
     """Layers of encoder and decoder."""
     initial_range: Positive | None = None
-    """Weights begin between minus and plus this number."""
+    """Weights start uniform in plus or minus this number."""
 
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": RECURRENT_SIZES["sample"] | {"initial_range": 0.2},
     "multi30k": RECURRENT_SIZES["multi30k"] | {"initial_range": 0.1, "learning_rate": 3e-3},
 }
-"""Defaults by data set. Small layers do not learn from the paper's 0.1."""
+"""Defaults by data set. Small layers do not learn from the paper's range of 0.1."""
 
 
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
@@ -76,7 +77,7 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    return run_translation(settings, "multi30k_luong", make_model, DEFAULTS)
+    return run(settings, TranslationTask("multi30k_luong", make_model, DEFAULTS))
 
 
 if __name__ == "__main__":

@@ -1,28 +1,29 @@
 """RNNsearch (Bahdanau et al. 2014) on Multi30k.
 
-    python -m recipes.multi30k_rnnsearch                   # Multi30k if it lies here, else a sample
+    python -m recipes.multi30k_rnnsearch                   # Multi30k if present, else a sample
     python -m recipes.multi30k_rnnsearch --data sample     # generated, needs no data
     python -m recipes.multi30k_rnnsearch --data multi30k --source en --target de
 
-The same command, started again after an interruption, goes on where it was. The run folder holds
-settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
-``attention.png``. What it reaches, and in what time: ``docs/translation.md``.
+The same command resumes an interrupted run. The run folder holds settings, log, TensorBoard events,
+checkpoints, ``result.json``, the SavedModel and ``attention.png``. Results and times:
+``docs/translation.md``.
 """
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.translation.recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
+from zoo.tasks.shared.training_run import run
+from zoo.tasks.translation.recipe import RECURRENT_SIZES, RecurrentSettings, TranslationTask
 from zoo.training.bounds import Count
 from zoo.training.command import start
 
 
 @dataclass(frozen=True)
 class Settings(RecurrentSettings):
-    """Settings of the run. Those given as None depend on the data; the run folder records them."""
+    """Settings of the run. Those that are None depend on the data; the run folder records them."""
 
     readout: Literal["appendix", "eq4", "groundhog"] = "appendix"
-    """Which state a word is read out of."""
+    """State from which a word is predicted."""
     alignment_dim: Count | None = None
     """Units of the alignment model."""
     maxout_dim: Count | None = None
@@ -33,7 +34,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {**RECURRENT_SIZES["sample"], "alignment_dim": 64, "maxout_dim": 64, "epochs": 8},
     "multi30k": RECURRENT_SIZES["multi30k"] | {"alignment_dim": 256, "maxout_dim": 256},
 }
-"""Defaults by data set, of settings that are None."""
+"""Defaults for settings that are None, by data set."""
 
 
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
@@ -56,7 +57,7 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    return run_translation(settings, "multi30k_rnnsearch", make_model, DEFAULTS)
+    return run(settings, TranslationTask("multi30k_rnnsearch", make_model, DEFAULTS))
 
 
 if __name__ == "__main__":

@@ -1,26 +1,26 @@
-"""Translation without attention on Multi30k: what attention is measured against.
+"""Translation without attention on Multi30k, the baselines of attention.
 
     python -m recipes.multi30k_seq2seq                          # Sutskever et al. 2014
     python -m recipes.multi30k_seq2seq --model rnnencdec        # RNNsearch without the search
     python -m recipes.multi30k_seq2seq --model cho              # Cho et al. 2014
     python -m recipes.multi30k_seq2seq --data sample            # generated, needs no data
 
-The same command, started again after an interruption, goes on where it was. The run folder holds
-settings, log, TensorBoard events, checkpoints, ``result.json`` and the SavedModel. What it reaches,
-and in what time: ``docs/translation.md``.
+The same command resumes an interrupted run. The run folder holds settings, log, TensorBoard events,
+checkpoints, ``result.json`` and the SavedModel. Results and times: ``docs/translation.md``.
 """
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.translation.recipe import RECURRENT_SIZES, RecurrentSettings, run_translation
+from zoo.tasks.shared.training_run import run
+from zoo.tasks.translation.recipe import RECURRENT_SIZES, RecurrentSettings, TranslationTask
 from zoo.training.bounds import Count, Positive
 from zoo.training.command import start
 
 
 @dataclass(frozen=True)
 class Settings(RecurrentSettings):
-    """Settings of the run. Those given as None depend on the data; the run folder records them."""
+    """Settings of the run. Those that are None depend on the data; the run folder records them."""
 
     model: Literal["sutskever", "rnnencdec", "cho"] = "sutskever"
     """The architecture."""
@@ -29,7 +29,7 @@ class Settings(RecurrentSettings):
     depth: Count = 1
     """Layers of Sutskever's encoder and decoder."""
     initial_range: Positive | None = None
-    """Sutskever's weights begin between minus and plus this number."""
+    """Sutskever's weights start uniform in plus or minus this number."""
     maxout_dim: Count | None = None
     """Maxout units of the readout of the other two."""
 
@@ -38,7 +38,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": RECURRENT_SIZES["sample"] | {"maxout_dim": 64, "initial_range": 0.25},
     "multi30k": RECURRENT_SIZES["multi30k"] | {"maxout_dim": 256, "initial_range": 0.08},
 }
-"""Defaults by data set. Small layers do not learn from the paper's 0.08."""
+"""Defaults by data set. Small layers do not learn from the paper's range of 0.08."""
 
 
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
@@ -70,7 +70,7 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    return run_translation(settings, f"multi30k_{settings.model}", make_model, DEFAULTS)
+    return run(settings, TranslationTask(f"multi30k_{settings.model}", make_model, DEFAULTS))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """The Transformer (Vaswani et al. 2017) on Multi30k.
 
-    python -m recipes.multi30k_transformer                   # Multi30k if it lies here, or a sample
+    python -m recipes.multi30k_transformer                   # Multi30k if present, or a sample
     python -m recipes.multi30k_transformer --data sample     # generated, needs no data
     python -m recipes.multi30k_transformer --data multi30k --norm pre --positions learned
 
-The same command, started again after an interruption, goes on where it was. The run folder holds
-settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel, ``attention.png``
-and ``attention_heads.png``. What it reaches, and in what time: ``docs/translation.md``.
+The same command resumes an interrupted run. The run folder holds settings, log, TensorBoard events,
+checkpoints, ``result.json``, the SavedModel, ``attention.png`` and ``attention_heads.png``. Results
+and times: ``docs/translation.md``.
 
 Schedule, Adam's constants, label smoothing, the absence of clipping and the average of the last
 weights are the paper's; sizes, dropout and learning rate are for a small data set.
@@ -15,14 +15,15 @@ weights are the paper's; sizes, dropout and learning rate are for a small data s
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.translation.recipe import TranslationSettings, run_translation
+from zoo.tasks.shared.training_run import run
+from zoo.tasks.translation.recipe import TranslationSettings, TranslationTask
 from zoo.training.bounds import Count, Positive, Rate
 from zoo.training.command import start
 
 
 @dataclass(frozen=True)
 class Settings(TranslationSettings):
-    """Settings of the run. Those given as None depend on the data; the run folder records them."""
+    """Settings of the run. Those that are None depend on the data; the run folder records them."""
 
     model_dim: Count | None = None
     """Size of every vector between the layers."""
@@ -37,26 +38,26 @@ class Settings(TranslationSettings):
     depth: Count | None = None
     """Layers of the encoder, and of the decoder."""
     norm: Literal["post", "pre"] = "post"
-    """Whether LayerNorm stands after the residual sum, as in the paper, or before the sublayer."""
+    """Position of LayerNorm: after the residual sum, as in the paper, or before the sublayer."""
     positions: Literal["sinusoidal", "learned"] = "sinusoidal"
-    """Vectors that say where a word stands."""
+    """Encodings of word positions."""
     shared_embeddings: bool | None = None
-    """Whether one table serves both languages and the softmax; None: of a joint vocabulary."""
+    """Whether one table serves both languages and the softmax; None: with a joint vocabulary."""
     attention_dropout: Rate = 0.0
     """Rate of dropout on the weights of attention."""
     activation_dropout: Rate = 0.0
     """Rate of dropout inside the feed-forward networks."""
     smoothing_over: Literal["others", "all"] = "others"
-    """Which words share what label smoothing takes from the right one."""
+    """Words that share the label-smoothing mass."""
     schedule: Literal["cosine", "inverse_square_root"] = "inverse_square_root"
-    """How the learning rate falls after the warm-up: along a cosine to a twentieth in the last
-    step, or, as in the paper, with the inverse square root of the step."""
+    """Decay of the learning rate after the warm-up: along a cosine to a twentieth at the last
+    step or, as in the paper, with the inverse square root of the step."""
     beta_2: Rate = 0.98
     """Decay of Adam's mean of squared gradients."""
     epsilon: Positive = 1e-9
     """Adam's epsilon, added to the root of that mean."""
     clip_norm: Positive | None = None
-    """Largest norm of the whole gradient; None: any."""
+    """Maximum norm of the whole gradient; None: no clipping."""
 
 
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -81,7 +82,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "average_last": 10,
     },
 }
-"""Defaults by data set, of settings that are None."""
+"""Defaults for settings that are None, by data set."""
 
 
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
@@ -122,7 +123,7 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    return run_translation(settings, "multi30k_transformer", make_model, DEFAULTS)
+    return run(settings, TranslationTask("multi30k_transformer", make_model, DEFAULTS))
 
 
 if __name__ == "__main__":

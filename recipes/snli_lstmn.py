@@ -1,32 +1,37 @@
 """LSTMN for natural language inference (Cheng et al. 2016) on SNLI.
 
-    python -m recipes.snli_lstmn                           # SNLI if it lies here, else the sample
+    python -m recipes.snli_lstmn                           # SNLI if present, else the sample
     python -m recipes.snli_lstmn --data sample             # generated, needs no data
     python -m recipes.snli_lstmn --data snli --vectors glove.840B.300d.txt
     python -m recipes.snli_lstmn --data snli --fusion shallow
 
-The same command, started again after an interruption, goes on where it was. The run folder holds
-settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
-``attention.png``.
+The same command resumes an interrupted run. The run folder holds settings, log, TensorBoard events,
+checkpoints, ``result.json``, the SavedModel and ``attention.png``.
 """
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.classification.recipe import ClassificationSettings, run_classification
+from zoo.tasks.classification.recipe import ClassificationSettings, ClassificationTask
+from zoo.tasks.shared.training_run import run
+from zoo.training.bounds import Count
 from zoo.training.command import start
 
 
 @dataclass(frozen=True)
 class Settings(ClassificationSettings):
-    """Settings of the run. Those given as None depend on the data; the run folder records them."""
+    """Settings of the run. Those that are None depend on the data; the run folder records them."""
 
     data: Literal["auto", "sample", "snli"] = "auto"
-    """auto: SNLI where it lies, else the generated sample."""
+    """auto: SNLI if present, else the generated sample."""
     fusion: Literal["deep", "shallow", "none"] = "deep"
-    """Attention to the premise inside of the hypothesis' cell, outside of it, or none."""
+    """Attention to the premise inside the hypothesis' cell, outside it, or none."""
     share_cells: bool = True
     """Whether premise and hypothesis are read with the same weights."""
+    window: Count | None = None
+    """How many of the last slots a step reads; 1 is an LSTM; None: all."""
+    include_initial: bool = True
+    """Whether the state before the first word can be read as well."""
 
 
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -51,7 +56,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "learning_rate": 1e-3,
     },
 }
-"""Defaults by data set, of settings that are None."""
+"""Defaults for settings that are None, by data set."""
 
 
 def load(settings: Settings, logger: Any) -> Any:
@@ -79,7 +84,7 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    return run_classification(settings, "snli_lstmn", load, make_model, DEFAULTS)
+    return run(settings, ClassificationTask("snli_lstmn", make_model, DEFAULTS, load))
 
 
 if __name__ == "__main__":

@@ -1,27 +1,27 @@
 """Dynamic Coattention Network (Xiong et al. 2016), or DCN+ (2017), on SQuAD 1.1.
 
-    python -m recipes.squad_dcn                       # SQuAD if it lies here, else the sample
+    python -m recipes.squad_dcn                       # SQuAD if present, else the sample
     python -m recipes.squad_dcn --data sample         # generated, needs no data
     python -m recipes.word_vectors --output vectors.txt
     python -m recipes.squad_dcn --data squad --vectors vectors.txt
 
-GloVe's files serve as ``--vectors`` too. The same command, started again after an interruption,
-goes on where it was. The run folder holds settings, log, TensorBoard events, checkpoints,
-``result.json``, the SavedModel and ``attention.png``. What it reaches, and in what time:
-``docs/squad.md``.
+GloVe's files serve as ``--vectors`` too. The same command resumes an interrupted run. The run
+folder holds settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
+``attention.png``. Results and times: ``docs/squad.md``.
 """
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.reading.recipe import ReadingSettings, run_reading
+from zoo.tasks.reading.recipe import ReadingSettings, ReadingTask
+from zoo.tasks.shared.training_run import run
 from zoo.training.bounds import Count, Rate
 from zoo.training.command import start
 
 
 @dataclass(frozen=True)
 class Settings(ReadingSettings):
-    """Settings of the run. Those given as None depend on the data; the run folder records them."""
+    """Settings of the run. Those that are None depend on the data; the run folder records them."""
 
     model: Literal["dcn", "dcn_plus"] = "dcn"
     """The architecture."""
@@ -32,7 +32,7 @@ class Settings(ReadingSettings):
     iterations: Count = 4
     """Estimates of the pointing decoder."""
     end_uses: Literal["previous", "current"] = "previous"
-    """Which start the end scorer reads."""
+    """Start estimate that the end scorer reads."""
     loss_over: Literal["all", "halt"] = "all"
     """Iterations that count in the loss."""
     question_initializer: Literal["glorot_uniform", "identity"] | None = None
@@ -45,7 +45,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {"hidden_dim": 64, "question_initializer": "identity", "dropout": 0.0},
     "squad": {"hidden_dim": 100, "question_initializer": "identity", "dropout": 0.2},
 }
-"""Defaults by data set, of settings that are None."""
+"""Defaults for settings that are None, by data set."""
 
 
 def make_model(settings: Settings, embeddings: dict[str, Any]) -> Any:
@@ -68,7 +68,7 @@ def make_model(settings: Settings, embeddings: dict[str, Any]) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    return run_reading(settings, f"squad_{settings.model}", make_model, DEFAULTS)
+    return run(settings, ReadingTask(f"squad_{settings.model}", make_model, DEFAULTS))
 
 
 if __name__ == "__main__":

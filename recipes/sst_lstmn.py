@@ -5,35 +5,39 @@
     python -m recipes.sst_lstmn --data sst --classes 2 --phrases
     python -m recipes.sst_lstmn --data sst --vectors vectors.txt
 
-The same command, started again after an interruption, goes on where it was. The run folder holds
-settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
-``attention.png``.
+The same command resumes an interrupted run. The run folder holds settings, log, TensorBoard events,
+checkpoints, ``result.json``, the SavedModel and ``attention.png``.
 """
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zoo.tasks.classification.recipe import ClassificationSettings, run_classification
+from zoo.tasks.classification.recipe import ClassificationSettings, ClassificationTask
+from zoo.tasks.shared.training_run import run
 from zoo.training.bounds import Count, NotNegative
 from zoo.training.command import start
 
 
 @dataclass(frozen=True)
 class Settings(ClassificationSettings):
-    """Settings of the run. Those given as None depend on the data; the run folder records them."""
+    """Settings of the run. Those that are None depend on the data; the run folder records them."""
 
     data: Literal["auto", "sample", "sst"] = "auto"
-    """auto: the treebank where it lies, else the generated sample."""
+    """auto: the treebank if present, else the generated sample."""
     classes: Literal[5, 2] = 5
-    """Five classes, or negative and positive without what is neutral."""
+    """Five classes, or negative and positive without neutral examples."""
     phrases: bool = False
     """Whether every phrase of the training trees is an example; the test is on sentences."""
     depth: Count = 1
     """Number of layers."""
     skip_connections: bool = False
-    """Whether upper layers read the words too."""
+    """Whether upper layers also read the words."""
     l2: NotNegative | None = None
     """Weight of the sum of squares of all matrices but the table of words in the loss."""
+    window: Count | None = None
+    """How many of the last slots a step reads; 1 is an LSTM; None: all."""
+    include_initial: bool = True
+    """Whether the state before the first word can be read as well."""
 
 
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -60,8 +64,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "learning_rate": 2e-3,
     },
 }
-"""Defaults by data set. The paper's batch is 5; the rest of sst is the paper's,
-but for the dropout on words, which stands for its vectors where none are given."""
+"""Defaults by data set. Those of sst are the paper's, except the batch, which is 5 there, and
+the dropout on words, which makes up for missing pretrained vectors."""
 
 
 def load(settings: Settings, logger: Any) -> Any:
@@ -90,7 +94,7 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    return run_classification(settings, "sst_lstmn", load, make_model, DEFAULTS)
+    return run(settings, ClassificationTask("sst_lstmn", make_model, DEFAULTS, load))
 
 
 if __name__ == "__main__":

@@ -1,18 +1,17 @@
 """Ablations of the Transformer: rows A, B, D and E of table 3 of Vaswani et al. 2017.
 
-    python -m recipes.transformer_ablations --data multi30k    # hours: a training a row
+    python -m recipes.transformer_ablations --data multi30k    # hours: one training per row
     python -m recipes.transformer_ablations --data sample --rows base "1 head"
     python -m recipes.transformer_ablations --data multi30k --more="--depth 2 --batch-tokens 2000"
 
 Every row is a run of ``recipes.multi30k_transformer`` that differs from the first in one setting,
-with the same seed and as many steps. Its run folder lies in ``--run-dir``, named as the row.
-Started again, the command keeps the rows that are complete and goes on with the others.
-``table.md`` and ``result.json`` are written anew after each row. What was measured:
-``docs/translation.md``.
+with the same seed and as many steps. Its run folder lies in ``--run-dir`` under the row's name.
+Started again, the command keeps complete rows and continues with the others. ``table.md`` and
+``result.json`` are rewritten after each row. Results: ``docs/translation.md``.
 
 The paper's model has 8 heads of size 64, and its rows have 1, 4, 16 and 32 heads, or keys of size
-16 and 32; this one has 4 heads of size 32, and rows of the same ratios. Its dropout is 0.3 on
-Multi30k, the paper's is 0.1. Differences of some tenths of BLEU may be those of two seeds.
+16 and 32; this one has 4 heads of size 32, and rows with the same ratios. Its dropout is 0.3 on
+Multi30k; the paper's is 0.1. Differences of some tenths of BLEU may be due to the seed.
 """
 
 import shlex
@@ -38,18 +37,18 @@ ROWS: dict[str, tuple[str, float]] = {
     "label smoothing 0.2": ("--label-smoothing 0.2", 25.7),
     "learned positions": ("--positions learned", 25.7),
 }
-"""Row -> flags of the recipe, and what such a row of the paper reaches: BLEU on newstest2013."""
+"""Flags of the recipe, and the paper's BLEU on newstest2013, by row."""
 
 BUDGETS = {"sample": "--epochs 4", "multi30k": "--epochs 30 --warmup-steps 1000"}
-"""Of every row, where ``--more`` says nothing else."""
+"""Flags of every row, unless ``--more`` overrides them."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Which rows, and what they have in common."""
+    """Choice of rows, and their common settings."""
 
     data: Literal["auto", "sample", "multi30k"] = "auto"
-    """auto: Multi30k where it lies, else the generated sample; multi30k downloads it."""
+    """auto: Multi30k if present, else the generated sample; multi30k downloads it."""
     source: str = "en"
     """Language to translate from."""
     target: str = "de"
@@ -65,7 +64,7 @@ class Settings:
 
 
 def main(settings: Settings) -> dict[str, Any]:
-    """Trains the rows that are not complete; returns what ``result.json`` holds.
+    """Trains incomplete rows; returns the content of ``result.json``.
 
     Raises:
         ValueError: if there is no such row, one was trained with other flags, or its run failed.
@@ -98,7 +97,7 @@ def main(settings: Settings) -> dict[str, Any]:
 
 
 def flags_of(name: str, data: str, settings: Settings) -> list[str]:
-    """Returns the flags of a row's run; of a flag that comes twice the last one holds."""
+    """Returns the flags of a row's run; the last value of a repeated flag wins."""
     common = ["--data", data, "--source", settings.source, "--target", settings.target]
     if settings.data_dir is not None:
         common += ["--data-dir", str(settings.data_dir.absolute())]
@@ -107,11 +106,11 @@ def flags_of(name: str, data: str, settings: Settings) -> list[str]:
 
 
 def run(name: str, flags: Sequence[str], folder: Path) -> Path:
-    """Trains a row, or goes on with it; returns its folder.
+    """Trains or resumes a row; returns its folder.
 
     Raises:
         SystemExit: if a signal stopped it.
-        ValueError: if the run failed, for a reason that stands above.
+        ValueError: if the run failed; it has printed the reason.
     """
     from zoo.training.interruption import SIGNALS, run_passing_signals
 
@@ -127,7 +126,7 @@ def run(name: str, flags: Sequence[str], folder: Path) -> Path:
 
 
 def describe(name: str, flags: Sequence[str], folder: Path) -> dict[str, Any]:
-    """Returns what the table says of a row, of which the best weights are those on validation."""
+    """Returns the table's entries for a row, whose best weights are chosen on validation."""
     from zoo.serving.cards import read_card
     from zoo.training.json_files import read_object
 

@@ -1,17 +1,17 @@
-"""BLEU by length of the source, with and without attention: the figure of Bahdanau et al. 2014.
+"""BLEU by source length, with and without attention: the figure of Bahdanau et al. 2014.
 
     python -m recipes.translation_lengths runs/multi30k_rnnsearch_multi30k \
         runs/multi30k_rnnencdec_multi30k
 
-What is measured: translators as they were exported, all searched with the same beam. A run folder,
-the folder of a SavedModel or the name of a shipped model stands for each.
+It measures exported translators, all searched with the same beam. Each is given as a run folder,
+the folder of a SavedModel or the name of a shipped model.
 
-Captions are short, so that sentences which follow each other in the test part are joined, two,
-three and more at a time. Each joined source is translated as one text, and its reference is the
-joined references. Such a source is no real long sentence: its parts have nothing to do with each
-other, and the training part holds nothing like it. But it is the same for all models. Two tables
-are printed: by words of the source, and by the number of sentences joined, whose rows all hold the
-same sentences. The run folder gets both as ``result.json``, and ``lengths.png``.
+Captions are short, so consecutive sentences of the test part are joined, two, three and more at a
+time. Each joined source is translated as one text, and its reference is the joined references. Such
+a source is not a real long sentence: its parts are unrelated, and the training part has nothing
+like it. But it is the same for all models. Two tables are printed: by words of the source, and by
+the number of joined sentences, whose rows all hold the same sentences. The run folder gets both as
+``result.json``, and ``lengths.png``.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,9 +41,9 @@ class Settings:
     models: tyro.conf.Positional[tuple[str, ...]]
     """Run folders, folders of SavedModels, or names of shipped models."""
     labels: tuple[str, ...] = ()
-    """Names in the table; by default those of their folders."""
+    """Names in the table; by default the folders' names."""
     data: Literal["auto", "sample", "multi30k"] = "auto"
-    """auto: Multi30k where it lies, else the generated sample; multi30k downloads it."""
+    """auto: Multi30k if present, else the generated sample; multi30k downloads it."""
     source: str = "en"
     """Language to translate from."""
     target: str = "de"
@@ -51,15 +51,15 @@ class Settings:
     data_dir: Path | None = None
     """Folder of the data sets; by default $ZOO_DATA, then the Keras cache."""
     joined: Count = 5
-    """Sentences of the longest sources."""
+    """Number of sentences joined in the longest sources."""
     bucket_words: Count = 10
-    """Words from one bucket of lengths to the next."""
+    """Width of a length bucket, in words."""
     minimum_sources: Count = 50
     """Buckets with fewer sources are left out."""
     beam_width: Count = 5
-    """Of the search."""
+    """Width of the beam search."""
     length_penalty: NotNegative = 1.0
-    """GNMT's exponent."""
+    """Exponent of GNMT's length penalty."""
     bleu_tokenize: Literal["auto", "13a", "intl", "zh", "char", "ja-mecab", "ko-mecab", "none"] = (
         "auto"
     )
@@ -72,11 +72,11 @@ class Settings:
 
 
 def main(settings: Settings) -> dict[str, Any]:
-    """Measures, prints, draws, and returns what ``result.json`` holds.
+    """Measures, prints and draws; returns the content of ``result.json``.
 
     Raises:
         ValueError: if there is no such model, labels do not fit, a number is too small, a source
-            is longer than a model reads, or no bucket has sources enough.
+            is longer than a model reads, or no bucket has enough sources.
         OSError: if data are missing.
     """
     from zoo.metrics.translation import bleu, choose_bleu_tokenizer
@@ -119,7 +119,7 @@ def main(settings: Settings) -> dict[str, Any]:
 
 
 def check(settings: Settings) -> None:
-    """Refuses settings that nothing can be measured with.
+    """Refuses settings that cannot be measured.
 
     Raises:
         ValueError: names the setting.
@@ -136,7 +136,7 @@ def check(settings: Settings) -> None:
 
 
 def find_models(models: Sequence[str], labels: Sequence[str]) -> dict[str, Path]:
-    """Returns label -> folder of the SavedModel, in the order given.
+    """Returns the folders of the SavedModels by label, in the order given.
 
     Raises:
         ValueError: if there is no such model, or two have the same label.
@@ -157,7 +157,7 @@ def find_models(models: Sequence[str], labels: Sequence[str]) -> dict[str, Path]
 
 
 def read_test_part(settings: Settings) -> tuple[str, "pd.DataFrame"]:
-    """Returns what the data are called, and their pairs."""
+    """Returns the name of the data, and the pairs."""
     from zoo.data.multi30k import load_multi30k
     from zoo.data.translation_sample import translation_sample
     from zoo.tasks.translation.data import SPLITS, resolve_data
@@ -172,7 +172,7 @@ def read_test_part(settings: Settings) -> tuple[str, "pd.DataFrame"]:
 def translate_all(
     folder: Path, label: str, sources: Sequence[str], settings: Settings
 ) -> tuple[list[str], bool]:
-    """Translates with an exported model; says too whether it has an alignment.
+    """Translates with an exported model; also returns whether it has an alignment.
 
     Raises:
         ValueError: if the model would not read a source to its end.

@@ -1,27 +1,28 @@
-"""LSTMN as a language model (Cheng et al. 2016) on WikiText-2, or on any text in its layout.
+"""LSTMN as a language model (Cheng et al. 2016) on WikiText-2, or any text in its layout.
 
-    python -m recipes.wikitext_lstmn                       # a text if it lies here, else the sample
+    python -m recipes.wikitext_lstmn                       # a text if present, else the sample
     python -m recipes.wikitext_lstmn --data sample         # generated, needs no data
     python -m recipes.wikitext_lstmn --data ptb            # ptb.train.txt, ptb.valid.txt, ...
     python -m recipes.wikitext_lstmn --window 1            # the same with a plain LSTM
     python -m recipes.wikitext_lstmn --optimizer sgd --dropout 0    # gradient descent, as the paper
 
-The perplexity is per word, ends of lines included. The same command, started again after an
-interruption, goes on where it was. The run folder holds settings, log, TensorBoard events,
-checkpoints, ``result.json``, the SavedModel and ``attention.png``.
+The perplexity is per word, ends of lines included. The same command resumes an interrupted run. The
+run folder holds settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
+``attention.png``.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
-from zoo.tasks.language_model.recipe import LanguageModelSettings, run_language_model
+from zoo.tasks.language_model.recipe import LanguageModelSettings, LanguageModelTask
+from zoo.tasks.shared.training_run import run
 from zoo.training.bounds import Count, Positive, Rate, Whole
 from zoo.training.command import start
 
 
 @dataclass(frozen=True)
 class Settings(LanguageModelSettings):
-    """Settings of the run. Those given as None depend on the data; the run folder records them."""
+    """Settings of the run. Those that are None depend on the data; the run folder records them."""
 
     embedding_dim: Count | None = None
     """Size of a word vector."""
@@ -30,16 +31,16 @@ class Settings(LanguageModelSettings):
     depth: Count = 1
     """Number of layers."""
     skip_connections: bool = False
-    """Whether upper layers read the words too."""
+    """Whether upper layers also read the words."""
     window: Whole | None = None
-    """How many of the last slots a step reads; 1 is an LSTM, 0 all that are there; None: 2 of what
-    people wrote, all of the sample."""
+    """Number of last slots that a step reads; 1 is an LSTM, 0 reads all; None: 2 on real text, all
+    on the sample."""
     include_initial: bool = True
-    """Whether the state before the first word can be read as well."""
+    """Whether the state before the first word can also be read."""
     tie_embeddings: bool = False
-    """Whether the table of words is the softmax's matrix too."""
+    """Whether the word table is also the softmax matrix."""
     initial_range: Positive | None = None
-    """Words and softmax begin between minus and plus this number."""
+    """Word vectors and softmax start uniform in plus or minus this number."""
     dropout: Rate | None = None
     """Rate of dropout; the paper has none."""
 
@@ -51,7 +52,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "wikitext-103": {"dropout": 0.0, **_CORPUS},
     "ptb": {"dropout": 0.5, **_CORPUS},
 }
-"""Defaults by data set. A small model does not learn the sample from 0.1."""
+"""Defaults by data set. A small model does not learn the sample from a range of 0.1."""
 
 
 def make_model(settings: Settings, vocabulary_size: int) -> Any:
@@ -69,14 +70,14 @@ def make_model(settings: Settings, vocabulary_size: int) -> Any:
         tie_embeddings=settings.tie_embeddings,
         initial_range=settings.initial_range,
         dropout=settings.dropout,
-        # Of sgd the loss is the sum over a segment, as the paper's rate and clipping suppose.
+        # With sgd the loss is the sum over a segment, as the paper's rate and clipping assume.
         loss_normaliser="sentences" if settings.optimizer == "sgd" else "tokens",
     )
 
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    return run_language_model(settings, "wikitext_lstmn", make_model, DEFAULTS)
+    return run(settings, LanguageModelTask("wikitext_lstmn", make_model, DEFAULTS))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
-"""Trains word vectors with gensim on any texts, for the models that start from pretrained ones.
+"""Training of word vectors with gensim, for models that start from pretrained ones.
 
     python -m recipes.word_vectors --output vectors-100.txt --data-dir DIR
 
 Skip-gram with negative sampling (Mikolov et al., "Distributed Representations of Words and Phrases
-and their Compositionality", NeurIPS 2013). Texts are cut by the tokenizer that the models use, so
-that a model finds its words. Needs the extra: `pip install .[vectors]`.
+and their Compositionality", NeurIPS 2013). The models' tokenizer splits the texts, so that a model
+finds its words. It needs the extra: `pip install .[vectors]`.
 
     python -m recipes.word_vectors --texts cloze --split-at-spaces --output vectors-books.txt
 
-makes those of cloze readers, whose texts are tokens between spaces.
+trains those of cloze readers, whose texts are tokens between spaces.
 
 The default texts hold 12.5 million tokens and give 65,000 words of 100 dimensions (65 MB) in nine
 minutes on two CPU cores shared with other work. A run with more than one worker is not repeatable
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from zoo.text.vectors import WordVectors
 
 _CHUNK = 1024  # texts tokenised at a time
-_LONGEST_SENTENCE = 1000  # gensim ignores what lies beyond 10,000 words of a sentence
+_LONGEST_SENTENCE = 1000  # gensim ignores words beyond the 10,000th of a sentence
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Texts to train on, and how."""
+    """Settings of the training."""
 
     output: Path
     """File to write, in word2vec's text format."""
@@ -45,25 +45,25 @@ class Settings:
     """Training texts: names of known data sets (squad, wikitext-2, imdb, cloze: their training
     parts) or paths of UTF-8 text files, a text a line, compressed if they end in .gz."""
     split_at_spaces: bool = False
-    """Whether tokens are what stands between spaces, their case kept, as in cloze questions."""
+    """Whether to split only at spaces and keep case, as in cloze questions."""
     data_dir: Path | None = None
     """Folder of the data sets; by default $ZOO_DATA, then the Keras cache."""
     dimensions: Count = 100
     """Size of a vector."""
     window: Count = 5
-    """How many words on either side are predicted at most."""
+    """Maximum number of words predicted on either side."""
     negative: Count = 5
     """Noise words per predicted word."""
     minimum_count: Count = 3
-    """Words that occur less often get no vector."""
+    """Rarer words get no vector."""
     subsample: NotNegative = 3e-5
     """Words more frequent than this are skipped at random (Mikolov et al., section 2.3)."""
     epochs: Count = 6
     """Passes over the texts."""
     learning_rate: Positive = 0.025
-    """At the beginning; falls linearly to almost nothing."""
+    """Initial learning rate; falls linearly to almost zero."""
     workers: Count = 2
-    """Training threads. One makes a run repeatable, together with the seed."""
+    """Training threads. With one, the seed makes a run repeatable."""
     seed: Seed = 0
     """Seed of the initial vectors and of the noise."""
 
@@ -81,13 +81,13 @@ class Sentences:
     """Lists of words, with a progress bar at each pass."""
 
     def __init__(self, sentences: list[list[str]], passes: int) -> None:
-        """Takes the sentences, and how many passes the bar is to announce."""
+        """Takes the sentences, and the number of passes for the progress bar."""
         self.sentences = sentences
         self._tokens = sum(map(len, sentences))
         self._labels = iter(["counting", *(f"epoch {i + 1}/{passes}" for i in range(passes))])
 
     def __iter__(self) -> Iterator[list[str]]:
-        """Passes over the sentences once."""
+        """Yields the sentences once."""
         from tqdm import tqdm
 
         with tqdm(
@@ -161,7 +161,7 @@ def tokenise(texts: list[str], name: str) -> list[list[str]]:
     from zoo.text.tokenizer import WordTokenizer
 
     tokenizer = WordTokenizer()
-    known: dict[bytes, str] = {}  # one string object a word, not one a token
+    known: dict[bytes, str] = {}  # one string object per word, not per token
     sentences: list[list[str]] = []
     for chunk in tqdm(range(0, len(texts), _CHUNK), desc=f"tokenising {name}", mininterval=1.0):
         folded = tokenizer(tf.constant(texts[chunk : chunk + _CHUNK], tf.string)).folded
@@ -244,7 +244,7 @@ KNOWN_TEXTS = {"squad": _squad, "wikitext-2": _wikitext, "imdb": _imdb, "cloze":
 
 
 def _find(dataset: str, name: str, data_dir: Path | None) -> Path:
-    """Finds a file of a data set, as it is or compressed."""
+    """Finds a file of a data set, plain or compressed."""
     from zoo.data.download import data_directories
 
     places = [place for top in data_directories(data_dir) for place in (top / dataset, top)]

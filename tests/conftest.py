@@ -1,4 +1,4 @@
-"""What every test relies on, settled before TensorFlow starts.
+"""Settings and fixtures of every test, applied before TensorFlow starts.
 
 The suite runs on the CPU, also on a machine with a GPU, so that its figures are the same everywhere
 (`CUDA_VISIBLE_DEVICES=0 pytest` runs it on the GPU). TensorFlow fixes its devices when the first
@@ -29,8 +29,12 @@ import tensorflow as tf
 from tensorflow.python.eager import context
 from tensorflow.python.framework import ops
 
+pytest_plugins = ["tests.processor_times"]
+
 LOGICAL_CPUS = 3
 SEED = 20140901
+OPTIMISED = ("tests/attention/", "tests/decoding/", "tests/layers/", "tests/ops/")
+"""Folders of what is tested by itself, in small graphs."""
 
 # TensorFlow keeps with every operation the Python stack that made it, for the messages of errors:
 # under pytest that is a hundred frames deep, and a seventh of the time of tests that trace.
@@ -40,6 +44,26 @@ tf.config.set_logical_device_configuration(
     tf.config.list_physical_devices("CPU")[0],
     [tf.config.LogicalDeviceConfiguration() for _ in range(LOGICAL_CPUS)],
 )
+
+
+def optimise_graphs(wanted: bool) -> None:
+    """Says whether TensorFlow optimises the graphs that are run for the first time from now on.
+
+    To optimise a graph takes a second or more, and to run it a few times, as most tests do, takes
+    less. What users run is run by tests with the marker `optimised` or `system`, and by those of
+    the folders `OPTIMISED`.
+    """
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": not wanted})
+
+
+optimise_graphs(False)  # of child processes too that import this file
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Comes before the fixtures of the test, those that it shares with others included."""
+    marked = any(any(item.iter_markers(name)) for name in ("optimised", "system"))
+    optimise_graphs(marked or item.nodeid.startswith(OPTIMISED))
 
 
 @pytest.fixture(autouse=True)
@@ -113,15 +137,6 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
-
-
-@pytest.fixture
-def graphs_as_they_are() -> Iterator[None]:
-    """For tests of a few steps: to optimise a graph takes longer than they do."""
-    from zoo.serving.servable import unoptimised
-
-    with unoptimised():
-        yield
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ ones.
 """
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -41,6 +42,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 # A folder of these parts imports no other folder of the part but the one that all of them share.
 _SHARED_FOLDER = {"models": "core", "tasks": "shared"}
+# No task names a family: what is one architecture's own is passed to it by a recipe.
+_SPEAKS_OF_NO_FAMILY = "zoo/tasks/"
 # It stands above the folders of its part: it exports models of every task.
 _ABOVE_FOLDERS = {"zoo.tasks.export_again"}
 
@@ -78,6 +81,32 @@ def breaches(sources: Mapping[str, str]) -> list[str]:
         found += _layer_breaches(path, imports)
         found += _framework_breaches(path, tree, imports)
     return found + _cycle_breaches(trees, sources)
+
+
+def name_breaches(sources: Mapping[str, str]) -> list[str]:
+    """Lists where the code or a comment of a task names a family or one of its models."""
+    names = sorted(architectures(sources))
+    tasks = {path: text for path, text in sources.items() if path.startswith(_SPEAKS_OF_NO_FAMILY)}
+    return [
+        f"{path}:{number}: names {name}, which belongs to a recipe"
+        for path, text in tasks.items()
+        for number, line in enumerate(text.splitlines(), 1)
+        for name in names
+        if re.search(rf"{name}(?![a-z])", line, re.IGNORECASE)
+    ]
+
+
+def architectures(sources: Mapping[str, str]) -> set[str]:
+    """Gives the names of the families' folders, and of the files in them that hold a model."""
+    found = set()
+    for path, source in sources.items():
+        *_, folder, file = ("", *path.split("/"))
+        if path.startswith("zoo/models/") and path.count("/") == 3 and folder != "core":
+            found.add(folder)
+            if "@register_model" in source:
+                found.add(file.removesuffix(".py"))
+                found |= set(re.findall(r"(?m)^@register_model.*\n(?:@.*\n)*class (\w+)", source))
+    return found
 
 
 def module_name(path: str) -> str:

@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 
 from zoo.attention.scores import AdditiveScore, GeneralScore
 from zoo.cli.main import main
-from zoo.cli.serve import Serve, make_served_app
+from zoo.cli.serve import Serve, load_named, make_served_app
 from zoo.serving import servable
 from zoo.serving.cards import read_card
 from zoo.serving.codecs import load_codecs
@@ -306,7 +306,7 @@ def test_the_requests_of_the_page_are_answered(loaded_once):
     names = shlex.split(line)[4:]
     assert {*names} <= {*list_models()}
     assert (Serve.host, Serve.port) == ("127.0.0.1", 8501)
-    app = make_served_app(Serve(tuple(names)))
+    app = make_served_app(Serve(tuple(names)), load_named(names))
     with TestClient(app, base_url="http://127.0.0.1:8501") as client:
         status, metadata, *answers = (curl(client, line) for line in asked)
     assert status["model_version_status"][0]["state"] == "AVAILABLE"
@@ -328,7 +328,7 @@ def curl(client: TestClient, line: str) -> Any:
 
 def test_the_request_of_the_readme_is_answered(loaded_once):
     ((lines, _),) = shell_blocks(ROOT / "README.md", "Serve it")
-    with TestClient(make_served_app(Serve(("squad_dcn",)))) as client:
+    with TestClient(make_served_app(Serve(), load_named(["squad_dcn"]))) as client:
         told = curl(client, lines[-1])
     assert told["predictions"][0]["answer"] == "Ada Moreau"
 

@@ -8,7 +8,9 @@ from tests.layering import (
     MAXIMUM_FILE_LINES,
     MAXIMUM_FUNCTION_LINES,
     MAY_IMPORT,
+    architectures,
     breaches,
+    name_breaches,
     read_sources,
 )
 
@@ -55,10 +57,49 @@ def test_the_tree_keeps_its_rules():
     assert not found, "\n" + "\n".join(found)
 
 
+def test_no_task_names_an_architecture():
+    found = name_breaches(read_sources(ROOT))
+    assert not found, "\n" + "\n".join(found)
+
+
 def test_the_files_are_found():
     paths = set(read_sources(ROOT))
     assert {"zoo/__init__.py", "zoo/ops/masking.py", "zoo/layers/recurrence/scan.py"} <= paths
     assert any(path.startswith("recipes/") for path in paths)
+
+
+def test_the_names_of_architectures_are_those_of_folders_files_and_classes():
+    names = architectures(read_sources(ROOT))
+    assert {
+        "dcn",
+        "lstmn",
+        "transformer",
+        "aoa_reader",
+        "DynamicCoattentionNetworkPlus",
+        "LSTMNInference",
+    } <= names
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# the tapes of the LSTMN",
+        "def draw_lstmn(): ...",
+        "x = model.dcn",
+        '"""Like `AOA`."""',
+        "MODEL: 'zoo>LSTMNClassifier'",
+    ],
+)
+def test_a_task_that_names_a_family_is_found(line):
+    sources = {
+        **SOUND,
+        "zoo/models/lstmn/classifier.py": "@register_model(task='x')\nclass LSTMNClassifier: ...",
+        "zoo/tasks/cloze/new.py": line,
+    }
+    assert {message.split(":")[0] for message in name_breaches(sources)} == {
+        "zoo/tasks/cloze/new.py"
+    }
+    assert not name_breaches({**sources, "zoo/tasks/cloze/new.py": "# lstmnesia of no dcnx"})
 
 
 def test_sound_sources_pass():

@@ -1,4 +1,4 @@
-"""What is shipped: whole, as its card says, and able to answer."""
+"""Shipped models: complete, consistent with their cards, and able to answer."""
 
 import time
 
@@ -26,7 +26,7 @@ def test_a_shipped_model_is_what_its_card_says(name):
 
 @pytest.mark.parametrize("name", list_models())
 def test_the_time_of_a_long_text_is_at_most_linear_in_its_length(name):
-    """Of bytes that tokenizers may stumble over: quadratic in their number is 16 times the time."""
+    """Times hard bytes for tokenizers: quadratic growth would take 16 times as long."""
     serve = load_servable(name).signatures["serving_default"]
     units = ["漢", "〇", "\u0301\u0316", b"\xff"]
     units = [unit if isinstance(unit, bytes) else unit.encode() for unit in units]

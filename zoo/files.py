@@ -1,9 +1,9 @@
-"""Files and folders that appear whole or not at all, and leave nothing behind when they do not.
+"""Files and folders that are written whole or not at all, without leftovers.
 
-Both are written beside their place under a name of their own, `.NAME.HEX.partial`, and take their
-name when they are complete. Meanwhile their writer holds a lock on them, which ends with its
-process, however that ends: whatever bears such a name and is not locked was left by a process that
-was killed, and the next one that writes into the same folder removes it.
+Both are written in the same parent folder under a temporary name, `.NAME.HEX.partial`, and renamed
+when they are complete. Meanwhile their writer holds a lock on them, which ends with its process,
+however that ends. A temporary name without a lock was therefore left by a killed process, and the
+next writer in the same folder removes it.
 """
 
 import errno
@@ -21,14 +21,14 @@ from typing import BinaryIO, TextIO
 _PARTIAL = re.compile(r"\..*\.[0-9a-f]{32}\.(partial|old)", re.DOTALL)
 _NAME_CHARACTERS = 50  # of the final name: with the rest, at most 255 bytes in UTF-8
 _MEDIUM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
-"""Errors of the medium: the system calls that write do not name the file."""
+"""Errors of the disk, for which write calls do not name the file."""
 
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Opens a file for writing; it takes its name when it is complete and on the disk.
+    """Opens a file for writing; it gets its name when it is complete and on the disk.
 
-    If the block raises, what stood at `path` stays.
+    If the block raises, an existing file at `path` stays.
 
     Args:
         path: The file to write or to replace; its folder exists.
@@ -56,7 +56,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 @contextmanager
 def whole_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
-    r"""Does the same for UTF-8 text; lines end in "\n" on every system."""
+    r"""Opens a UTF-8 text file in the same way; lines end in "\n" on every system."""
     with whole_file(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="\n")
         yield text
@@ -65,7 +65,7 @@ def whole_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
 
 @contextmanager
 def whole_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """Makes a folder to write into; it takes its name when the block ends without an error.
+    """Makes a folder to write into; it gets its name when the block ends without an error.
 
     A folder of that name is replaced as a whole, and stays if the block raises.
 
@@ -73,7 +73,7 @@ def whole_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
         folder: The folder to write or to replace; its parent exists.
 
     Yields:
-        The folder under the name that it has meanwhile.
+        The folder under its temporary name.
 
     Raises:
         OSError: It cannot be written; names the folder.
@@ -92,9 +92,9 @@ def whole_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def remove_abandoned(folder: str | os.PathLike[str]) -> None:
-    """Removes from a folder what killed writers have left there; writers at work keep theirs.
+    """Removes leftovers of killed writers from a folder, but not those of active ones.
 
-    Where the file system has no locks, or something cannot be removed, it stays.
+    Leftovers stay if the file system has no locks, or if they cannot be removed.
     """
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
@@ -103,7 +103,7 @@ def remove_abandoned(folder: str | os.PathLike[str]) -> None:
 
 
 def restore_replaced(folder: Path) -> None:
-    """Gives a folder its name back if a kill came just while it was being replaced."""
+    """Restores a folder's name if a kill interrupted its replacement."""
     if folder.exists():
         return
     pattern = re.compile(rf"\.{re.escape(folder.name[:_NAME_CHARACTERS])}\.[0-9a-f]{{32}}\.old")
@@ -116,18 +116,18 @@ def restore_replaced(folder: Path) -> None:
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Lets errors of a full or broken disk name the file, which the system leaves out."""
+    """Adds the file's name to errors of a full or broken disk, where the system omits it."""
     try:
         yield
     except OSError as error:
-        # A copy names the two files as they are called meanwhile.
+        # A copy's error has the temporary names of both files.
         if error.errno in _MEDIUM and (error.filename is None or error.filename2 is not None):
             raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise
 
 
 def flush(path: str | os.PathLike[str]) -> None:
-    """Waits until a file, or the entries of a folder, are on the disk."""
+    """Waits until a file or a folder's entries are on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -145,7 +145,7 @@ def _new_file(path: Path) -> tuple[Path, BinaryIO]:
         partial = _beside(path, "partial")
         stream = open(partial, "xb")  # noqa: SIM115  # the caller closes it
         _lock(stream.fileno())
-        if partial.exists():  # else it was taken for an abandoned one before it was locked
+        if partial.exists():  # else it was removed as a leftover before it was locked
             return partial, stream
         stream.close()
 
@@ -164,13 +164,13 @@ def _new_folder(folder: Path) -> tuple[Path, int]:
 
 
 def _lock(descriptor: int) -> None:
-    """Locks an open file or folder, where the file system can."""
+    """Locks an open file or folder, if the file system supports it."""
     with suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
 def _remove_unless_locked(path: Path) -> None:
-    with suppress(OSError):  # somebody writes it, or nobody can tell
+    with suppress(OSError):  # it is being written, or locks are not supported
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -183,7 +183,7 @@ def _remove_unless_locked(path: Path) -> None:
 
 
 def _replace_folder(new: Path, folder: Path) -> None:
-    """Gives a complete folder its name; what had that name is moved aside, then removed."""
+    """Renames a complete folder into place; the old one is moved aside, then removed."""
     if not folder.exists():
         os.rename(new, folder)
         return
@@ -195,6 +195,6 @@ def _replace_folder(new: Path, folder: Path) -> None:
         os.rename(aside, folder)
         raise
     if aside.is_symlink():
-        aside.unlink()  # what it points to is not ours
+        aside.unlink()  # a link's target is not ours to remove
     else:
         shutil.rmtree(aside)

@@ -1,12 +1,12 @@
-r"""Text that people hand in: whole files, lines of files and of streams, compressed or not.
+r"""Reader of all text from users: whole files, and lines of files and streams, compressed or not.
 
 The rules are the same for all readers:
 
 - Text is UTF-8. Files whose name ends in `.gz` are read decompressed.
 - Lines end in "\n" or "\r\n"; the last one may lack its end. Nothing else ends a line: a lone "\r",
-  U+2028 and other characters that Python's `splitlines` knows do occur within sentences.
-- Whole texts keep their line breaks as they are, so that offsets into them fit the file.
-- A byte-order mark at the very beginning is no text. Byte offsets into the file count it.
+  U+2028 and other characters of Python's `splitlines` may be part of a sentence.
+- Whole texts keep their line breaks, so that offsets into them match the file.
+- A byte-order mark at the beginning is not text, but byte offsets into the file count it.
 """
 
 import codecs
@@ -26,12 +26,12 @@ class FileText(NamedTuple):
 
     text: str
     first_byte: int = 0
-    """Offset of the text's first byte: 3 behind a byte-order mark, else 0."""
+    """Offset of the text's first byte: 3 after a byte-order mark, else 0."""
 
 
 @contextmanager
 def gzip_errors(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Re-raises what goes wrong in decompressing a file as a `ValueError` that names it."""
+    """Re-raises decompression errors as a `ValueError` that names the file."""
     try:
         yield
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -43,7 +43,7 @@ def open_content(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Opens a file for reading bytes, decompressed if its name ends in `.gz`.
 
     Raises:
-        ValueError: The compressed file is broken off or damaged, seen when reading gets there.
+        ValueError: The compressed file is truncated or damaged, raised when reading gets there.
     """
     path = Path(path)
     with gzip_errors(path), gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
@@ -54,7 +54,7 @@ def read_content(path: str | os.PathLike[str]) -> bytes:
     """Reads all bytes of a file, decompressed if its name ends in `.gz`.
 
     Raises:
-        ValueError: The compressed file is broken off or damaged.
+        ValueError: The compressed file is truncated or damaged.
     """
     path = Path(path)
     content = path.read_bytes()
@@ -65,10 +65,10 @@ def read_content(path: str | os.PathLike[str]) -> bytes:
 
 
 def read_text(path: str | os.PathLike[str]) -> FileText:
-    """Reads a whole text, its line breaks as they are.
+    """Reads a whole text with its line breaks.
 
     Raises:
-        ValueError: The file is not UTF-8 (says in which line), or not complete.
+        ValueError: The file is not UTF-8 (names the line), or truncated.
     """
     content = read_content(path)
     try:
@@ -90,7 +90,7 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
         At least one line, without line breaks.
 
     Raises:
-        ValueError: The file is empty, not complete, or not UTF-8; says which line is not.
+        ValueError: The file is empty, truncated, or not UTF-8 (names the line).
     """
     lines = split_lines(read_text(path).text)
     if not lines:
@@ -99,19 +99,20 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
 
 
 def split_lines(text: str) -> list[str]:
-    """Cuts a text into its lines, without their ends; an empty text has none."""
+    """Splits a text into lines without their ends; an empty text has none."""
     return text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
 
 
 def iterate_lines(stream: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    r"""Yields the lines of a stream as they come.
+    r"""Yields the lines of a stream as they arrive.
 
     Args:
         stream: Lines that end in "\n", such as a file that is open for reading bytes.
 
     Yields:
-        First byte and content of each line, without its end. The first byte is counted from the
-        beginning of the line: 3 behind a byte-order mark, which only the first line can have.
+        Offset of the first byte, and content, of each line without its end. The offset counts from
+        the beginning of the line: 3 after a byte-order mark, which only the first line can have,
+        else 0.
     """
     first_byte = None
     for line in stream:

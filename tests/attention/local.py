@@ -43,7 +43,7 @@ def sentences(seed=2, garbage=1e3):
 
 
 def run(layer, queries, values, lengths=LENGTHS, steps=STEPS):
-    """What the layer returns, and its map over the whole source."""
+    """Returns the layer's outputs and its map over the whole source."""
     given = None if layer.predictive else steps
     lengths = np.array(lengths, "int32")
     output = layer(queries, layer.prepare(values), values, lengths, given)

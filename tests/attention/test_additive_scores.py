@@ -1,4 +1,4 @@
-"""What is peculiar to the scores that add: their kinship, and queries that cancel."""
+"""Properties of the additive scores: their relations, and queries that cancel."""
 
 import numpy as np
 import pytest

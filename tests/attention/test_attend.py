@@ -7,8 +7,9 @@ import tensorflow as tf
 
 from tests.attention.scoring import EXACT, KEYS, LENGTHS, MASK, QUERIES, make, randomise, sentences
 from tests.references.recurrent import masked_softmax
-from zoo.attention.attend import Attention, attend, attention_weights
+from zoo.attention.attend import Attention, attend
 from zoo.attention.scores import AdditiveScore, DotScore, GeneralScore, LocationScore
+from zoo.ops.masking import attention_weights
 
 SCORES = np.random.default_rng(1).normal(0.0, 3.0, (len(LENGTHS), QUERIES, KEYS))
 VALUES = np.random.default_rng(2).normal(size=(len(LENGTHS), KEYS, 2))
@@ -94,7 +95,7 @@ def test_masks_are_arguments_and_one_that_keras_attached_is_not_overlooked():
     ids = np.array([[5, 3, 0], [2, 0, 0]])
     values = keras.layers.Embedding(6, 4, mask_zero=True)(ids)
     layer = Attention(DotScore())
-    with pytest.raises(ValueError, match="mask is None, but the values carry one of Keras"):
+    with pytest.raises(ValueError, match="mask is None, but the values carry a Keras mask"):
         layer(values, values)
     contexts, weights = layer(values, values, mask=ids > 0)
     assert not weights.numpy()[:, :, 2].any()

@@ -1,4 +1,4 @@
-"""Whatever takes a mask: one that is none is refused by name, and one of Keras not overlooked."""
+"""Mask arguments: invalid masks are refused by name, and Keras masks are not overlooked."""
 
 import re
 
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from zoo.attention.attend import Attention, attend, attention_weights
+from zoo.attention.attend import Attention, attend
 from zoo.attention.local import LocalAttention
 from zoo.attention.multi_head import CrossAttention, SelfAttention
 from zoo.attention.restricted import RestrictedSelfAttention
@@ -26,6 +26,7 @@ from zoo.models.transformer.transformer_blocks import DecoderBlock, EncoderBlock
 from zoo.models.transformer.transformer_stacks import DecoderStack, EncoderStack
 from zoo.ops import masking
 from zoo.ops.banded import banded_attention
+from zoo.ops.masking import attention_weights
 from zoo.ops.pooling import masked_mean
 from zoo.ops.windows import sequence_lengths
 
@@ -232,7 +233,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_mask_of_keras_is_refused_where_it_is_not_used(case):
-    message = f"mask is None, but the {argument(case)} carry one of Keras: pass it as mask="
+    message = f"mask is None, but the {argument(case)} carry a Keras mask: pass it as mask="
     with pytest.raises(ValueError, match=message):
         REFUSED[case](attached())
 
@@ -251,7 +252,7 @@ def test_masks_of_symbols_are_checked_as_well():
     words = keras.layers.Embedding(3, DIM, mask_zero=True)(ids)
     contexts, _ = Attention(DotScore())(values, values, keys=words)
     model = keras.Model([values, ids], contexts)
-    with pytest.raises(ValueError, match="the keys carry one of Keras"):
+    with pytest.raises(ValueError, match="the keys carry a Keras mask"):
         model([VALUES, np.where(MASK, 2, 0)])
 
 

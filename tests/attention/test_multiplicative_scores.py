@@ -1,4 +1,4 @@
-"""What is peculiar to the scores that multiply: zero vectors, sizes of numbers, positions."""
+"""Properties of the multiplicative scores: zero vectors, large numbers, positions."""
 
 import numpy as np
 import pytest

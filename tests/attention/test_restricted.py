@@ -123,7 +123,7 @@ def test_padding_changes_nothing(window, padding):
 
 
 def test_a_position_reads_its_window_and_nothing_else():
-    """What is changed at one position shows within its reach, and nowhere else."""
+    """A change at one position affects exactly the positions within reach."""
     layer, sentence = make(5), sentences()[0]
     changed = np.repeat(sentence[None], LENGTH, axis=0)
     changed[np.arange(LENGTH), np.arange(LENGTH)] += 1.0  # in row j the position j

@@ -1,10 +1,11 @@
-"""What the command line tells of models without loading them."""
+"""Descriptions of models by the command line, without loading them."""
 
 import json
 import shutil
 
 import pytest
 
+import zoo
 from zoo.serving.cards import read_card, verify
 from zoo.serving.load import list_models, resolve
 
@@ -52,18 +53,37 @@ def test_info_takes_a_folder_and_gives_the_whole_card_as_json(zoo_command):
     }
 
 
-def test_a_model_that_is_not_there_is_one_line(zoo_command):
-    code, said = zoo_command("info", "nobody")
-    assert code.startswith("error: no model 'nobody'")
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("nobody", "error: no model 'nobody': it is no folder"),
+        ("sst_lstm", "error: no model 'sst_lstm': did you mean 'sst_lstmn'?"),
+    ],
+)
+def test_a_model_that_is_not_there_is_one_line(name, begins, zoo_command):
+    code, said = zoo_command("info", name)
+    assert code.startswith(begins)
     assert "\n" not in code
     assert said.out == ""
+
+
+def test_alone_the_command_shows_its_help(zoo_command):
+    code, said = zoo_command()
+    assert code == 0
+    assert said.out.startswith("usage: ")
+    assert "{list,info,run,picture,export,explore,serve}" in said.out
+
+
+def test_the_version_is_the_package_s(zoo_command):
+    _, said = zoo_command("--version")
+    assert said.out.split()[-1] == zoo.__version__
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["lits"], "Unrecognized options: lits"),
-        ([], "Expected one of {list, info, run, picture, export, explore, serve}"),
+        (["lits"], "no command 'lits', did you mean 'list'?"),
+        (["frobnicate"], "Unrecognized options: frobnicate"),
         (["info"], "NAME"),
         (["info", "squad_dcn", "--colour"], "Unrecognized options: --colour"),
         (["serve", "--port", "many"], "--port"),
@@ -103,7 +123,7 @@ def test_a_broken_card_does_not_hide_the_other_models(zoo_command, tmp_path, mon
     code, said = zoo_command("list")
     assert not code
     errors = said.err.replace(f"{tmp_path}/", "")
-    assert "bare: has no model card" in errors
+    assert "bare is left out: bare: has no model card" in errors
     assert "deep/model_card.json: holds lists and objects that are more than 30 deep" in errors
     assert "folder/model_card.json: cannot be read: Is a directory" in errors
     assert "red/model_card.json: expected text without control characters" in errors

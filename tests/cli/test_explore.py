@@ -76,3 +76,31 @@ def test_without_a_name_the_page_begins_with_a_translator(zoo_command, monkeypat
     shown.clear()
     zoo_command("explore", "squad_dcn", "multi30k_rnnsearch_en_de")
     assert shown == ["squad_dcn", "multi30k_rnnsearch_en_de"]
+
+
+def test_a_broken_card_is_left_out_and_the_others_are_shown(zoo_command, tmp_path, monkeypatch):
+    for name, card in {"bare": None, "broken": "{", "esc\x1b[2J": "[]"}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "saved_model.pb").write_bytes(b"")
+        if card is not None:
+            (tmp_path / name / "model_card.json").write_text(card)
+    shown = []
+
+    def refuse(folders, *_):
+        shown.extend(folders)
+        raise ValueError("enough")
+
+    monkeypatch.setattr(app, "make_explorer", refuse)
+    whole = set(list_models())
+    monkeypatch.setenv("ZOO_MODELS", str(tmp_path))
+    code, said = zoo_command("explore")
+    assert code == "error: enough"
+    assert set(shown) == whole
+    bare, broken, escaping = said.err.splitlines()
+    assert bare == f"bare is left out: {tmp_path}/bare: has no model card (model_card.json)"
+    assert broken.startswith(f"broken is left out: {tmp_path}/broken/model_card.json: not a JSON")
+    assert escaping.startswith(r"esc\x1b[2J is left out: ")
+    monkeypatch.setattr("zoo.serving.load._CHECKOUT_MODELS", tmp_path / "nowhere")
+    code, said = zoo_command("explore")
+    assert code == "error: names must not be empty: no model can be shown by default"
+    assert len(said.err.splitlines()) == 3

@@ -7,9 +7,12 @@ import shutil
 import signal
 import threading
 
+import pytest
+
 from tests.serving.toy_servable import Echo
-from zoo.cli.serve import named_folders
+from zoo.cli.serve import load_named, named_folders
 from zoo.serving import running, servable
+from zoo.serving.cards import read_card
 from zoo.serving.load import list_models, resolve
 
 
@@ -19,6 +22,31 @@ def test_all_models_are_served_by_default_and_versions_by_the_name_above(tmp_pat
     shutil.copytree(resolve("squad_dcn"), version)
     named = named_folders((str(version), "squad_dcn"))
     assert named == {"reader": version.resolve(), "squad_dcn": resolve("squad_dcn").resolve()}
+
+
+def test_models_that_cannot_be_loaded_are_left_out_by_default(tmp_path, monkeypatch, capsys):
+    """An unwhole one among models without a name is told; one that was named is an error."""
+    monkeypatch.setenv("ZOO_MODELS", str(tmp_path))
+    monkeypatch.setattr("zoo.serving.load._CHECKOUT_MODELS", tmp_path / "nowhere")
+    for name in ("whole", "broken"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "saved_model.pb").write_bytes(b"")
+    (tmp_path / "broken" / "model_card.json").write_text("{")
+
+    def load(folder):
+        if folder.name != "whole":
+            read_card(folder)
+        return Echo()
+
+    monkeypatch.setattr(servable, "Servable", load)
+    assert list(load_named(())) == ["whole"]
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"broken is left out: {tmp_path}/broken/model_card.json: not a JSON")
+    with pytest.raises(ValueError, match="not a JSON file"):
+        load_named(("whole", "broken"))
+    shutil.rmtree(tmp_path / "whole")
+    with pytest.raises(ValueError, match="names must not be empty: no model can be served"):
+        load_named(())
 
 
 def test_it_serves_until_a_signal_comes(zoo_command, monkeypatch):

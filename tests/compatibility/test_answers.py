@@ -7,6 +7,7 @@ from tests.compatibility.answers import FOLDER, answers_of
 from zoo.serving.load import list_models
 
 
+@pytest.mark.optimised
 @pytest.mark.parametrize("name", list_models())
 def test_a_shipped_model_answers_as_before(name):
     found = answers_of(name)

@@ -2,7 +2,9 @@
 
 So do they in one go or in parts. Examples differ in length, labels are smoothed where a model does
 that, no number of replicas divides the batches, and the last one of an epoch, a single example,
-leaves all replicas but one without any.
+leaves all replicas but one without any. Two replicas train every model, and three of them two
+models, one with an answer an example and one with an answer a token: no model knows how many there
+are.
 """
 
 import inspect
@@ -15,14 +17,21 @@ import tensorflow as tf
 
 from tests.contracts.subjects import build, every_model, gradients_of
 from tests.contracts.tasks import TASKS, Batch
+from zoo.models.core.registry import models
 from zoo.text.batching import without_tuning
 from zoo.training.averaging import ExponentialMovingAverage
 from zoo.training.distribution import make_strategy
 
 EXAMPLES, BATCH, LIMIT, RATE = 6, 5, 0.1, 0.5
 ROUNDS = 10  # through the examples, in two steps each
+ON_THREE = {"AttentionOverAttentionReader", "RNNsearch"}
 
-pytestmark = pytest.mark.usefixtures("graphs_as_they_are", "draws_without_chance")
+pytestmark = pytest.mark.usefixtures("draws_without_chance")
+
+
+def replicas_of(entry):
+    """How many replicas train a model, apart from one."""
+    return (2, 3) if entry.name in ON_THREE else (2,)
 
 
 def strategy_of(replicas):
@@ -109,6 +118,10 @@ def relative_difference(values, expected):
     return np.linalg.norm(values - expected) / np.linalg.norm(expected)
 
 
+def test_a_model_with_an_answer_an_example_and_one_with_an_answer_a_token_are_on_three_devices():
+    assert {models()[name].cls.TARGETS.tokens is None for name in ON_THREE} == {True, False}
+
+
 @every_model
 def test_k11_any_number_of_devices_descends_the_clipped_gradient_of_the_mean(entry):
     """After the first two steps, and after twenty."""
@@ -118,11 +131,11 @@ def test_k11_any_number_of_devices_descends_the_clipped_gradient_of_the_mean(ent
     one = trained(entry, 1, optimizer, rounds=ROUNDS)
     assert relative_difference(one.first, expected) < 1e-5
     assert relative_difference(one.averages, one.weights) > 1e-3
-    for replicas, parts in ((1, 4), (3, 2)):
+    for replicas, parts in ((1, 4), (replicas_of(entry)[-1], 2)):
         in_parts = trained(entry, replicas, optimizer, accumulate=parts, eagerly=True)
         assert relative_difference(in_parts.first, expected) < 1e-5, (replicas, parts)
         np.testing.assert_allclose(in_parts.losses, one.losses[:2], rtol=1e-5)
-    for replicas in (2, 3):
+    for replicas in replicas_of(entry):
         several = trained(entry, replicas, optimizer, rounds=ROUNDS)
         assert relative_difference(several.first, expected) < 1e-5, replicas
         assert relative_difference(several.weights, one.weights) < 1e-5, replicas
@@ -134,6 +147,6 @@ def test_k11_any_number_of_devices_descends_the_clipped_gradient_of_the_mean(ent
 def test_k11_adam_takes_the_same_steps_on_any_number_of_devices(entry):
     optimizer = keras.optimizers.Adam(1e-2, global_clipnorm=LIMIT)
     expected = trained(entry, 1, optimizer, eagerly=True)
-    for replicas in (2, 3):
+    for replicas in replicas_of(entry):
         several = trained(entry, replicas, optimizer, eagerly=True)
         assert relative_difference(several.weights, expected.weights) < 1e-4, replicas

@@ -22,6 +22,8 @@ from zoo.serving.padding import pick_rows
 Answers = dict[str, np.ndarray]
 ALONE = slice(2, 3)
 
+pytestmark = pytest.mark.optimised  # as in the other process: rounding decides between equal beams
+
 
 class Exported(NamedTuple):
     """A model, the folder it was exported to, and its answers by signature."""

@@ -42,6 +42,7 @@ def compiled(model):
     return graph, traces
 
 
+@pytest.mark.optimised
 @every_model
 def test_k1_k8_one_graph_gives_the_named_shapes_and_the_eager_values_at_every_size(entry):
     task, model = TASKS[entry.task], build(entry)

@@ -8,7 +8,6 @@ import inspect
 
 import keras
 import numpy as np
-import pytest
 import tensorflow as tf
 
 from tests.contracts.subjects import build, every_model
@@ -52,7 +51,6 @@ def losses(entry, precision):
     return np.array(record.losses)
 
 
-@pytest.mark.usefixtures("graphs_as_they_are")
 @every_model
 def test_k9_fifty_steps_in_half_precision_lead_to_the_loss_of_single_precision(entry):
     exact, *halves = (

@@ -39,6 +39,7 @@ def test_dropout_acts_in_training_only(entry):
     assert any(not np.array_equal(first[name], second[name]) for name in floats)
 
 
+@pytest.mark.optimised
 @every_model
 def test_k10_fit_lowers_the_loss_with_nothing_but_an_optimizer(entry):
     batch = Batch(TASKS[entry.task].examples(8))
@@ -73,7 +74,7 @@ def test_k10_padding_does_not_count_in_a_compiled_metric(entry):
         batch = Batch(TASKS[entry.task].examples(4), extra)
         model = build(entry)
         metric = keras.metrics.SparseCategoricalCrossentropy(from_logits=True, name="entropy")
-        model.compile("sgd", metrics=[metric])
+        model.compile("sgd", metrics=[metric], run_eagerly=True)
         scores.append(model.evaluate(batch.inputs, batch.targets, verbose=0, return_dict=True))
     logits = run(model, batch)["logits"].astype("float64")
     chosen = np.take_along_axis(logits, batch.targets[..., None], axis=-1)[..., 0]

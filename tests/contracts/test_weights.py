@@ -18,7 +18,7 @@ EXAMPLES = 4
 WEIGHTS = np.array([0.5, 0.0, 2.0, 3.0, 1.5, 0.25, 4.0], "float32")
 RATE = 0.5
 
-pytestmark = pytest.mark.usefixtures("graphs_as_they_are", "draws_without_chance")
+pytestmark = pytest.mark.usefixtures("draws_without_chance")
 
 
 def models_where(wanted):

@@ -1,4 +1,4 @@
-"""Which special ids are forbidden, and when."""
+"""Forbidden special ids, by step."""
 
 import pytest
 import tensorflow as tf

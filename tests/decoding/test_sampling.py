@@ -1,4 +1,4 @@
-"""What is drawn, and how often, against the distribution it is drawn from."""
+"""Samples and their frequencies, compared with the sampled distribution."""
 
 import numpy as np
 import pytest

@@ -26,7 +26,7 @@ LONGEST = 12
 
 
 class Behind:
-    """What `zoo.serving.servable.Servable` is, of an endpoint that was not exported."""
+    """Stand-in for `zoo.serving.servable.Servable` around an endpoint that was not exported."""
 
     def __init__(self, endpoint: Any) -> None:
         parts = endpoint.endpoints().values()

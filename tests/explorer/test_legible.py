@@ -1,4 +1,4 @@
-"""What is drawn can be read: measured contrast, overlap, order and size, short texts and long."""
+"""Legibility of the page: measured contrast, overlap, order and size, for short and long texts."""
 
 import xml.etree.ElementTree as ET
 from pathlib import Path

@@ -25,7 +25,7 @@ ASKED = {
 
 
 def brightness(css):
-    """Of "rgb(1, 2, 3)", from 0 to 1."""
+    """Computes the brightness of "rgb(1, 2, 3)", from 0 to 1."""
     return sum(map(float, re.findall(r"[\d.]+", css)[:3])) / 765
 
 

@@ -53,7 +53,7 @@ def sequence():
 
 
 def results(call, weights):
-    """What `call` returns, and the gradients of a function of it."""
+    """Returns the result of `call` and the gradients of a function of it."""
     values, mask = sequence()
     with tf.GradientTape() as tape:
         tape.watch(values)

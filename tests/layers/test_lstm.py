@@ -42,7 +42,7 @@ def make(cls, seed=2, **arguments):
 
 
 def results(call, weights, values):
-    """What `call` returns, and gradients of it with respect to the values and the weights."""
+    """Returns the result of `call` and its gradients with respect to values and weights."""
     values = tf.constant(values)
     generator = np.random.default_rng(4)
     with tf.GradientTape() as tape:

@@ -1,4 +1,4 @@
-"""What the tests of the translation models share: two pairs, models, wrong arguments."""
+"""Shared parts of the translation models' tests: two pairs, models, wrong arguments."""
 
 from typing import Any
 

@@ -149,7 +149,7 @@ def test_weights_that_do_not_fit_are_refused(values, queries, keys, problem):
 
 
 def make_result(tokens, answer, first, last, iterations=3):
-    """What a reader answers, for one question: sure of token positions `first` and `last`."""
+    """Makes a reader's outputs for one question, certain of tokens `first` and `last`."""
     length, words = len(tokens), 2
     start = np.full((iterations, length), 0.1 / length)
     end = start.copy()
@@ -231,6 +231,18 @@ def test_reading_draws_what_an_endpoint_answers(tmp_path):
         answer = result["answer"][row].numpy().decode()
         assert answer in context
         assert len(red_labels(figure.axes[2])) >= len(answer.split()) > 0
+
+
+@pytest.mark.parametrize("answer", [b"tower", b"elsewhere"])
+def test_of_a_reader_that_answers_at_once_the_attention_alone_is_drawn(answer):
+    result = make_result([b"The", b"tower", b"fell", b"tower"], answer, 3, 3)
+    del result["start_probabilities"], result["end_probabilities"]
+    figure = reading(result)
+    above, bar = figure.axes
+    assert labels(above.xaxis) == ["The", "tower", "fell", "tower"]
+    assert above.get_xlabel() == "text"
+    assert [frame.get_x() for frame in above.patches] == [0.5] * (answer == b"tower")
+    assert not bar.get_ylabel() or bar.get_ylabel() == "attention"
 
 
 def test_a_row_that_is_not_there_is_refused():

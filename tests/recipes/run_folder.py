@@ -1,4 +1,4 @@
-"""What every recipe does as a user runs it, and leaves in its run folder."""
+"""Checks of every recipe as a user runs it, and of its run folder."""
 
 import json
 import resource
@@ -40,7 +40,7 @@ def run_on_sample(name: str, folder: Path) -> None:
 
 
 def _processor_seconds() -> float:
-    """What the processes that this one has started, and that have ended, have used."""
+    """Returns the processor time of ended child processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

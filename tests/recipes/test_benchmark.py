@@ -55,8 +55,10 @@ def test_command_measures_in_a_process_a_model_and_prints_a_table():
     assert row.startswith("RNNencdec ")
 
 
-def test_a_server_answers_rightly_under_load(capsys):
-    seconds = 4
+def test_a_server_answers_rightly_under_load(capsys, monkeypatch):
+    monkeypatch.setattr(load_benchmark, "_WARM_UP", 0.2)
+    monkeypatch.setattr(load_benchmark, "_TEXTS", 20)
+    seconds = 1
     table = main(ServerLoad(seconds=seconds))
     assert set(table) == {"squad_dcn", "multi30k_transformer_en_de"}
     for row in table.values():

@@ -10,7 +10,6 @@ import recipes.cloze_reranking as tool
 from tests.recipes.test_cloze_aoa import write_set
 
 
-@pytest.mark.usefixtures("graphs_as_they_are")
 def test_a_finished_run_is_re_ranked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_set(tmp_path)
     write_set(tmp_path, kind="cn", names=("cat", "dog", "hen"))

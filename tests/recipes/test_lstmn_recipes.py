@@ -70,7 +70,6 @@ def write_treebank(folder: Path) -> None:
         (folder / f"ptb.{split}.txt").write_text(text)
 
 
-@pytest.mark.usefixtures("graphs_as_they_are")
 def test_a_text_in_the_layout_of_the_treebank_is_read(tmp_path: Path) -> None:
     write_treebank(tmp_path)
     settings = wikitext.Settings(
@@ -113,7 +112,6 @@ class Killed(BaseException):
     """Stands for a SIGKILL: nothing catches it."""
 
 
-@pytest.mark.usefixtures("graphs_as_they_are")
 def test_a_language_model_killed_between_segments_goes_on_as_if_it_had_not_been(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,8 +119,10 @@ def test_a_language_model_killed_between_segments_goes_on_as_if_it_had_not_been(
     write_treebank(tmp_path)
     models: list = []  # in place of the export
     monkeypatch.setattr(
-        language_model_recipe, "_export", lambda settings, data, model, *_: models.append(model)
+        "zoo.tasks.shared.endpoints.export_endpoint",
+        lambda folder, endpoint, **_: models.append(endpoint.model),
     )
+    monkeypatch.setattr(language_model_recipe.LanguageModelTask, "draw", lambda *_: None)
     straight = wikitext.Settings(
         data="ptb",
         data_dir=tmp_path,
@@ -169,7 +169,6 @@ def test_a_language_model_killed_between_segments_goes_on_as_if_it_had_not_been(
         np.testing.assert_array_equal(tensors[name], value, err_msg=name)
 
 
-@pytest.mark.usefixtures("graphs_as_they_are")
 def test_trees_and_pairs_are_read_where_they_lie(tmp_path: Path) -> None:
     tree = "(3 (2 A) (3 (4 fine) (2 film)))\n(1 (0 dull) (2 film))\n"
     pairs = [{"gold_label": "neutral", "sentence1": "A dog.", "sentence2": "A cat."}]

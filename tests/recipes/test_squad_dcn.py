@@ -46,7 +46,6 @@ def test_settings_given_as_none_depend_on_the_data() -> None:
     assert None not in (squad.batch_size, squad.dropout, squad.learning_rate)
 
 
-@pytest.mark.usefixtures("graphs_as_they_are")
 def test_trains_on_a_data_set_in_squads_format(tmp_path: Path) -> None:
     """Two files of the official format, DCN+, one epoch, two devices, the whole way."""
     from zoo.data.reading_sample import reading_sample

@@ -213,7 +213,6 @@ def write_parallel(folder: Path) -> None:
             (folder / f"{split}.{language}").write_text(text, encoding="utf-8")
 
 
-@pytest.mark.usefixtures("graphs_as_they_are")
 def test_trains_on_files_in_the_layout_of_multi30k(tmp_path: Path) -> None:
     """One epoch on two devices; started again it trains no step; other settings are refused."""
     write_parallel(tmp_path)
@@ -255,7 +254,6 @@ def test_trains_on_files_in_the_layout_of_multi30k(tmp_path: Path) -> None:
 DIGITS = "〇一二三四五六七八九"
 
 
-@pytest.mark.usefixtures("graphs_as_they_are")
 def test_a_language_without_spaces_keeps_the_best_weights_and_not_the_first(tmp_path) -> None:
     numbers = [f"{n:02}" for n in range(100)]
     for split in SPLITS:
@@ -291,7 +289,6 @@ def test_a_language_without_spaces_keeps_the_best_weights_and_not_the_first(tmp_
         rnnsearch.main(dataclasses.replace(settings, bleu_tokenize="13a"))
 
 
-@pytest.mark.usefixtures("graphs_as_they_are")
 def test_a_transformer_with_one_vocabulary_is_trained_by_tokens_and_averaged(tmp_path) -> None:
     write_parallel(tmp_path)
     settings = transformer.Settings(

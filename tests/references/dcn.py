@@ -198,7 +198,7 @@ def point(
 
 
 def active_iterations(spans: np.ndarray, length: int) -> np.ndarray:
-    """Which iterations run: all until one has confirmed the estimates it was given.
+    """Marks the iterations that run: all until one has repeated its estimates.
 
     Args:
         spans: (I, 2), the estimates each iteration arrives at.
@@ -295,7 +295,7 @@ def predict(
 
 
 def named_outputs(result: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """What `point` returned, under the names of a reading model's outputs."""
+    """Names the result of `point` as a reading model's outputs."""
     last = int(result["active"].sum()) - 1
     return {
         "start": result["start_scores"][last],

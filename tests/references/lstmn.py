@@ -28,7 +28,7 @@ CELL = ("W_h", "W_x", "W_ht", "v", "W", "b")
 
 
 class Start(NamedTuple):
-    """What a cell remembers before its first step."""
+    """Memory of a cell before its first step."""
 
     hidden: np.ndarray
     """(K, n), the oldest slot first."""
@@ -133,7 +133,7 @@ def lstmn(
 
 
 def empty_result(size: int, carried: int, source: object) -> Result:
-    """What a text without a word gives."""
+    """Returns the outputs for an empty text."""
     names = ("h", "c", "h_tilde", "c_tilde")
     result = {name: np.zeros((0, size)) for name in names} | {"s": np.zeros((0, carried))}
     if source is not None:

@@ -99,7 +99,7 @@ def centre(weights: Weights, mechanism: str, query: np.ndarray, step: int, lengt
 
 
 def in_window(position: float, length: int, half_width: int, window: str) -> np.ndarray:
-    """Which of the S source positions are in the window, bool (S,).
+    """Marks the source positions in the window, bool (S,).
 
     Args:
         position: p_t.

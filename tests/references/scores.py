@@ -67,7 +67,7 @@ def _score(name: str, weights: Weights, s: np.ndarray, h: np.ndarray, position: 
 
 
 def _hidden(name: str, weights: Weights, s: np.ndarray, h: np.ndarray) -> np.ndarray:
-    """What the perceptrons take the tanh of, without the bias."""
+    """Computes the pre-activations of the perceptrons, without the bias."""
     if name == "concat":
         return weights["W"] @ np.concatenate([s, h])
     if name == "concat_identity":

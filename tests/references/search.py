@@ -39,7 +39,7 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Rules:
-    """What may be emitted, and by what hypotheses are ranked; the names are those of the search."""
+    """Limits and ranking of a search, under the names of the search's arguments."""
 
     maximum_length: int
     minimum_length: int = 0

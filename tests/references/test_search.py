@@ -1,4 +1,4 @@
-"""What must hold of the reference search itself."""
+"""Checks of the reference search itself."""
 
 import numpy as np
 import pytest

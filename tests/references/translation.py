@@ -1,4 +1,4 @@
-"""What the references of the translation models share: recurrent steps, readouts, the loss.
+"""Shared parts of the translation references: recurrent steps, readouts, the loss.
 
 Weights are flat dicts, stored (output, input). A bias that is not in the dict is zero: that is how
 models without biases are written down.

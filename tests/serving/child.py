@@ -1,4 +1,4 @@
-"""What a server does with a SavedModel, in a process that has only TensorFlow: run as a script.
+"""Use of a SavedModel in a process that has only TensorFlow; run as a script.
 
     python child.py REQUEST.json ANSWER.json
 

@@ -14,7 +14,7 @@ _CHILD = Path(__file__).with_name("child.py")
 
 
 class Request(NamedTuple):
-    """What a SavedModel is asked."""
+    """Request to a SavedModel."""
 
     folder: Path
     inputs: dict[str, Any]

@@ -202,3 +202,14 @@ def test_a_card_without_checksums_describes_nothing(folder):
     write_card(folder, dataclasses.replace(CARD, sha256={}))
     with pytest.raises(ValueError, match=r"key 'sha256' lists no saved_model\.pb"):
         verify(folder)
+
+
+@pytest.mark.parametrize("place", ["seed", "task", "hardware", "x" * 10**5])
+def test_a_long_value_is_cut_in_the_message(place, tmp_path):
+    write_card(tmp_path, CARD)
+    values = json.loads((tmp_path / "model_card.json").read_text())
+    values[place] = "A" * 10**5 + "\x1b"
+    (tmp_path / "model_card.json").write_text(json.dumps(values))
+    with pytest.raises(ValueError, match="card") as error:
+        read_card(tmp_path)
+    assert len(str(error.value)) < 600

@@ -1,4 +1,4 @@
-"""What a SavedModel cuts its texts into, read back from the SavedModel."""
+"""Codecs of a SavedModel, read back from it."""
 
 import dataclasses
 import shutil
@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from tests.tasks.translation.test_endpoint import make_model
-from tests.tasks.translation.test_export import export
+from tests.tasks.translation.test_pictures import export
 from tests.tasks.translation.translators import make_codecs
 from zoo.serving.cards import read_card, write_card
 from zoo.serving.codecs import load_codecs

@@ -14,19 +14,19 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
+from tests.serving.serving_thread import PREDICT, post, received, running
 from tests.serving.toy_servable import Echo
+from zoo.serving import bodies
 from zoo.serving import running as server_runner
 from zoo.serving.limits import Limits
 from zoo.serving.response import write_response
-from zoo.serving.running import listen, make_server
+from zoo.serving.running import listen
 from zoo.serving.servable import Servable
 from zoo.serving.server import make_app
 
 # What hangs shall be noticed before the suite's limit. It hangs in a thread, for which the end of a
 # test waits: only the end of the process helps.
 pytestmark = pytest.mark.timeout(60, method="thread")
-
-PREDICT = "/v1/models/echo:predict"
 
 
 @pytest.fixture
@@ -40,31 +40,6 @@ def echo():
 def client(echo):
     with TestClient(make_app({"echo": echo}), raise_server_exceptions=False) as client:
         yield client
-
-
-@contextmanager
-def running(app, timeout_seconds=20, **limits):
-    """Serves in a thread; gives the server and its port."""
-    opened = listen("127.0.0.1", 0)
-    server = make_server(app, timeout_seconds=timeout_seconds, **limits)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]}, daemon=True)
-    thread.start()
-    try:
-        yield server, opened.getsockname()[1]
-    finally:
-        server.should_exit = True
-        thread.join(30)
-        opened.close()
-        assert not thread.is_alive()
-
-
-def post(port, body, path=PREDICT, connection=None):
-    """Status and JSON of a request."""
-    connection = connection or http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    body = body if isinstance(body, bytes) else json.dumps(body).encode()
-    connection.request("POST", path, body)
-    answer = connection.getresponse()
-    return answer.status, json.loads(answer.read()), answer.headers
 
 
 def test_both_forms_are_answered_in_kind(client):
@@ -278,7 +253,7 @@ def test_a_search_that_would_take_too_long_is_refused(echo):
         assert ask(["a"] * 15 + ["a" * 600], 64, client)[0] == 400  # as the others are padded
         assert ask(["a" * 60] * 16, 64, client)[0] == 200
         assert client.post(PREDICT, json={"instances": ["a" * 200_000]}).status_code == 200
-    assert echo.asked == [16, 1]
+    assert sum(echo.asked) == 16 + 1  # in pieces
 
 
 def test_what_is_queued_for_somebody_who_has_gone_is_not_asked(echo):
@@ -314,6 +289,68 @@ def test_the_end_comes_in_time_whatever_is_being_computed(echo, monkeypatch):
     echo.free.set()
 
 
+def test_what_is_given_up_at_the_end_is_answered_in_json(echo, monkeypatch):
+    monkeypatch.setattr(server_runner, "_ENDING", 1)
+    answers = []
+    with running(make_app({"echo": echo})) as (server, port):
+        echo.free.clear()
+        ask = threading.Thread(target=lambda: answers.append(post(port, {"inputs": ["late"]})))
+        ask.start()
+        assert echo.busy.wait(20)
+        server.should_exit = True
+        ask.join(20)
+        echo.free.set()
+    status, told, headers = answers[0]
+    assert (status, told) == (503, {"error": "The server is ending"})
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Connection"] == "close"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "body", "status"),
+    [
+        ("POST", PREDICT, {}, b'{"inputs": ["broken"]}', 500),
+        ("POST", PREDICT, {}, b'{"inputs": ["bad"]}', 400),
+        ("POST", PREDICT, {"Content-Encoding": "br"}, b"{}", 415),
+        ("POST", PREDICT, {"Content-Length": "99999999"}, b"", 413),
+        ("POST", PREDICT, {"Host": "a.example"}, b"{}", 400),
+        ("POST", PREDICT, {"Origin": "http://a.example"}, b"{}", 403),
+        ("GET", "/nothing", {}, b"", 404),
+        ("GET", "//v1/models/echo", {}, b"", 404),
+        ("DELETE", "/v1/models/echo", {}, b"", 405),
+        ("GET", "/v1/models/echo HTTP/1.1\r\nHost:", {}, b"", 400),
+    ],
+)
+def test_every_error_is_json_and_asks_for_no_guessing(method, path, headers, body, status, echo):
+    headers = {"Host": "127.0.0.1", "Content-Length": len(body), "Connection": "close"} | headers
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    with connected(make_app({"echo": echo}, hosts=["127.0.0.1"])) as connection:
+        connection.sendall(f"{method} {path} HTTP/1.1\r\n{lines}\r\n".encode() + body)
+        head, _, told = received(connection).lower().partition(b"\r\n\r\n")
+    assert head.startswith(f"http/1.1 {status} ".encode())
+    assert b"content-type: application/json" in head
+    assert head.count(b"x-content-type-options: nosniff") == 1
+    assert json.loads(told).keys() == {"error"}
+
+
+def test_when_too_much_is_arriving_the_longest_is_given_up(echo, monkeypatch):
+    monkeypatch.setattr(bodies, "_BODIES", 3)
+    app = make_app({"echo": echo}, Limits(maximum_bytes=100_000))
+    head = f"POST {PREDICT} HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n".encode()
+    with running(app) as (_, port), ExitStack() as held:
+        arriving = []
+        for _ in range(5):
+            one = held.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10))
+            one.sendall(head + b" " * 99_990)
+            arriving.append(one)
+            time.sleep(0.1)
+        for given_up in arriving[:2]:
+            assert received(given_up).startswith(b"HTTP/1.1 408")
+        assert post(port, {"instances": ["a"]})[0] == 200
+        arriving[-1].sendall(b" " * 10)
+        assert arriving[-1].recv(100).startswith(b"HTTP/1.1 400")  # arrived, but no JSON
+
+
 @pytest.mark.parametrize("name", ["maximum_bytes", "maximum_requests", "timeout_seconds"])
 def test_limits_that_let_nothing_through_are_refused(name):
     with pytest.raises(ValueError, match=f"{name} must be positive, got 0"):
@@ -347,6 +384,19 @@ def test_a_busy_server_says_so_and_an_idle_one_answers_again(echo):
             thread.join(20)
         assert answers == [200, 200]
         assert post(port, {"instances": ["a"]})[0] == 200
+
+
+def test_a_busy_model_is_in_no_other_models_way(echo):
+    app = make_app({"echo": echo, "other": Echo()}, Limits(maximum_requests=1))
+    with running(app) as (_, port):
+        echo.free.clear()
+        ask = threading.Thread(target=post, args=(port, {"instances": ["a"]}))
+        ask.start()
+        assert echo.busy.wait(20)
+        assert post(port, {"instances": ["a"]})[0] == 503
+        assert post(port, {"instances": ["a"]}, "/v1/models/other:predict")[0] == 200
+        echo.free.set()
+        ask.join(20)
 
 
 def test_time_runs_out(echo):
@@ -402,14 +452,6 @@ def test_what_has_been_asked_is_answered_before_the_end(echo):
     assert answers[0][1]["outputs"]["answer"] == ["late"]
     with pytest.raises(OSError, match="refused"):
         post(port, {"inputs": ["too late"]})
-
-
-def received(connection):
-    """All that comes until the other side closes."""
-    parts = []
-    while part := connection.recv(1000):
-        parts.append(part)
-    return b"".join(parts)
 
 
 @contextmanager

@@ -5,7 +5,13 @@ from typing import Any
 
 import pytest
 
-from zoo.tasks.reading import data as reading_data
+from zoo.data import (
+    classification_sample,
+    cloze_sample,
+    language_sample,
+    reading_sample,
+    translation_sample,
+)
 
 SMALL = {"hidden_dim": 4, "embedding_dim": 4, "batch_size": 8, "strategy": "none"}
 TASKS = {
@@ -22,28 +28,30 @@ class Asked(BaseException):
 
 
 @pytest.fixture
-def few_questions(monkeypatch):
-    """Reads a part of the sample: the whole takes half a minute to read."""
-    load = reading_data.load_reading_data
+def small_samples(monkeypatch):
+    """Makes a part of each sample: all of it takes half a minute to read."""
+    for sizes in (
+        classification_sample.SAMPLE_ROWS,
+        cloze_sample.SAMPLE_QUESTIONS,
+        language_sample.SAMPLE_LINES,
+        reading_sample.SAMPLE_QUESTIONS,
+        translation_sample.SAMPLE_PAIRS,
+    ):
+        for split in sizes:
+            monkeypatch.setitem(sizes, split, 128)
 
-    def load_some(*arguments):
-        data = load(*arguments)
-        return data._replace(evaluation=data.evaluation.head(64))
 
-    monkeypatch.setattr(reading_data, "load_reading_data", load_some)
-
-
-@pytest.mark.usefixtures("few_questions")
+@pytest.mark.usefixtures("small_samples")
 @pytest.mark.parametrize("task", TASKS)
 def test_the_metrics_that_choose_the_weights(task: str, tmp_path, monkeypatch) -> None:
     name, monitor, ties = TASKS[task]
     asked: dict[str, Any] = {}
 
-    def train(settings, model, batches, run, evaluate, **choice):
+    def train(settings, model, batches, run, workers, evaluate, **choice):
         asked.update(choice, evaluate=evaluate)
         raise Asked
 
-    monkeypatch.setattr(f"zoo.tasks.{task}.recipe.train", train)
+    monkeypatch.setattr("zoo.tasks.shared.training_run.train", train)
     recipe = importlib.import_module(f"recipes.{name}")
     fields = recipe.Settings.__dataclass_fields__
     sizes = {field: size for field, size in SMALL.items() if field in fields}

@@ -1,4 +1,4 @@
-"""What every text codec has to do; the tests of each codec call it with theirs."""
+"""Checks of every text codec, called by the tests of each codec."""
 
 import numpy as np
 import tensorflow as tf

@@ -74,7 +74,7 @@ def test_it_works_in_a_graph(vocabulary):
 
 
 def noise(seed):
-    """Of two examples, for five slots."""
+    """Makes noise for two examples with five slots."""
     return tf.random.stateless_uniform([2, 5], [7, seed])
 
 

@@ -81,7 +81,7 @@ def test_any_bytes_are_tokens(text: bytes, expected: list[bytes]):
 
 
 def test_offsets_are_exact_on_random_bytes():
-    """Whatever the bytes: a token is what stands at its offsets, and all between is space."""
+    """For any bytes, tokens equal the text at their offsets, with only spaces in between."""
     space = re.compile("[\\s\u200b]*")
     pieces = [
         b"",

@@ -102,7 +102,7 @@ def test_broken_files_name_the_line(file, content, message):
 @pytest.mark.parametrize("header", ["", "7 2\n"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_words_that_no_vocabulary_can_hold_are_left_out(file, header, mark, tmp_path):
-    """Of word2vec.c and fastText (`</s>`), of GloVe's tool (`<unk>`), and of odd conversions."""
+    """Files from word2vec.c and fastText (`</s>`), GloVe's tool (`<unk>`), and odd conversions."""
     lines = ["</s> 9 9", "the 1 2", " 9 9", "<unk> 9 9", "cr\rlf 9 9", "<s> 9 9", "cat 3 4"]
     path = file(mark + header + "\n".join(lines) + "\n")
     words, matrix = read_vectors(path)

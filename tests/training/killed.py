@@ -8,7 +8,7 @@ import signal
 import sys
 from functools import partial
 
-import tests.conftest  # noqa: F401  the same devices as in the process that compares
+from tests.conftest import optimise_graphs  # and the devices of the process that compares
 from tests.training.test_loop import start
 
 
@@ -22,5 +22,6 @@ def replace_or_die(replace, left, source, target):
 
 
 if __name__ == "__main__":
+    optimise_graphs(True)  # as there too
     os.replace = partial(replace_or_die, os.replace, [None] * int(sys.argv[2]))
     start(sys.argv[1])

@@ -15,7 +15,7 @@ import time
 
 import keras
 
-import tests.conftest  # noqa: F401  the same devices as in the process that compares
+from tests.conftest import optimise_graphs  # and the devices of the process that compares
 from tests.training.test_loop import start
 
 EVERY_STEP = {"checkpoint_every": 1, "epochs": 3, "patience": None}
@@ -70,4 +70,5 @@ def main(straight, killed, kills):
 
 
 if __name__ == "__main__":
+    optimise_graphs(True)  # as there too
     main(sys.argv[1], sys.argv[2], int(sys.argv[3]))

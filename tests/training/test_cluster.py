@@ -32,7 +32,7 @@ def describe(job="worker", index=0, **cluster_of):
 
 @pytest.fixture
 def resolvers(monkeypatch):
-    """What TensorFlow's strategy would be made of, which waits for other processes."""
+    """Captures the arguments of TensorFlow's strategy, which would wait for other processes."""
     made = []
 
     class Strategy:

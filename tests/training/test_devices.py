@@ -1,4 +1,4 @@
-"""What `--devices` may say, and what becomes of it."""
+"""Values of `--devices`, and the devices that they select."""
 
 import pytest
 import tensorflow as tf

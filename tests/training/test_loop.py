@@ -28,6 +28,8 @@ from zoo.training.runs import RunFolder
 EPOCHS = 4
 ROOT = Path(__file__).parents[2]
 
+pytestmark = pytest.mark.optimised  # the order of a sum is one of the things that could differ
+
 
 class Killed(BaseException):
     """Stands for a SIGKILL: nothing catches it."""

@@ -8,6 +8,8 @@ import tensorflow as tf
 from zoo.training.distribution import make_strategy
 from zoo.training.optimizers import OnePassAdam
 
+pytestmark = pytest.mark.optimised
+
 
 def weights_after(optimizer, dtype="float32", replicas=1, graph=True, dense=True):
     """Trains a table of which a row is read twice, and a matrix; returns both and all moments."""

@@ -15,6 +15,7 @@ KILLS = 20
 
 
 @pytest.mark.slow
+@pytest.mark.optimised
 def test_killed_at_random_moments_equals_straight(tmp_path):
     straight, killed = tmp_path / "straight", tmp_path / "killed"
     command = [sys.executable, "-m", "tests.training.random_kills", straight, killed, str(KILLS)]

@@ -16,6 +16,8 @@ from zoo.training.runs import RunFolder
 
 REWRITES = "arithmetic_optimization"
 
+pytestmark = pytest.mark.optimised
+
 
 @pytest.fixture
 def original():

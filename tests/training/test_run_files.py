@@ -9,10 +9,11 @@ import shutil
 import pytest
 
 from tests.odd_names import ODD_NAMES
-from tests.training.test_loop import KillAt, Killed, assert_as_straight, start
-from tests.training.toy import Batches, compiled_toy, newest, weights
+from tests.training.test_loop import KillAt, Killed, start
+from tests.training.toy import Batches, compiled_toy
 from zoo.text.vocabulary import write_vocabulary
 from zoo.training.loop import train
+from zoo.training.manifest import Manifest, checksums
 from zoo.training.runs import RunFolder
 
 SUMS = {"train.txt": "a"}
@@ -42,7 +43,9 @@ def write(text):
     return lambda path: path.write_text(text)
 
 
-@pytest.mark.parametrize("name", ["settings.json", "data.json", "vocabulary/words.txt"])
+@pytest.mark.parametrize(
+    "name", ["format.json", "settings.json", "data.json", "vocabulary/words.txt"]
+)
 @pytest.mark.parametrize("damage", [flip, write(""), write("[]"), write("null"), os.unlink])
 def test_a_file_that_is_not_the_one_is_named_before_anything_is_read(tmp_path, name, damage):
     begin(tmp_path)
@@ -64,14 +67,30 @@ def test_a_damaged_manifest_is_named(tmp_path, content):
         begin(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["settings.json", "data.json"])
-@pytest.mark.parametrize("content", ["", "[]", "null", "{", "\x00"])
-def test_damage_in_a_folder_of_earlier_versions_is_named_too(tmp_path, name, content):
+@pytest.mark.parametrize("manifest", [True, False])
+def test_a_folder_of_earlier_versions_is_refused_and_left_as_it_is(tmp_path, manifest):
+    """The first ones had no manifest, none of them a format."""
+    begin(tmp_path)
+    (tmp_path / "format.json").unlink()
+    entries = json.loads((tmp_path / "manifest.json").read_text())
+    del entries["format.json"]
+    (tmp_path / "manifest.json").write_text(json.dumps(entries))
+    if not manifest:
+        (tmp_path / "manifest.json").unlink()
+    with pytest.raises(ValueError, match=r"holds a run of format 1, expected 2\. Finish it with"):
+        begin(tmp_path)
+    assert (tmp_path / "vocabulary" / "words.txt").exists()
+    assert not (tmp_path / "format.json").exists()
+    begin(tmp_path, {"width": 9}, fresh=True)
+    begin(tmp_path, {"width": 9})
+
+
+def test_a_missing_manifest_is_named_before_a_file_is_taken_or_removed(tmp_path):
     begin(tmp_path)
     (tmp_path / "manifest.json").unlink()
-    (tmp_path / name).write_text(content)
-    with pytest.raises(ValueError, match=rf"^{tmp_path / name} is damaged"):
+    with pytest.raises(ValueError, match=r"manifest\.json is missing"):
         begin(tmp_path)
+    assert (tmp_path / "vocabulary" / "words.txt").exists()
 
 
 def test_words_that_were_not_recorded_are_chosen_again(tmp_path):
@@ -141,12 +160,13 @@ def resume_with(folder, damage):
 
 
 def exchange_words(folder):
-    """Behind the back of the manifest, which is of earlier versions then."""
-    (folder / "manifest.json").unlink()
-    write_vocabulary(folder / "vocabulary" / "words.txt", ["two", "one"])
+    """Together with their entry in the manifest of the run."""
+    words = folder / "vocabulary" / "words.txt"
+    write_vocabulary(words, ["two", "one"])
+    Manifest(folder).add(checksums([words]))
 
 
-def test_exchanged_words_are_refused_even_without_the_manifest_of_the_run(tmp_path):
+def test_words_that_are_exchanged_with_their_entry_are_refused_by_the_checkpoints(tmp_path):
     with pytest.raises(Killed):
         resume_with(tmp_path, None)
     with pytest.raises(ValueError, match=r"no checkpoint in .* can be read"):
@@ -166,20 +186,6 @@ def test_a_missing_best_checkpoint_is_noticed_before_the_first_step(tmp_path):
     shutil.rmtree(tmp_path / "checkpoints" / "best")
     with pytest.raises(ValueError, match=r"best checkpoint .*step-6 cannot be read"):
         start(tmp_path, KillAt(1))
-
-
-def test_a_run_of_earlier_versions_goes_on_as_if_it_never_stopped(tmp_path, capsys):
-    straight, report = start(tmp_path / "straight")
-    with pytest.raises(Killed):
-        start(tmp_path / "old", KillAt(9))
-    for manifest in (tmp_path / "old").rglob("manifest.json"):
-        manifest.unlink()
-    capsys.readouterr()
-    model, again = start(tmp_path / "old")
-    assert "no manifest.json, as of old: files are taken as they are" in capsys.readouterr().out
-    expected = tmp_path / "straight", weights(straight), report
-    assert_as_straight(expected, tmp_path / "old", model, again)
-    assert (newest(tmp_path / "old") / "manifest.json").is_file()
 
 
 @pytest.mark.parametrize("name", ODD_NAMES[:3])

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from zoo.training.json_files import read_json, write_json
-from zoo.training.runs import RunFolder
+from zoo.training.json_files import as_json, read_json, write_json
+from zoo.training.runs import FORMAT, RunFolder
 
 
 @dataclasses.dataclass
@@ -53,14 +53,17 @@ def test_a_setting_that_only_one_side_has_is_a_difference(tmp_path):
         RunFolder(tmp_path, {"dropout": 0.1, "pool_size": 4})
 
 
-def test_a_folder_older_than_a_setting_stands_for_its_value_then(tmp_path):
-    opened(tmp_path, {"dropout": 0.1})
-    with pytest.raises(ValueError, match="pool_size: 2 in the folder, 4 now"):
-        RunFolder(tmp_path, {"dropout": 0.1, "pool_size": 4}, added={"pool_size": 2})
-    opened(tmp_path, {"dropout": 0.1, "pool_size": 2}, added={"pool_size": 2})
-    assert read_json(tmp_path / "settings.json")["pool_size"] == 2
-    with pytest.raises(ValueError, match="pool_size: 2 in the folder, 4 now"):
-        RunFolder(tmp_path, {"dropout": 0.1, "pool_size": 4}, added={"pool_size": 4})
+def test_a_folder_of_another_format_is_refused_as_a_whole(tmp_path):
+    run = opened(tmp_path, {"dropout": 0.1})
+    assert read_json(run.format) == {"format": FORMAT}
+    held = run.settings.read_bytes()
+    for number in (FORMAT + 1, "2", None):
+        run.manifest.write_file(run.format.name, as_json({"format": number}))
+        with pytest.raises(ValueError, match=rf"a run of format {number}, expected {FORMAT}"):
+            RunFolder(tmp_path, {"dropout": 0.1})
+    assert run.settings.read_bytes() == held
+    opened(tmp_path, {"dropout": 0.1}, fresh=True)
+    assert opened(tmp_path, {"dropout": 0.1}).resumed
 
 
 def test_settings_that_may_change_are_written_anew_and_named(tmp_path, capsys):
@@ -163,7 +166,7 @@ def test_json_that_cannot_be_written_leaves_the_old_file(tmp_path, monkeypatch):
 
 
 def test_another_process_cannot_train_in_the_folder_meanwhile(tmp_path):
-    code = f"from zoo.training.runs import RunFolder; RunFolder({str(tmp_path)!r}, {{}})"
+    code = f"from zoo.training.runs import FORMAT, RunFolder; RunFolder({str(tmp_path)!r}, {{}})"
 
     def ask():
         command = [sys.executable, "-c", f"{code}; print('opened', flush=True); input()"]

@@ -1,7 +1,6 @@
-"""What the settings that all recipes share become: rates, optimizer, averages, run folders."""
+"""Effects of the shared settings: rates, optimizer, averages, run folders."""
 
 import dataclasses
-import json
 from pathlib import Path
 
 import keras
@@ -11,10 +10,11 @@ import tensorflow as tf
 
 from tests.training.toy import Batches, built_toy, first_inputs, scores
 from zoo.models.core.registry import models
+from zoo.training.cluster import Workers
+from zoo.training.distribution import make_strategy
 from zoo.training.optimizers import OnePassAdam
 from zoo.training.schedules import InverseSquareRootDecay
 from zoo.training.settings import (
-    ADDED,
     TrainingSettings,
     build_and_compile,
     learning_rate,
@@ -89,11 +89,18 @@ def test_the_optimizer_has_the_constants_of_the_settings():
         ({}, (0.999, 1e-7, 5.0)),
         ({"beta_2": 0.98, "epsilon": 1e-9, "clip_norm": None}, (0.98, 1e-9, None)),
     ):
-        optimizer = build_and_compile(Settings(**changes), make_toy, 11).optimizer
+        optimizer = build_and_compile(
+            Settings(**changes), Workers(make_strategy("none")), make_toy, 11
+        ).optimizer
         assert type(optimizer) is OnePassAdam
         assert optimizer.beta_1 == 0.9
         found = (optimizer.beta_2, optimizer.epsilon, optimizer.global_clipnorm)
         assert found == expected
+
+
+def opened(settings) -> None:
+    run, _ = open_run(settings)
+    run.close()
 
 
 def test_a_default_may_be_none_and_what_is_given_wins():
@@ -107,8 +114,8 @@ def test_a_default_may_be_none_and_what_is_given_wins():
 
 def test_averages_of_the_last_evaluations_are_trained(tmp_path):
     settings = Settings(run_dir=tmp_path, average_last=2, evaluate_every=4)
-    model, run = built_toy(), open_run(settings)
-    report = train(settings, model, Batches(), run, scores(model), monitor="f1")
+    (run, workers), model = open_run(settings), built_toy()
+    report = train(settings, model, Batches(), run, workers, scores(model), monitor="f1")
     run.close()
     recorded = {"precision": "float32", "accumulate": 1, "deterministic": False}
     assert report.items() >= ({"strategy": "_DefaultDistributionStrategy"} | recorded).items()
@@ -116,20 +123,6 @@ def test_averages_of_the_last_evaluations_are_trained(tmp_path):
     checkpoint = max((tmp_path / "checkpoints").glob("0*"))
     index = (checkpoint / "state.index").read_bytes()
     assert b"average" in index
-
-
-def test_folders_of_the_first_recipes_are_gone_on_with(tmp_path: Path):
-    settings = Settings(run_dir=tmp_path)
-    assert {name: getattr(settings, name) for name in ADDED} == ADDED
-    open_run(settings).close()
-    path = tmp_path / "settings.json"
-    held = json.loads(path.read_text())
-    (tmp_path / "manifest.json").unlink()  # which is younger than they are
-    path.write_text(json.dumps({name: held[name] for name in held if name not in ADDED}))
-    open_run(settings).close()
-    assert json.loads(path.read_text()) == held
-    with pytest.raises(ValueError, match=r"beta_2: 0\.999 in the folder, 0\.98 now"):
-        open_run(dataclasses.replace(settings, beta_2=0.98))
 
 
 def test_files_that_the_export_would_remove_are_noticed_before_the_first_step(tmp_path: Path):
@@ -147,12 +140,12 @@ def test_what_would_be_another_training_is_not_gone_on_with(
     tmp_path: Path, name, value, no_device_hidden
 ):
     settings = Settings(run_dir=tmp_path)
-    open_run(settings).close()
+    opened(settings)
     with pytest.raises(ValueError, match=f"{name}: .* in the folder, {value!r} now"):
         open_run(dataclasses.replace(settings, **{name: value}))
     for changed in ({"devices": "cpu:2", "strategy": "auto"}, {"accumulate": 4}):
         settings = dataclasses.replace(settings, **changed)
-        open_run(settings).close()
+        opened(settings)
 
 
 def test_operations_are_made_deterministic_where_that_is_asked_for(tmp_path: Path, monkeypatch):
@@ -160,19 +153,23 @@ def test_operations_are_made_deterministic_where_that_is_asked_for(tmp_path: Pat
     monkeypatch.setattr(
         tf.config.experimental, "enable_op_determinism", lambda: asked.append("yes")
     )
-    open_run(Settings(run_dir=tmp_path / "first")).close()
+    opened(Settings(run_dir=tmp_path / "first"))
     assert not asked
-    open_run(Settings(run_dir=tmp_path / "second", deterministic=True)).close()
+    opened(Settings(run_dir=tmp_path / "second", deterministic=True))
     assert asked == ["yes"]
 
 
 @pytest.mark.parametrize("precision", ["float32", "mixed_bfloat16", "mixed_float16"])
 def test_a_model_is_built_on_the_devices_and_in_the_precision_of_the_settings(
-    precision, no_device_hidden
+    tmp_path: Path, precision, no_device_hidden
 ):
-    settings = Settings(precision=precision, devices="cpu:2", strategy="auto", accumulate=3)
+    settings = Settings(
+        run_dir=tmp_path, precision=precision, devices="cpu:2", strategy="auto", accumulate=3
+    )
     classifier = models()["LSTMNClassifier"].cls
-    model = build_and_compile(settings, lambda: classifier.from_preset("tiny"), 11)
+    run, workers = open_run(settings)
+    run.close()
+    model = build_and_compile(settings, workers, lambda: classifier.from_preset("tiny"), 11)
     assert model.dtype_policy.name == precision
     assert model.accumulate == 3
     assert model.distribute_strategy.num_replicas_in_sync == 2
@@ -181,5 +178,5 @@ def test_a_model_is_built_on_the_devices_and_in_the_precision_of_the_settings(
 
 
 def test_an_optimizer_of_ones_own_is_taken():
-    given = keras.optimizers.SGD(0.25)
-    assert build_and_compile(Settings(), make_toy, 11, lambda: given).optimizer is given
+    given, alone = keras.optimizers.SGD(0.25), Workers(make_strategy("none"))
+    assert build_and_compile(Settings(), alone, make_toy, 11, lambda: given).optimizer is given

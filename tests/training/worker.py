@@ -70,9 +70,9 @@ def make_model():
 
 def main(settings: Settings):
     """Trains, and returns what the result file holds."""
-    run = open_run(settings)
+    run, workers = open_run(settings)
     batches = examples()
-    model = build_and_compile(settings, make_model, batches.steps_per_epoch)
+    model = build_and_compile(settings, workers, make_model, batches.steps_per_epoch)
     chief = run.checkpoints == run.shared_checkpoints
 
     def evaluate():
@@ -80,7 +80,7 @@ def main(settings: Settings):
             os.kill(os.getpid(), int(os.environ.get("DIES_BY", signal.SIGKILL)))
         return {"size": float(abs(model.table.numpy()).sum())}
 
-    result = run.finish(train(settings, model, batches, run, evaluate, monitor="size"))
+    result = run.finish(train(settings, model, batches, run, workers, evaluate, monitor="size"))
     run.close()
     return result
 

@@ -1,7 +1,7 @@
-"""Score functions that add something of the query to something of the key.
+"""Score functions that add a projection of the query to a projection of the key.
 
 Sources: Bahdanau et al. 2014 (arXiv 1409.0473), appendix A.1.2, and Luong et al. 2015 (arXiv
-1508.04025), section 3.1, of which the first print (EMNLP) has a linear "concat".
+1508.04025), section 3.1. The EMNLP print has a linear "concat".
 
 Shape letters: B batch, Q queries, S keys, d_s query, d_h key, a units.
 """
@@ -17,7 +17,7 @@ from zoo.ops.masking import Tensor
 
 
 class TanhScore(Score):
-    """``e = v_a^T tanh(query's part + key's part)``: what the perceptrons below share.
+    """Base of the perceptrons below: ``e = v_a^T tanh(query's part + key's part)``.
 
     Args:
         use_bias: whether a bias (a,), not in the papers, is added before the tanh.
@@ -122,8 +122,8 @@ class AdditiveScore(TanhScore):
 class ConcatScore(TanhScore):
     """``e = v_a^T tanh(W_a [s; h])`` (Luong et al., "concat"): the perceptron of both, whole.
 
-    Computed as the sum of the two products that it is. ``kernel`` (d_s + d_h, a) is W_a transposed,
-    ``scale`` (a,) is v_a.
+    It is computed as a sum of two products. ``kernel`` (d_s + d_h, a) is W_a transposed, ``scale``
+    (a,) is v_a.
 
     Args:
         units: size a of the hidden layer.
@@ -170,7 +170,7 @@ class ConcatScore(TanhScore):
 
 @keras.saving.register_keras_serializable(package="zoo")
 class ConcatIdentityScore(TanhScore):
-    """``e = v_a^T tanh(W_a s + h)`` (Luong et al., footnote 15): what their experiments used.
+    """``e = v_a^T tanh(W_a s + h)`` (Luong et al., footnote 15), as in their experiments.
 
     It is "concat" with the key's share of W_a fixed at the identity. ``query_kernel`` (d_s, d_h) is
     W_a transposed, ``scale`` (d_h,) is v_a. Arguments as in ``TanhScore``.
@@ -192,9 +192,9 @@ class ConcatIdentityScore(TanhScore):
 
 
 class LinearScore(Score):
-    """A number of the query plus a number of the key: what the two linear scores share.
+    """Base of the two linear scores: a number from the query plus a number from the key.
 
-    **The query cancels in the softmax**: it adds the same number to the scores of all keys, so the
+    **The query cancels in the softmax**: it adds the same number to every key's score, so the
     weights do not depend on it. These scores are here because papers and surveys print them.
 
     Args:

@@ -1,4 +1,4 @@
-"""From scores to weights and from weights to a context: the one place that masks and normalises.
+"""From scores to weights (``zoo.ops.masking.attention_weights``), and from weights to a context.
 
 Shape letters: B batch, Q queries of each example, S keys of each example, d_s query, d_h key,
 d value.
@@ -10,18 +10,11 @@ import keras
 from keras import ops
 
 from zoo.attention.score import MaskFree, Score, build_score, check_score, serialize_score
-from zoo.ops.masking import (
-    MASKED_SCORE,
-    Tensor,
-    as_mask,
-    at_least_float32,
-    masked_softmax,
-    refuse_attached_mask,
-)
+from zoo.ops.masking import Tensor, at_least_float32, attention_weights, refuse_attached_mask
 
 
 def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """``a = softmax(e)`` over the real positions; ``c = sum_i a_i v_i``.
+    """Computes ``a = softmax(e)`` over the real positions and ``c = sum_i a_i v_i``.
 
     Args:
         scores: e (B, Q, S).
@@ -29,8 +22,8 @@ def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[
         mask: bool (B, S), or (B, Q, S) where it depends on the query; None: all are real.
 
     Returns:
-        The contexts c (B, Q, d), in the dtype of ``values``, and the weights a (B, Q, S), in that
-        of ``scores``: see ``attention_weights``.
+        The contexts c (B, Q, d) in the dtype of ``values``, and the weights a (B, Q, S) in the
+        dtype of ``scores``: see ``attention_weights``.
 
     Raises:
         ValueError: as ``attention_weights``; if ``mask`` is None although Keras attached one to the
@@ -44,45 +37,21 @@ def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[
     return ops.cast(contexts, values.dtype), weights
 
 
-def attention_weights(scores: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Softmax over the positions that are real and that the score function can reach.
-
-    Args:
-        scores: (B, Q, S); ``MASKED_SCORE`` or minus infinity where the score function does not
-            reach (``LocationScore``).
-        mask: bool (B, S) or (B, Q, S); None: all are real.
-
-    Returns:
-        (B, Q, S) in the dtype of ``scores``: exactly 0 where masked; all zeros, with a zero
-        gradient, where nothing is left. Other rows sum to one.
-
-    Raises:
-        ValueError: if ``mask`` holds floats, or has another shape.
-    """
-    reached = scores > ops.cast(MASKED_SCORE / 2, scores.dtype)
-    if mask is None:
-        return masked_softmax(scores, reached)
-    batch, _, length = scores.shape
-    mask = as_mask(mask, (batch, length), scores.shape)
-    mask = mask[:, None] if len(mask.shape) == 2 else mask  # (B, 1 or Q, S)
-    return masked_softmax(scores, mask & reached)
-
-
 @keras.saving.register_keras_serializable(package="zoo")
 class Attention(MaskFree):
-    """Attention with a score function of one's choice, over whole sequences.
+    """Attention over whole sequences, with any score function.
 
-    ``a = softmax(score(s, k))`` over the real keys, ``c = sum_i a_i v_i``: for any model of one's
-    own. A decoder that attends at each step prepares its keys once instead, before its loop:
+    ``a = softmax(score(s, k))`` over the real keys, ``c = sum_i a_i v_i``. A decoder that attends
+    at each step prepares its keys once, before its loop:
 
         prepared = attention.score.prepare(keys)
         context, weights = attend(attention.score(queries, prepared), values, mask)
 
     Args:
-        score: how well a query fits a key, e.g. ``AdditiveScore(units=256)``.
+        score: the score function, e.g. ``AdditiveScore(units=256)``.
 
     Raises:
-        ValueError: if ``score`` is no ``Score``.
+        ValueError: if ``score`` is not a ``Score``.
     """
 
     def __init__(self, score: Score, **kwargs: Any) -> None:
@@ -105,7 +74,7 @@ class Attention(MaskFree):
         mask: Tensor | None = None,
         keys: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """Attends.
+        """Attends to ``values``.
 
         Args:
             queries: (B, Q, d_s).
@@ -117,7 +86,7 @@ class Attention(MaskFree):
             The contexts (B, Q, d) and the weights (B, Q, S), in the compute dtype: see ``attend``.
 
         Raises:
-            ValueError: as ``attend``, of the keys as of the values.
+            ValueError: as ``attend``, for keys and values alike.
         """
         if mask is None:
             refuse_attached_mask(values=values, keys=keys)
@@ -131,6 +100,6 @@ class Attention(MaskFree):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """Makes the layer, and the score in it, from what ``get_config`` returned."""
+        """Makes the layer and its score from the result of ``get_config``."""
         score = keras.saving.deserialize_keras_object(config["score"])
         return cls(**{**config, "score": score})

@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 import keras
 from keras import ops
 
-from zoo.attention.attend import attention_weights
 from zoo.attention.score import (
     MaskFree,
     Score,
@@ -22,29 +21,29 @@ from zoo.attention.score import (
     serialize_score,
 )
 from zoo.ops.initializers import fresh
-from zoo.ops.masking import Tensor
+from zoo.ops.masking import Tensor, attention_weights
 from zoo.ops.windows import gather_windows, window_positions, window_starts
 
 Window = Literal["floor", "real"]
 
 
 class LocalAttentionOutput(NamedTuple):
-    """Result of local attention; ``scatter_window`` makes the map (B, Q, S) of its windows."""
+    """Result of local attention; ``scatter_window`` turns its windows into a map (B, Q, S)."""
 
     context: Tensor
     """(B, Q, d)."""
     window_weights: Tensor
-    """(B, Q, W): 0 in slots outside the sentence or the window. They sum to one, and with
-    predicted positions, unless they are renormalised, to at most one."""
+    """(B, Q, W): 0 in slots outside the sentence or the window. They sum to one; with predicted
+    positions that are not renormalised, to at most one."""
     window_starts: Tensor
     """int32 (B, Q): the source position of the first slot, below 0 near the beginning."""
     positions: Tensor
-    """p (B, Q), float32 or float64: where the window is centred."""
+    """p (B, Q), float32 or float64: the centre of the window."""
 
 
 @keras.saving.register_keras_serializable(package="zoo")
 class LocalAttention(MaskFree):
-    """Attention to the window [p - D, p + D], at a cost that does not depend on S.
+    """Attention to the window [p - D, p + D], at a cost independent of S.
 
     Monotonic (local-m): ``p = min(t, S - 1)``, ``a = softmax(e)`` within the window. Predictive
     (local-p): ``p = S sigmoid(v_p^T tanh(W_p h))``, S being the sentence's own length, and
@@ -52,19 +51,20 @@ class LocalAttention(MaskFree):
     is W_p transposed, ``position_scale`` (n,) is v_p.
 
     Args:
-        score: how well a query fits a key.
+        score: the score function.
         half_width: D.
         predictive: whether the layer predicts p (local-p) or is told t (local-m).
-        window: where a predicted p is no integer, ``"floor"`` takes the 2D + 1 slots around
-            floor(p), as the authors' code does, and ``"real"`` the 2D within D of p, as printed.
-        renormalise: whether to divide the product with the Gaussian by its sum; the paper does
-            not. Without effect on local-m.
+        window: slots around a predicted p that is not an integer: ``"floor"`` takes the 2D + 1
+            slots around floor(p), as the authors' code does; ``"real"`` takes the 2D slots within D
+            of p, as printed.
+        renormalise: whether to divide the product with the Gaussian by its sum; the paper does not.
+            No effect on local-m.
         kernel_initializer: of W_p.
         scale_initializer: of v_p.
 
     Raises:
-        ValueError: if ``score`` is no ``Score``, ``half_width`` no positive integer, or ``window``
-            none of its options.
+        ValueError: if ``score`` is not a ``Score``, ``half_width`` is not a positive integer, or
+            ``window`` is not one of its options.
     """
 
     def __init__(
@@ -118,22 +118,22 @@ class LocalAttention(MaskFree):
         lengths: Tensor,
         monotonic_positions: Tensor | None = None,
     ) -> LocalAttentionOutput:
-        """Attends.
+        """Attends to the window of each query.
 
         Args:
             queries: (B, Q, n).
-            prepared: what ``prepare`` returned, (B, S, a).
+            prepared: result of ``prepare``, (B, S, a).
             values: (B, S, d), right-padded.
-            lengths: int (B,), the number of real positions of each sentence: no mask.
-            monotonic_positions: t of local-m, int (Keras would cast floats to half precision
-                where the layer computes in it), broadcastable to (B, Q); None for local-p.
+            lengths: int (B,), the number of real positions of each sentence; not a mask.
+            monotonic_positions: t of local-m, broadcastable to (B, Q); None for local-p. Integers,
+                because Keras would cast floats to the compute dtype.
 
         Returns:
             See ``LocalAttentionOutput``; all zeros for a sentence without a real position.
 
         Raises:
-            ValueError: if ``lengths`` are none, or ``monotonic_positions`` are missing, or given
-                to local-p.
+            ValueError: if ``lengths`` are not lengths, or ``monotonic_positions`` are missing for
+                local-m or given to local-p.
         """
         _check_lengths(lengths, values.shape[0])
         if self.predictive != (monotonic_positions is None):
@@ -157,7 +157,7 @@ class LocalAttention(MaskFree):
         return LocalAttentionOutput(context, weights, starts, centres)
 
     def _centres(self, queries: Tensor, lengths: Tensor, monotonic: Tensor | None) -> Tensor:
-        """Centres p (B, Q), in float32 at least: half precision would round far positions."""
+        """Computes centres p (B, Q) in float32 at least: half precision rounds large positions."""
         dtype = "float64" if self.compute_dtype == "float64" else "float32"
         lengths = ops.cast(lengths, dtype)[:, None]  # (B, 1)
         if monotonic is not None:
@@ -171,23 +171,23 @@ class LocalAttention(MaskFree):
         return lengths * ops.sigmoid(logits[:, :, 0])
 
     def _window_mask(self, centres: Tensor, positions: Tensor, lengths: Tensor) -> Tensor:
-        """Slots inside the sentence and the window: bool (B, Q, W)."""
+        """Marks the slots inside the sentence and the window: bool (B, Q, W)."""
         lengths = ops.cast(lengths, "int32")[:, None, None]
         mask = (positions >= 0) & (positions < lengths)
         if self.window == "real":
-            # Of the slots around floor(p) only the first may be farther from p than D.
+            # Only the first slot around floor(p) can be farther than D from p.
             whole = ops.equal(centres, ops.floor(centres))[:, :, None]
             mask = mask & (whole | (ops.arange(2 * self.half_width + 1) > 0))
         return mask
 
     def _weigh(self, scores: Tensor, mask: Tensor, centres: Tensor, positions: Tensor) -> Tensor:
-        """Weights (B, Q, W), in float32 at least."""
+        """Computes weights (B, Q, W), in float32 at least."""
         if not self.predictive:
             return attention_weights(scores, mask)
         distances = ops.cast(positions, centres.dtype) - centres[:, :, None]
         exponents = -2.0 * ops.square(distances / self.half_width)  # -(s - p)^2 / (2 sigma^2)
         if self.renormalise:
-            # The softmax of the sum is the product divided by its sum, without underflow.
+            # Adding exponents renormalises the product without underflow.
             weights = attention_weights(ops.cast(scores, centres.dtype) + exponents, mask)
         else:
             weights = ops.cast(attention_weights(scores, mask), centres.dtype) * ops.exp(exponents)
@@ -207,13 +207,13 @@ class LocalAttention(MaskFree):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """Makes the layer, and the score in it, from what ``get_config`` returned."""
+        """Makes the layer and its score from the result of ``get_config``."""
         score = keras.saving.deserialize_keras_object(config["score"])
         return cls(**{**config, "score": score})
 
 
 def _check_lengths(lengths: Tensor, batch: int | None) -> None:
-    """Raises a ValueError unless ``lengths`` are whole numbers (B,), as a mask is not."""
+    """Raises a ValueError unless ``lengths`` are integers (B,); a mask is a common mistake."""
     lengths = lengths if hasattr(lengths, "dtype") else ops.convert_to_tensor(lengths)
     dtype, shape = keras.backend.standardize_dtype(lengths.dtype), tuple(lengths.shape)
     fits = len(shape) == 1 and (batch is None or shape[0] in (None, batch))

@@ -2,10 +2,10 @@
 
 ``MultiHead(Q, K, V) = [head_1; ...; head_h] W^O``,
 ``head_i = softmax(Q W_i^Q (K W_i^K)^T / sqrt(k)) V W_i^V``. No projection has a bias unless asked
-for. The weights of all heads are returned, always: nobody who does not look at them pays for it.
+for. The weights of all heads are always returned; callers that ignore them pay nothing.
 
-A kernel holds head after head, and of each head what is made of the same vectors side by side, so
-that one product and one transposition give all of them.
+A kernel holds one head after another. Within a head, projections of the same input lie side by
+side, so that one product and one transposition compute them all.
 
 Shape letters: B batch, T positions, Q queries, S keys, R rows of a search (R / B hypotheses of each
 sentence), C columns of a cache, d model, h heads, k size of a head's queries and keys, v of its
@@ -28,7 +28,7 @@ class MultiHeadAttention(MaskFree):
     """Base of attention of a sequence to itself and to another one.
 
     Args:
-        model_dim: size d of what comes in and goes out.
+        model_dim: size d of inputs and outputs.
         num_heads: heads h.
         key_dim: size k of a head's queries and keys; None: d / h.
         value_dim: size v of a head's values; None: d / h.
@@ -37,7 +37,7 @@ class MultiHeadAttention(MaskFree):
         kernel_initializer: of each of W^Q, W^K, W^V and W^O.
 
     Raises:
-        ValueError: if a size is not positive, or is None where h does not divide d.
+        ValueError: if a size is not positive, or is None although h does not divide d.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class MultiHeadAttention(MaskFree):
         self.drop.autocast = False  # attention is computed in float32 at least
 
     def add_input_projection(self, name: str, *head_dims: int) -> tuple[Any, Any]:
-        """Creates the kernel (d, h * sum of head_dims), each matrix drawn by itself, and a bias."""
+        """Creates a bias and the kernel (d, h * sum of head_dims), initialised matrix by matrix."""
         d, h = self.model_dim, self.num_heads
 
         def initial(shape: tuple[int, ...], dtype: Any = None) -> Tensor:
@@ -86,13 +86,13 @@ class MultiHeadAttention(MaskFree):
     def split_heads(
         self, values: Tensor, batch: Tensor | int, length: Tensor | int, *sizes: int
     ) -> list[Tensor]:
-        """Projected vectors by head.
+        """Splits projected vectors by head.
 
         Args:
-            values: (B, T, h n) or (B T, h n), of a kernel that ``add_input_projection`` made.
+            values: (B, T, h n) or (B T, h n), projected by a kernel of ``add_input_projection``.
             batch: B.
             length: T.
-            *sizes: of what lies side by side in a head; n is their sum.
+            *sizes: sizes of a head's projections, which lie side by side; n is their sum.
 
         Returns:
             (B, h, T, size), one for each size.
@@ -106,8 +106,8 @@ class MultiHeadAttention(MaskFree):
         return parts
 
     def scale(self, values: Tensor) -> Tensor:
-        """Queries, or keys, divided by sqrt(k): cheaper than to divide the scores."""
-        return values / math.sqrt(self.key_dim)  # a product with a number is sparse to Keras
+        """Divides queries or keys by sqrt(k), which is cheaper than dividing the scores."""
+        return values / math.sqrt(self.key_dim)  # Keras treats a product with a number as sparse
 
     def attend(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, training: bool = False
@@ -115,15 +115,15 @@ class MultiHeadAttention(MaskFree):
         """Attends in every head and projects with W^O.
 
         Args:
-            queries: (B, h, Q, k); either these or the keys are scaled.
+            queries: (B, h, Q, k); either queries or keys are scaled.
             keys: (B, h, S, k).
             values: (B, h, S, v).
             mask: bool, broadcast to (B, h, Q, S).
             training: whether dropout is on.
 
         Returns:
-            Rows (B Q, d), and the weights (B, h, Q, S): exactly 0 where masked. Both are in the
-            dtype of the values, and computed in float32 at least up to W^O.
+            Rows (B Q, d), and the weights (B, h, Q, S), exactly 0 where masked. Both have the dtype
+            of the values and are computed in float32 at least up to W^O.
         """
         dtype = values.dtype
         queries, keys, values = (at_least_float32(x) for x in (queries, keys, values))
@@ -157,10 +157,10 @@ class MultiHeadAttention(MaskFree):
 
 @keras.saving.register_keras_serializable(package="zoo")
 class SelfAttention(MultiHeadAttention):
-    """Multi-head attention of a sequence to itself: one product makes queries, keys and values."""
+    """Multi-head self-attention; one product computes queries, keys and values."""
 
     def build(self, *_: Any) -> None:
-        """Creates input_kernel (d, h (2k + v)), of each head W^Q, W^K, W^V, and output_kernel."""
+        """Creates input_kernel (d, h (2k + v)), with W^Q, W^K, W^V per head, and output_kernel."""
         self.input_projection = self.add_input_projection(
             "input", self.key_dim, self.key_dim, self.value_dim
         )
@@ -178,7 +178,7 @@ class SelfAttention(MultiHeadAttention):
 
         Args:
             inputs: (B, T, d).
-            mask: bool (B, T), True at real positions, or (B, T, T), where it depends on the query;
+            mask: bool (B, T), True at real positions, or (B, T, T) if it depends on the query;
                 None: all are real.
             causal: whether a position sees only itself and those before it.
             training: whether dropout is on.
@@ -187,7 +187,7 @@ class SelfAttention(MultiHeadAttention):
             (B, T, d), and the weights (B, h, T, T).
         """
         batch, length, _ = ops.shape(inputs)
-        rows, columns, _ = inputs.shape  # as far as they are known
+        rows, columns, _ = inputs.shape  # None where unknown
         if mask is None:
             seen = ops.ones((1, 1, 1, 1), "bool")
         else:
@@ -202,14 +202,14 @@ class SelfAttention(MultiHeadAttention):
     def project_inputs(
         self, inputs: Tensor, batch: Tensor | int, length: Tensor | int
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Scaled queries, keys (B, h, T, k) and values (B, h, T, v) of (B, T, d) or (B T, d)."""
+        """Projects (B, T, d) or (B T, d): scaled queries and keys (..., k), values (B, h, T, v)."""
         projected = project(inputs, *self.input_projection)
         sizes = (self.key_dim, self.key_dim, self.value_dim)
         queries, keys, values = self.split_heads(projected, batch, length, *sizes)
         return self.scale(queries), keys, values
 
     def empty_cache(self, batch: Tensor | int) -> tuple[Tensor, Tensor]:
-        """Keys and values before the first position, for ``advance``."""
+        """Makes the empty keys and values that ``advance`` starts from."""
         return (
             ops.zeros((batch, self.num_heads, 0, self.key_dim), self.compute_dtype),
             ops.zeros((batch, self.num_heads, 0, self.value_dim), self.compute_dtype),
@@ -218,20 +218,20 @@ class SelfAttention(MultiHeadAttention):
     def advance(
         self, inputs: Tensor, cache: tuple[Tensor, Tensor], seen: Tensor
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """One position more of every row.
+        """Reads one more position in every row.
 
-        The rows of a sentence have one cache, to which each of them adds a column. A search that
-        reorders its rows leaves the cache where it is and reorders ``seen``: that is far less, and
-        a product with the columns of all rows takes less time than one a row with its own.
+        The rows of a sentence share one cache, and each adds a column to it. A search that reorders
+        its rows leaves the cache alone and reorders ``seen``, which is far smaller. One product
+        with the columns of all rows is also faster than one product per row.
 
         Args:
-            inputs: (R, d), the rows of a sentence side by side.
-            cache: keys (B, h, C, k) and values (B, h, C, v) of the columns before.
-            seen: bool (B, R / B, C + R / B): the columns that each row has come by, the last R / B
-                being those that the rows of the sentence now add.
+            inputs: (R, d), with the rows of a sentence next to each other.
+            cache: keys (B, h, C, k) and values (B, h, C, v) of the earlier columns.
+            seen: bool (B, R / B, C + R / B): the columns on each row's path. The last R / B are
+                those that the rows of the sentence add now.
 
         Returns:
-            (R, d), and the cache with R / B columns more.
+            (R, d), and the cache with R / B more columns.
         """
         batch, beam, _ = ops.shape(seen)
         queries, keys, values = self.project_inputs(inputs, batch, beam)
@@ -248,7 +248,7 @@ class CrossAttention(MultiHeadAttention):
     def build(self, *_: Any) -> None:
         """Creates query_kernel (d, h k), memory_kernel (d, h (k + v)) and output_kernel (h v, d).
 
-        Of each head the second holds W^K and W^V.
+        memory_kernel holds W^K and W^V per head.
         """
         self.query_projection = self.add_input_projection("query", self.key_dim)
         self.memory_projection = self.add_input_projection("memory", self.key_dim, self.value_dim)
@@ -256,7 +256,7 @@ class CrossAttention(MultiHeadAttention):
         self.built = True
 
     def prepare(self, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """Scaled keys (B, h, S, k) and values (B, h, S, v) of what is attended to, (B, S, d)."""
+        """Projects the memory (B, S, d) to scaled keys (B, h, S, k) and values (B, h, S, v)."""
         batch, length, _ = ops.shape(memory)
         projected = project(memory, *self.memory_projection)
         keys, values = self.split_heads(projected, batch, length, self.key_dim, self.value_dim)
@@ -269,11 +269,11 @@ class CrossAttention(MultiHeadAttention):
         mask: Tensor,
         training: bool = False,
     ) -> tuple[Tensor, Tensor]:
-        """Attends.
+        """Attends to a prepared memory.
 
         Args:
             inputs: (B, Q, d).
-            prepared: keys and values, of ``prepare``.
+            prepared: keys and values from ``prepare``.
             mask: bool (B, S), True at real positions.
             training: whether dropout is on.
 
@@ -293,7 +293,7 @@ class CrossAttention(MultiHeadAttention):
         mask: Tensor,
         training: bool = False,
     ) -> tuple[Tensor, Tensor]:
-        """As ``call``, for Q = ``length`` queries, (B, Q, d) or (B Q, d), giving rows (B Q, d)."""
+        """Attends with Q = ``length`` queries, (B, Q, d) or (B Q, d), and returns rows (B Q, d)."""
         projected = project(inputs, *self.query_projection)
         (queries,) = self.split_heads(projected, batch, length, self.key_dim)
         mask = _by_head(mask, queries.shape[0], queries.shape[2], prepared[0].shape[2])
@@ -301,7 +301,7 @@ class CrossAttention(MultiHeadAttention):
 
 
 def _by_head(mask: Tensor, batch: int | None, queries: int | None, keys: int | None) -> Tensor:
-    """A mask (B, S) or (B, Q, S) for the scores (B, h, Q, S).
+    """Shapes a mask (B, S) or (B, Q, S) to broadcast to the scores (B, h, Q, S).
 
     Raises:
         ValueError: if it holds floats or has another shape.
@@ -311,7 +311,7 @@ def _by_head(mask: Tensor, batch: int | None, queries: int | None, keys: int | N
 
 
 def _head_dim(name: str, size: int | None, model_dim: int, num_heads: int) -> int:
-    """The size of a head, by default its share of the model."""
+    """Returns a head's size, by default its share of the model's."""
     for which, number in (("model_dim", model_dim), ("num_heads", num_heads), (name, size)):
         if number is not None and number < 1:
             raise ValueError(f"{which} is {number!r}, expected a positive integer")

@@ -1,4 +1,4 @@
-"""Score functions that multiply the query by something: dot, general, content, location.
+"""Score functions that multiply the query: dot, general, content, location.
 
 Sources: Luong et al. 2015 (arXiv 1508.04025), section 3.1; Vaswani et al. 2017 (arXiv 1706.03762),
 section 3.2.1, for the scale; Graves et al. 2014 (arXiv 1410.5401), section 3.3.1, for the cosine.
@@ -22,7 +22,7 @@ class DotScore(Score):
     """``e = s^T h`` (Luong et al., "dot"); no weights, d_s = d_h.
 
     Raises:
-        ValueError: when it is built, if queries and keys differ in size.
+        ValueError: at build time, if queries and keys differ in size.
     """
 
     def add_weights(self, query_dim: int, key_dim: int) -> None:
@@ -82,8 +82,8 @@ class GeneralScore(Score):
 class ContentScore(DotScore):
     """``e = cos(s, h)`` (Graves et al., equation 6); no weights, d_s = d_h.
 
-    Where the query or the key is zero the cosine is defined as 0, and so is its gradient. Scores
-    lie in [-1, 1]: alone they make flat distributions, and models scale them by a temperature.
+    If the query or the key is zero, the cosine and its gradient are defined as 0. Scores lie in
+    [-1, 1] and would make flat distributions, so models scale them by a temperature.
     """
 
     def prepare_keys(self, keys: Tensor) -> Tensor:
@@ -99,9 +99,9 @@ class ContentScore(DotScore):
 class LocationScore(Score):
     """``e = (W_a s)`` at the key's position (Luong et al., "location"); keys are not read.
 
-    ``kernel`` (d_s, Lmax) is W_a transposed. Positions from Lmax on have the score
-    ``MASKED_SCORE``, so that their weights are exactly 0: of longer sentences the words near the
-    end are ignored (the paper's footnote 6).
+    ``kernel`` (d_s, Lmax) is W_a transposed. Positions from Lmax on have the score ``MASKED_SCORE``
+    and thus a weight of exactly 0: the end of a longer sentence is ignored (the paper's footnote
+    6).
 
     Args:
         maximum_length: number Lmax of positions that can be attended to.
@@ -128,7 +128,7 @@ class LocationScore(Score):
         )
 
     def call(self, queries: Tensor, prepared: Tensor) -> Tensor:
-        """Scores (B, Q, S) of queries (B, Q, d_s); of the prepared keys only their number S."""
+        """Scores (B, Q, S) of queries (B, Q, d_s); only the number S of prepared keys matters."""
         scores = self._all_positions(queries)
         length = ops.shape(prepared)[1]
         if not isinstance(length, int) or length > self.maximum_length:
@@ -138,7 +138,7 @@ class LocationScore(Score):
         return scores[:, :, :length]
 
     def score_windows(self, queries: Tensor, windows: Tensor, positions: Tensor) -> Tensor:
-        """Scores (B, Q, W) of the keys that stand at ``positions``; ``windows`` are not read."""
+        """Scores (B, Q, W) of the keys at ``positions``; ``windows`` are not read."""
         scores = self._all_positions(self.to_compute_dtype(queries))
         batch, count, _ = ops.shape(positions)
         last = self.maximum_length - 1
@@ -163,15 +163,15 @@ class LocationScore(Score):
 
 
 def _dots(queries: Tensor, keys: Tensor) -> Tensor:
-    """All dot products of (B, Q, d) and (B, S, d): (B, Q, S)."""
+    """Computes all dot products of (B, Q, d) and (B, S, d): (B, Q, S)."""
     return ops.matmul(queries, ops.swapaxes(keys, 1, 2))
 
 
 def _unit_vectors(values: Tensor) -> Tensor:
     """Scales (..., d) to length one; zero vectors stay zero, with a zero gradient.
 
-    Each vector is divided by its largest component first, of which the result does not depend:
-    squares neither overflow nor vanish, in half precision too.
+    Each vector is first divided by its largest component, so that squares neither overflow nor
+    vanish in half precision. The result does not depend on it.
     """
     largest = ops.stop_gradient(ops.max(ops.abs(values), axis=-1, keepdims=True, initial=0.0))
     zero = ops.equal(largest, 0)

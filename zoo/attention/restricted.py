@@ -1,9 +1,9 @@
 """Restricted self-attention (Vaswani et al. 2017, arXiv 1706.03762, section 4 and table 1).
 
-Each position attends to the r positions centred on it, so that a layer costs O(r n d) instead of
-O(n^2 d), and what is far away is reached after O(n / r) layers. The paper says no more of it: that
-projections, heads and scaling are those of its other attention is taken for granted here, and so
-is that near the ends of a sentence there are fewer positions to attend to.
+Each position attends to the r positions centred on it. A layer costs O(r n d) instead of O(n^2 d),
+and distant positions are connected after O(n / r) layers. The paper gives no more detail. This
+layer assumes that projections, heads and scaling are those of the paper's other attention, and that
+fewer positions are in reach near the ends of a sentence.
 
 Shape letters: B batch, T positions, d model, h heads, r window, k size of a head's queries and
 keys, v of its values.
@@ -24,11 +24,11 @@ from zoo.ops.masking import Tensor, as_mask
 class RestrictedSelfAttention(MultiHeadAttention):
     """Multi-head self-attention of position i to those with ``|i - j| <= (r - 1) / 2``.
 
-    The weights are those of ``SelfAttention``, in the same order: one can take over the other's.
-    With r of 2T - 1 or more both are the same function; with r = 1 each head returns its V_i.
+    The weights are those of ``SelfAttention`` in the same order, so either layer can load the
+    other's. With r >= 2T - 1 both are the same function; with r = 1 each head returns its V_i.
 
     Args:
-        model_dim: size d of what comes in and goes out.
+        model_dim: size d of inputs and outputs.
         num_heads: heads h.
         window: r, odd.
         **kwargs: as of ``MultiHeadAttention``: ``key_dim``, ``value_dim``, ``use_bias``,
@@ -44,7 +44,7 @@ class RestrictedSelfAttention(MultiHeadAttention):
         self.window = window
 
     def build(self, *_: Any) -> None:
-        """Creates input_kernel (d, h (2k + v)), of each head W^Q, W^K, W^V, and output_kernel."""
+        """Creates input_kernel (d, h (2k + v)), with W^Q, W^K, W^V per head, and output_kernel."""
         self.input_projection = self.add_input_projection("input", *self._sizes())
         self.add_output_projection()
         self.built = True
@@ -62,8 +62,8 @@ class RestrictedSelfAttention(MultiHeadAttention):
         Returns:
             (B, T, d), and the weights (B, h, T, r): slot s of row i is the weight of position
             i - (r - 1) / 2 + s, exactly 0 where that is padding or outside the sentence.
-            ``scatter_band`` of ``zoo.ops.banded`` lays them onto (B, h, T, T). Rows that reach no
-            real position have weights of 0, and the bias of W^O, if any, for an output.
+            ``zoo.ops.banded.scatter_band`` scatters them onto (B, h, T, T). Rows that reach no real
+            position have zero weights, and their output is the bias of W^O, if any.
         """
         batch, length, _ = ops.shape(inputs)
         seen = (
@@ -88,5 +88,5 @@ class RestrictedSelfAttention(MultiHeadAttention):
         return super().get_config() | {"window": self.window}
 
     def _sizes(self) -> tuple[int, int, int]:
-        """Of what lies side by side in a head's share of the kernel."""
+        """Sizes of a head's projections, side by side in the kernel."""
         return self.key_dim, self.key_dim, self.value_dim

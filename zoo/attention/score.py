@@ -1,7 +1,7 @@
 """Base of all score functions.
 
 A score function says how well a query s fits a key h. The scores become weights in one place,
-``zoo.attention.attend``, which masks and normalises.
+``zoo.ops.masking.attention_weights``, which masks and normalises.
 
 Shape letters: B batch, Q queries of each example (decoder states, or the hypotheses of a beam),
 S keys of each example, W keys of a window, d_s query, d_h key, a prepared key.
@@ -17,24 +17,24 @@ from zoo.ops.masking import Tensor
 
 
 class MaskFree(keras.layers.Layer):
-    """A layer of which Keras shall not warn that it attaches no mask to what it returns."""
+    """A layer that consumes masks without propagating them."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
 
     def compute_mask(self, inputs: Any, previous_mask: Any) -> None:
-        """Attaches no mask: those of the queries would be taken for masks of the result."""
+        """Attaches no mask: the queries' mask does not describe the result."""
 
 
 class Score(MaskFree):
-    """A score function in two halves: ``prepare`` once per sentence, a call for each query.
+    """Score function in two halves: ``prepare`` once per sentence, a call for each query.
 
-    A subclass implements ``call``, and overrides ``prepare_keys`` with all that does not depend on
-    the query and ``add_weights`` with what it learns.
+    A subclass implements ``call``. It overrides ``prepare_keys`` with the computation that is
+    independent of the query, and ``add_weights`` to create its weights.
 
     Scores are computed in float32 at least, whatever the policy: dot products of ordinary vectors
-    exceed the largest number of float16, and an exponential makes a rounded score a wrong weight.
+    overflow float16, and the exponential amplifies rounding errors.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -43,7 +43,7 @@ class Score(MaskFree):
             self.dtype_policy = "float32"
 
     def add_weight(self, *args: Any, **kwargs: Any) -> Any:
-        """As of every layer, but not rounded where a model around it computes in half precision."""
+        """Adds a weight that is not rounded when the surrounding model uses half precision."""
         return super().add_weight(*args, **{"autocast": False} | kwargs)
 
     def build(self, queries_shape: tuple[Any, ...], keys_shape: tuple[Any, ...]) -> None:
@@ -63,13 +63,13 @@ class Score(MaskFree):
         """Creates the weights for queries of size d_s and keys of size d_h."""
 
     def prepare(self, keys: Tensor) -> Tensor:
-        """Computes all that does not depend on the query.
+        """Computes the part of the score that is independent of the query.
 
         Args:
             keys: (B, S, d_h).
 
         Returns:
-            (B, S, a) in the compute dtype; the keys themselves where nothing can be prepared.
+            (B, S, a) in the compute dtype; the keys themselves if nothing can be prepared.
 
         Raises:
             ValueError: if the layer is not built.
@@ -81,7 +81,7 @@ class Score(MaskFree):
         return self.prepare_keys(self.to_compute_dtype(keys))
 
     def prepare_keys(self, keys: Tensor) -> Tensor:
-        """As ``prepare``, for keys (B, S, d_h) in the compute dtype."""
+        """Prepares keys (B, S, d_h) that are already in the compute dtype."""
         return keys
 
     @abstractmethod
@@ -90,19 +90,19 @@ class Score(MaskFree):
 
         Args:
             queries: (B, Q, d_s).
-            prepared: what ``prepare`` returned, (B, S, a).
+            prepared: result of ``prepare``, (B, S, a).
 
         Returns:
             (B, Q, S), not masked.
         """
 
     def score_windows(self, queries: Tensor, windows: Tensor, positions: Tensor) -> Tensor:
-        """Scores, for every query, a few keys of its own.
+        """Scores a separate window of keys for every query.
 
         Args:
             queries: (B, Q, d_s).
-            windows: what ``prepare`` returned, at these keys, (B, Q, W, a).
-            positions: int (B, Q, W), where in the sentence these keys stand.
+            windows: result of ``prepare`` at these keys, (B, Q, W, a).
+            positions: int (B, Q, W), positions of these keys in the sentence.
 
         Returns:
             (B, Q, W), not masked.
@@ -114,28 +114,28 @@ class Score(MaskFree):
         return ops.reshape(scores, (batch, count, width))
 
     def to_compute_dtype(self, values: Tensor) -> Tensor:
-        """Casts values and weights as Keras does in a call: ``prepare`` is none."""
+        """Casts values and weights, as Keras does only inside ``call``."""
         return ops.cast(values, self.compute_dtype)
 
 
 def check_score(score: Any) -> Score:
-    """Returns ``score``; raises a ValueError if it is none."""
+    """Returns ``score``; raises a ValueError if it is not a ``Score``."""
     if not isinstance(score, Score):
         raise ValueError(f"score is {score!r}, expected a Score, for example DotScore()")
     return score
 
 
 def build_score(score: Score, queries_shape: tuple[Any, ...], keys_shape: tuple[Any, ...]) -> None:
-    """Builds ``score``, unless it comes built: two layers may share it."""
+    """Builds ``score`` unless it is built already: two layers may share it."""
     if not score.built:
         score.build(queries_shape, keys_shape)
 
 
 def serialize_score(score: Score) -> dict[str, Any]:
-    """The configuration of ``score`` within that of the layer that has it.
+    """Serialises ``score`` for the configuration of the layer that owns it.
 
-    It leaves out the shapes that the score was built for: built before its layer, the score would
-    have weights whose paths lack the layer's name.
+    Build shapes are left out: a score that is rebuilt before its layer would have weights whose
+    paths lack the layer's name.
     """
     config: dict[str, Any] = keras.saving.serialize_keras_object(score)
     config.pop("build_config", None)
@@ -143,7 +143,7 @@ def serialize_score(score: Score) -> dict[str, Any]:
 
 
 def check_equal_sizes(score: Score, query_dim: int, key_dim: int) -> None:
-    """Raises a ValueError if queries and keys, which ``score`` multiplies, differ in size."""
+    """Raises a ValueError if queries and keys differ in size."""
     if query_dim != key_dim:
         raise ValueError(
             f"{score.name}: queries have size {query_dim} and keys {key_dim}, expected equal sizes"

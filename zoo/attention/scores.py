@@ -74,7 +74,7 @@ def make_score(
     scale_initializer: Any = "glorot_uniform",
     **layer: Any,
 ) -> Score:
-    """Makes a score function from its name, for models that let their users choose.
+    """Makes a score function from its name.
 
     Args:
         score: a key of ``SCORES``.
@@ -85,7 +85,7 @@ def make_score(
         **layer: ``name``, ``dtype`` and whatever else every Keras layer takes.
 
     Returns:
-        The score; the sizes that it has no use for are not looked at.
+        The score. Sizes that it does not need are ignored.
 
     Raises:
         ValueError: if there is no such score, or a size that it needs is missing or not positive.

@@ -1,9 +1,9 @@
-"""Cost of a step of global and of local attention, by the length of the source.
+"""Cost of a step of global and local attention, by source length.
 
-A step of ``LuongTranslator`` (preset ``small``, score "general") from a memory that is there
-already, with a vocabulary too small to matter. Decoding returns the alignment over the whole
-source, as a search does; training is the step forward and backward, down to the gradient of the
-memory, which is as long as the source for every mechanism.
+It measures a step of ``LuongTranslator`` (preset ``small``, score "general") from a given memory,
+with a vocabulary too small to matter. Decoding returns the alignment over the whole source, as a
+search does. Training is the step forward and backward, including the gradient of the memory, which
+is as long as the source for every mechanism.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ HALF_WIDTH = 10
 
 @dataclass(frozen=True)
 class AttentionSpeed:
-    """Milliseconds a step of global and local attention, decoding and training, as a table."""
+    """Table of milliseconds per step of global and local attention, decoding and training."""
 
     lengths: tuple[Count, ...] = (50, 100, 200, 500, 1000)
     """Tokens of the source."""
@@ -33,14 +33,14 @@ class AttentionSpeed:
     steps: Count = 40
     """Tokens of the target."""
     calls: Count = 8
-    """Calls measured, of which the fastest counts, after two to warm up."""
+    """Calls measured after two to warm up; the fastest counts."""
     threads: Count | None = None
     """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
     clock: Literal["wall", "cpu"] = "wall"
     """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""
 
     def measure(self) -> dict[str, dict[str, float]]:
-        """Returns mechanism and use -> length -> milliseconds a step."""
+        """Returns milliseconds per step, by mechanism and use, and by length."""
         limit_threads(self.threads)
         figures: dict[str, dict[str, float]] = {}
         for mechanism in MECHANISMS:
@@ -54,7 +54,7 @@ class AttentionSpeed:
 
 
 def make_model(mechanism: str) -> "SequenceToSequenceModel":
-    """A built model with random weights."""
+    """Makes a built model with random weights."""
     from zoo.models.luong.luong import LuongTranslator
 
     model = LuongTranslator.from_preset(
@@ -71,7 +71,7 @@ def make_model(mechanism: str) -> "SequenceToSequenceModel":
 def make_calls(
     settings: AttentionSpeed, model: "SequenceToSequenceModel", length: int
 ) -> dict[str, Callable[[], Any]]:
-    """The functions to time: use -> function, which returns when it is done."""
+    """Makes the functions to time, by use; each returns when it is done."""
     import tensorflow as tf
 
     from zoo.layers.recurrence import scan
@@ -108,7 +108,7 @@ def make_calls(
 
 
 def _waiting(function: Callable[[Any], Any], memory: Any) -> Callable[[], None]:
-    """A call that returns when the first result is there."""
+    """Makes a call that returns when the first result is ready."""
 
     def call() -> None:
         function(memory)[0].numpy()

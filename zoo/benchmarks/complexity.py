@@ -1,14 +1,13 @@
-"""Cost of layers by the length n of their input: table 1 of Vaswani et al. 2017, measured.
+"""Cost of layers by input length n: table 1 of Vaswani et al. 2017, measured.
 
 Self-attention, self-attention restricted to a window, a recurrent layer (long short-term memory)
-and a convolution, each of width d from (batch, n, d) to (batch, n, d), on the CPU. Attention counts
-with its projections, whose O(n d^2) the table leaves out. Forward is a call that returns the
-outputs alone; forward and backward gives the gradients of the inputs and of all weights.
+and a convolution, each of width d from (batch, n, d) to (batch, n, d), on the CPU. Attention
+includes its projections, whose O(n d^2) the table leaves out. Forward returns only the outputs;
+forward and backward computes the gradients of the inputs and of all weights.
 
-Each figure comes from a process of its own. Memory is how far the peak of that process (its
-resident set, as the operating system counts it) rises above the peak that it had with TensorFlow
-loaded, the weights made and the same function already run on a few positions: inputs, results and
-all that lies between, for this length.
+Each figure comes from a separate process. Memory is the rise of its peak resident set over the peak
+with TensorFlow loaded, the weights made and the same function already run on a few positions. It
+covers inputs, results and intermediate values for this length.
 """
 
 import math
@@ -35,17 +34,17 @@ USES = ("forward", "forward and backward")
 QUANTITIES = ("ms", "MB")
 WARM_UP_LENGTH = 8
 LEAST_SECONDS = 0.3
-"""Calls are repeated for at least so long: short ones are not measured well by a few."""
+"""Minimum total time of repeated calls, because a few short calls are inaccurate."""
 LEAST_MEGABYTES = 1.0
-"""Less is not told from what any process allocates besides."""
+"""Smaller figures cannot be distinguished from other allocations."""
 
 Figures = dict[str, dict[str, dict[int, float]]]
-"""Table, such as "forward, ms" -> layer -> n -> figure; lengths beyond the limit are missing."""
+"""Figures by table, such as "forward, ms", layer and n; lengths beyond the limit are missing."""
 
 
 @dataclass(frozen=True)
 class LayerComplexity:
-    """Time and memory of four kinds of layers by the length of what they read, and a picture."""
+    """Table and picture of time and memory of four kinds of layers by input length."""
 
     lengths: tuple[Count, ...] = (32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
     """Positions n, ascending."""
@@ -62,9 +61,9 @@ class LayerComplexity:
     batch_size: Count = 1
     """Sequences."""
     calls: Count = 5
-    """Least number of calls measured, of which the fastest counts, after one to warm up."""
+    """Minimum number of calls measured after one to warm up; the fastest counts."""
     memory_limit: Positive = 8.0
-    """GB. A layer is not measured at a length that would take more, as the last one foretells."""
+    """GB. A layer is not measured at lengths that are predicted to take more."""
     threads: Count | None = None
     """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
     clock: Literal["wall", "cpu"] = "wall"
@@ -73,17 +72,17 @@ class LayerComplexity:
     """Folder for the picture and the figures, complexity.png and result.json."""
 
     def measure(self, progress: Callable[[str], Any] = lambda text: None) -> Figures:
-        """Measures every layer at every length, in a process a figure.
+        """Measures every layer at every length, with one process per figure.
 
         Args:
-            progress: given a line of text for every point measured.
+            progress: called with a line of text for every point measured.
 
         Returns:
             See ``Figures``.
 
         Raises:
             ValueError: if lengths are not ascending and positive, or a size does not fit.
-            ChildProcessError: if a process that measures is killed.
+            ChildProcessError: if a measuring process is killed.
         """
         check(self)
         figures: Figures = {f"{use}, {quantity}": {} for use in USES for quantity in QUANTITIES}
@@ -97,7 +96,7 @@ class LayerComplexity:
 
 
 def check(settings: LayerComplexity) -> None:
-    """Refuses settings that nothing can be measured with.
+    """Refuses settings that cannot be measured.
 
     Raises:
         ValueError: names the setting.
@@ -119,7 +118,7 @@ def check(settings: LayerComplexity) -> None:
 def measure_line(
     settings: LayerComplexity, layer: LayerName, use: str, progress: Callable[[str], Any]
 ) -> dict[int, tuple[float, float]]:
-    """Milliseconds and megabytes of a layer by length, up to the limit of memory."""
+    """Measures milliseconds and megabytes of a layer by length, up to the memory limit."""
     points: dict[int, tuple[float, float]] = {}
     for length in settings.lengths:
         expected = foretold(points, length, 2 if layer == "self-attention" else 1)
@@ -133,7 +132,7 @@ def measure_line(
 
 
 def foretold(points: Mapping[int, tuple[float, float]], length: int, power: int) -> float:
-    """Megabytes to expect at a length, if they grow with that power of it; 0 before any figure."""
+    """Predicts megabytes at a length from their growth with a power of it; 0 without figures."""
     if not points:
         return 0.0
     last = max(points)
@@ -143,7 +142,7 @@ def foretold(points: Mapping[int, tuple[float, float]], length: int, power: int)
 def measure_in_child(
     settings: LayerComplexity, layer: LayerName, use: str, length: int
 ) -> tuple[float, float]:
-    """``measure_point`` in a process of its own.
+    """Runs ``measure_point`` in a separate process.
 
     Raises:
         ChildProcessError: if it is killed.
@@ -160,15 +159,15 @@ def measure_in_child(
 
 
 def prepare_child() -> None:
-    """Keeps a process that has not loaded TensorFlow yet on the CPU, whose memory counts."""
+    """Restricts a process, before it loads TensorFlow, to the CPU, whose memory is measured."""
     os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # else every process greets
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # else every process prints a greeting
 
 
 def measure_point(
     settings: LayerComplexity, layer: LayerName, use: str, length: int
 ) -> tuple[float, float]:
-    """Milliseconds of the fastest call, and megabytes, measured in this process."""
+    """Measures milliseconds of the fastest call, and megabytes, in this process."""
     import tensorflow as tf
 
     limit_threads(settings.threads)
@@ -188,7 +187,7 @@ def measure_point(
 
 
 def peak_megabytes() -> float:
-    """The most memory that this process has had so far."""
+    """Returns the peak memory of this process so far."""
     import resource
 
     unit = 1 if sys.platform == "darwin" else 1024  # Linux counts in kilobytes
@@ -198,7 +197,7 @@ def peak_megabytes() -> float:
 def make_call(
     settings: LayerComplexity, name: LayerName, use: str
 ) -> Callable[["tf.Tensor"], None]:
-    """The function to time: takes inputs (batch, n, d) and returns when it is done."""
+    """Makes the function to time: it takes inputs (batch, n, d) and returns when done."""
     import tensorflow as tf
 
     apply, weights = make_layer(settings, name)
@@ -213,7 +212,7 @@ def make_call(
         with tf.GradientTape() as tape:
             tape.watch(inputs)
             outputs = apply(inputs)
-        # Any gradient of the outputs would do: the inputs have their shape.
+        # Any upstream gradient will do; the inputs have the right shape.
         return tape.gradient(outputs, [inputs, *weights], output_gradients=inputs)
 
     function = forward if use == USES[0] else both
@@ -227,7 +226,7 @@ def make_call(
 def make_layer(
     settings: LayerComplexity, name: LayerName
 ) -> tuple[Callable[["tf.Tensor"], "tf.Tensor"], list[Any]]:
-    """A layer from (batch, n, d) to (batch, n, d) as a function, and its weights."""
+    """Makes a layer from (batch, n, d) to (batch, n, d) as a function, and its weights."""
     import keras
     import tensorflow as tf
 
@@ -256,7 +255,7 @@ def make_layer(
 
 
 def growth_exponent(line: Mapping[int, float]) -> float | None:
-    """The p of n^p between the two greatest lengths measured; None where that cannot be told."""
+    """Computes p of n^p between the two largest lengths measured; None if there are too few."""
     if len(line) < 2:
         return None
     (n, first), (m, last) = sorted(line.items())[-2:]
@@ -264,7 +263,7 @@ def growth_exponent(line: Mapping[int, float]) -> float | None:
 
 
 def markdown(settings: LayerComplexity, name: str, lines: Mapping[str, Mapping[int, float]]) -> str:
-    """One of the tables of ``Figures``, in Markdown."""
+    """Formats one of the tables of ``Figures`` in Markdown."""
     rows = [[name, *(f"{length:,}" for length in settings.lengths), "grows as"]]
     rows.append(["---"] * len(rows[0]))
     for layer, line in lines.items():
@@ -275,7 +274,7 @@ def markdown(settings: LayerComplexity, name: str, lines: Mapping[str, Mapping[i
 
 
 def cell(settings: LayerComplexity, name: str, figure: float | None) -> str:
-    """A figure with three digits, or why there is none."""
+    """Formats a figure with three digits, or the reason why it is missing."""
     if figure is None:
         return f"over {settings.memory_limit:g} GB"
     if name.endswith("MB") and figure < LEAST_MEGABYTES:
@@ -284,7 +283,7 @@ def cell(settings: LayerComplexity, name: str, figure: float | None) -> str:
 
 
 def draw(settings: LayerComplexity, figures: Figures) -> "Figure":
-    """The picture: a panel a table, a line a layer."""
+    """Draws one panel per table, with one line per layer."""
     from zoo.plots import growth_by_size
 
     panels = {

@@ -1,9 +1,9 @@
-"""A server under load: whether every answer is the right one, how long it takes, and what it costs.
+"""Server under load: correctness, latency and throughput of its answers.
 
-``python -m zoo serve`` runs in a process of its own. Clients with a connection each ask one
-question after the other, and compare every answer with that of a direct call. In turns with that,
-the same model answers the same questions directly, in batches, with nothing between: what a server
-could reach at best. Clients and server share the machine.
+``python -m zoo serve`` runs in a separate process. Each client has one connection, asks one
+question after the other, and compares every answer with that of a direct call. In alternating
+turns, the same model answers the same questions by direct calls in batches, which is the upper
+bound of a server. Clients and server share the machine.
 """
 
 import random
@@ -25,31 +25,32 @@ if TYPE_CHECKING:
     from zoo.serving.servable import Servable
 
 _TEXTS = 200
+_WARM_UP = 3.0  # seconds of asking that are not measured
 _TURNS = 3  # a machine that others use too is faster at one time than at another
 _SUBJECTS = ("a dog", "two men", "a young woman", "three children", "an old man in a red coat")
 _VERBS = ("runs through", "is sitting near", "looks at", "is standing in front of", "walks along")
 _PLACES = ("the water", "a small house", "the grass", "a crowded street", "the yellow train")
-# The output of a task that is an answer in words.
+# The output that is the answer in words, by task.
 _ANSWERS = ("translation", "answer")
 _NAMES = tuple(name.encode() for name in _ANSWERS)
 
 
 @dataclass(frozen=True)
 class ServerLoad:
-    """Answers a second of a server whom many clients ask, beside those of direct calls."""
+    """Table of answers per second of a server with many clients, and of direct calls."""
 
     models: tuple[str, ...] = ("squad_dcn", "multi30k_transformer_en_de")
-    """Translators and readers, one after the other."""
+    """Translators and readers, measured one after the other."""
     clients: Count = 64
     """Connections, each of which asks one question at a time."""
     seconds: Positive = 60.0
-    """Of asking the server, after a warm-up of three; of direct calls a third as many."""
+    """Seconds of requests, after three to warm up; direct calls take a third as long."""
 
     def measure(self) -> dict[str, dict[str, float]]:
-        """Returns model -> column -> figure.
+        """Returns figures by model and column.
 
         Raises:
-            ValueError: a model is neither a translator nor a reader, or answers nothing; or there
+            ValueError: a model is neither a translator nor a reader, or answers nothing, or there
                 are no clients.
         """
         if self.clients < 1 or self.seconds <= 0:
@@ -64,24 +65,24 @@ class _Told:
     """Answers that the clients got."""
 
     seconds: list[float] = field(default_factory=list)
-    """Of each answer, from the question to the last byte."""
+    """Latency of each answer, from the request to the last byte."""
     elapsed: float = 0.0
-    """From the first question of each turn to its last answer."""
+    """Time from the first request of each turn to its last answer."""
     wrong: int = 0
     refused: int = 0
     failed: int = 0
-    """Answered with another status, or not at all."""
+    """Requests with another status, or without an answer."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, **counts: int) -> None:
-        """Adds to the counts; many threads may."""
+        """Adds to the counts; thread-safe."""
         with self.lock:
             for name, count in counts.items():
                 setattr(self, name, getattr(self, name) + count)
 
 
 def measure_model(settings: ServerLoad, name: str) -> dict[str, float]:
-    """Measures one model: column -> figure."""
+    """Measures one model; returns figures by column."""
     from zoo.serving.servable import Servable
 
     servable = Servable(name)
@@ -90,7 +91,7 @@ def measure_model(settings: ServerLoad, name: str) -> dict[str, float]:
     told, direct = _Told(), 0.0
     with serving(name) as port:
         path = f"/v1/models/{name}:predict"
-        _ask_for(3.0, port, path, questions, expected, settings.clients, _Told())
+        _ask_for(_WARM_UP, port, path, questions, expected, settings.clients, _Told())
         for _ in range(_TURNS):
             span = settings.seconds / _TURNS
             direct += direct_speed(servable, questions, span / 3) / _TURNS
@@ -115,10 +116,10 @@ def measure_model(settings: ServerLoad, name: str) -> dict[str, float]:
 
 
 def make_questions(servable: "Servable") -> list[dict[str, str]]:
-    """Inputs of the signature `serving_default`, all different.
+    """Makes distinct inputs of the signature `serving_default`.
 
     Raises:
-        ValueError: it takes other inputs than a translator's or a reader's.
+        ValueError: its inputs are neither a translator's nor a reader's.
     """
     generator = random.Random(0)
 
@@ -140,7 +141,7 @@ def make_questions(servable: "Servable") -> list[dict[str, str]]:
 
 
 def direct_speed(servable: "Servable", questions: list[dict[str, str]], seconds: float) -> float:
-    """Answers a second of direct calls with 64 questions each."""
+    """Measures answers per second of direct calls with 64 questions each."""
     batch = [questions[number % len(questions)] for number in range(64)]
     _answer(servable, batch)
     began, answers = time.perf_counter(), 0
@@ -153,10 +154,10 @@ def direct_speed(servable: "Servable", questions: list[dict[str, str]], seconds:
 
 @contextmanager
 def serving(name: str) -> Iterator[int]:
-    """Runs a server of one model; gives its port.
+    """Runs a server of one model; yields its port.
 
     Raises:
-        ValueError: it does not start; it says why itself.
+        ValueError: it does not start; it prints the reason itself.
     """
     command = [sys.executable, "-m", "zoo", "serve", name, "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
@@ -186,7 +187,7 @@ def _ask_for(
     clients: int,
     told: _Told,
 ) -> None:
-    """Lets all clients ask for a while; what is asked by then is still answered."""
+    """Runs all clients for a while; pending requests are still answered."""
     began = time.perf_counter()
 
     def client(seed: int) -> None:
@@ -197,7 +198,7 @@ def _ask_for(
                     while time.perf_counter() < began + seconds:
                         number = generator.randrange(len(questions))
                         _ask(connection, questions[number], expected[number], told)
-            except (OSError, ValueError, LookupError):  # no answer, or none of HTTP
+            except (OSError, ValueError, LookupError):  # no answer, or not HTTP
                 told.add(failed=1)
 
     threads = [threading.Thread(target=client, args=(seed,)) for seed in range(clients)]
@@ -209,7 +210,7 @@ def _ask_for(
 
 
 class _Connection:
-    """A client of HTTP/1.1 without anything to spare: clients and server share the machine."""
+    """Minimal HTTP/1.1 client, because clients and server share the machine."""
 
     def __init__(self, port: int, path: str) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=60)
@@ -224,7 +225,7 @@ class _Connection:
         self._socket.close()
 
     def ask(self, body: bytes) -> tuple[int, dict[bytes, bytes], bytes]:
-        """Status, headers in lower case, and body of an answer."""
+        """Returns status, lower-case headers and body of a response."""
         self._socket.sendall(b"%s%d\r\n\r\n%s" % (self._head, len(body), body))
         status = int(self._file.readline().split()[1])
         headers = {}
@@ -246,5 +247,5 @@ def _ask(connection: _Connection, question: dict[str, str], expected: str, told:
         told.add(failed=1)
         return
     told.seconds.append(span)
-    # Looked for in the bytes: to parse the maps of every answer would take the server's time.
+    # Searched in the bytes, because parsing every answer's maps would slow the server down.
     told.add(wrong=not any(b'"%s":%s' % (name, orjson.dumps(expected)) in body for name in _NAMES))

@@ -1,9 +1,9 @@
-"""Cost of an LSTMN's tape, by the length of the text and beside a plain LSTM.
+"""Cost of an LSTMN's tape by text length, and compared with a plain LSTM.
 
-The layer alone, forward and backward to the gradients of its inputs and weights, by length and
-window: with a window the time a word takes does not depend on the length, without one it grows with
-it. And a whole training step of the language model, as the recipe takes it, beside the same model
-whose reader is a Keras LSTM.
+The first table is for the layer alone, forward and backward to the gradients of its inputs and
+weights, by length and window. With a window the time per word does not depend on the length;
+without one it grows with it. The second is for a whole training step of the language model, as in
+the recipe, compared with the same model on a Keras LSTM.
 """
 
 from collections.abc import Callable
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from zoo.tasks.language_model.examples import SegmentBatches
 
 BY_LENGTH, WHOLE_STEP = "microseconds a word, training the layer", "training step"
-FIRST_WORD = 4  # after the special ones
+FIRST_WORD = 4  # after the special ids
 
 
 @dataclass(frozen=True)
 class TapeSpeed:
-    """Time a word by the length of a text and by window, and whole steps beside an LSTM's."""
+    """Tables of time per word by text length and window, and of whole steps against an LSTM."""
 
     lengths: tuple[Count, ...] = (50, 100, 200, 400)
     """Words T of a text, of the first table."""
     windows: tuple[Count, ...] = (10, 50)
     """Windows of the first table, before "all"."""
     batch_size: Count = 40
-    """Rows that are read side by side."""
+    """Rows that are read in parallel."""
     embedding_dim: Count = 150
     """Size of a word vector."""
     hidden_dim: Count = 300
@@ -43,18 +43,18 @@ class TapeSpeed:
     segment_length: Count = 35
     """Words of a row in a step of the second table."""
     carried_slots: Count = 10
-    """Slots that a step of the second table goes on with, in its row "carried"."""
+    """Slots carried into a step of the second table, in its row "carried"."""
     steps: Count = 40
-    """Steps of the second table, of which the fastest counts, after ten to warm up."""
+    """Steps of the second table after ten to warm up; the fastest counts."""
     calls: Count = 8
-    """Calls of the first table, of which the fastest counts, after two to warm up."""
+    """Calls of the first table after two to warm up; the fastest counts."""
     threads: Count | None = None
     """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
     clock: Literal["wall", "cpu"] = "wall"
     """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""
 
     def measure(self) -> dict[str, dict[str, dict[str, float]]]:
-        """Returns table -> row -> column -> figure."""
+        """Returns figures by table, row and column."""
         limit_threads(self.threads)
         return {BY_LENGTH: self._by_length(), WHOLE_STEP: self._whole_steps()}
 
@@ -93,7 +93,7 @@ class TapeSpeed:
 def layer_function(
     settings: TapeSpeed, window: int | None
 ) -> "Callable[[tf.Tensor], list[tf.Tensor]]":
-    """A function of words (B, T, m): the gradients of them and of a layer's weights."""
+    """Makes a function of words (B, T, m) that returns gradients of them and of the weights."""
     import tensorflow as tf
 
     from zoo.models.lstmn.lstmn import LSTMN
@@ -120,25 +120,25 @@ def _wait(function: "Callable[[tf.Tensor], list[tf.Tensor]]", values: "tf.Tensor
 
 
 def make_model(settings: TapeSpeed, carried_slots: int = 0) -> "LSTMNLanguageModel":
-    """The language model, compiled as its recipe does; with slots to carry, it hands tapes on."""
+    """Makes the language model, compiled as in its recipe, optionally carrying slots."""
     from zoo.models.lstmn.lstmn_language_model import LSTMNLanguageModel
-    from zoo.tasks.language_model.examples import TapeCarrier
+    from zoo.tasks.language_model.examples import StateCarrier
 
     model = LSTMNLanguageModel(**_arguments(settings))
     model.build()
     if carried_slots:
-        model.carry = TapeCarrier(model, settings.batch_size, carried_slots)
+        model.carry = StateCarrier(model, settings.batch_size, carried_slots)
     return _compiled(model)
 
 
 def plain_model(settings: TapeSpeed) -> "LSTMNLanguageModel":
-    """The same model, whose reader is a Keras LSTM that hands its state on."""
+    """Makes the same model with a Keras LSTM that carries its state."""
     import keras
 
     from zoo.models.lstmn.lstmn_language_model import LSTMNLanguageModel
 
     class PlainLanguageModel(LSTMNLanguageModel):
-        """Words, a Keras LSTM, softmax."""
+        """Word vectors, a Keras LSTM and a softmax."""
 
         def build(self, *_: Any) -> None:
             """Creates every weight."""
@@ -150,7 +150,7 @@ def plain_model(settings: TapeSpeed) -> "LSTMNLanguageModel":
             self.built = True
 
         def call(self, inputs: dict[str, Any], training: bool = False) -> dict[str, Any]:
-            """Logits (B, T, V) from ``text`` (B, T)."""
+            """Computes logits (B, T, V) from ``text`` (B, T)."""
             hidden = self.lstm(self.embedding(inputs["text"]), training=training)
             return {"logits": self.project(hidden)}
 
@@ -176,7 +176,7 @@ def _compiled(model: "LSTMNLanguageModel") -> "LSTMNLanguageModel":
 
 
 def training_step(settings: TapeSpeed, model: "LSTMNLanguageModel") -> Callable[[], None]:
-    """A call that takes the next step of a training, and returns when it is done."""
+    """Makes a call that runs the next training step and returns when it is done."""
     steps = iter(generated_segments(settings).training(epoch=0).repeat())
     model.make_train_function()
 
@@ -188,7 +188,7 @@ def training_step(settings: TapeSpeed, model: "LSTMNLanguageModel") -> Callable[
 
 
 def generated_segments(settings: TapeSpeed) -> "SegmentBatches":
-    """Eight segments of random words."""
+    """Generates eight segments of random words."""
     import numpy as np
 
     from zoo.tasks.language_model.examples import SegmentBatches

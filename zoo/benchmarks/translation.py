@@ -1,9 +1,9 @@
-"""How fast translation models train and translate, and how much memory they take.
+"""Speed and memory of translation models in training and search.
 
-Every registered translation model is measured, in its preset ``small`` (embeddings and hidden
-layers of 256), on generated ids whose lengths are like Multi30k's: about log-normal around 13
-tokens, 5 to 40, source and target of a pair alike. Weights are random, so translations are held to
-a fixed length: the time does not depend on what a model would say.
+Every registered translation model is measured in its preset ``small`` (embeddings and hidden layers
+of 256) on generated ids with lengths like Multi30k's: about log-normal around 13 tokens, 5 to 40,
+equal for source and target. Weights are random, so translations have a fixed length, and the time
+does not depend on their content.
 """
 
 import multiprocessing
@@ -26,7 +26,7 @@ VARIANTS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "LuongTranslator, local": {"mechanism": "local_p", "score": "general"},
     },
 }
-"""Model -> rows of the table and their options; any other model has one row, its preset's."""
+"""Rows of the table and their options, by model; other models have one row, the preset's."""
 
 DECODED_BATCHES = (1, 32)
 WARM_UP_STEPS, WARM_UP_CALLS = 10, 2
@@ -34,10 +34,10 @@ WARM_UP_STEPS, WARM_UP_CALLS = 10, 2
 
 @dataclass(frozen=True)
 class TranslationSpeed:
-    """Training, decoding and memory of every translation model, as a table."""
+    """Table of training speed, decoding speed and memory of every translation model."""
 
     models: tuple[str, ...] = ()
-    """Rows to measure, e.g. RNNsearch "LuongTranslator, global"; none named: all."""
+    """Rows to measure, e.g. RNNsearch "LuongTranslator, global"; by default all."""
     preset: str = "small"
     """Sizes of the models."""
     vocabulary_size: Count = 10_000
@@ -47,23 +47,23 @@ class TranslationSpeed:
     dropout: Rate = 0.2
     """Rate of dropout in training."""
     steps: Count = 60
-    """Training steps measured, after ten to warm up."""
+    """Training steps measured after ten to warm up."""
     maximum_length: Count = 40
     """Tokens of every translation."""
     beam_width: Count = 5
-    """Of the beam search."""
+    """Width of the beam search."""
     calls: Count = 8
-    """Batches decoded, after two to warm up."""
+    """Batches decoded after two to warm up."""
     threads: Count | None = None
     """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
     clock: Literal["wall", "cpu"] = "wall"
     """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""
 
     def measure(self) -> dict[str, dict[str, float]]:
-        """Measures the models, each in a process of its own, whose memory is that model's alone.
+        """Measures each model in a separate process, whose memory is that model's alone.
 
         Returns:
-            Row -> column -> figure.
+            Figures by row and column.
 
         Raises:
             ValueError: if ``models`` names an unknown row.
@@ -80,7 +80,7 @@ class TranslationSpeed:
 
 
 def row_names() -> list[str]:
-    """The rows of the table: every registered translation model, or its variants."""
+    """Lists the rows of the table: every registered translation model, or its variants."""
     from zoo.models.core.registry import models
 
     names = [name for name, entry in models().items() if entry.task == "translation"]
@@ -88,7 +88,7 @@ def row_names() -> list[str]:
 
 
 def measure_row(settings: TranslationSpeed, row: str) -> dict[str, float]:
-    """Measures one row in this process: column -> figure."""
+    """Measures one row in this process; returns figures by column."""
     import resource
 
     limit_threads(settings.threads)
@@ -103,7 +103,7 @@ def measure_row(settings: TranslationSpeed, row: str) -> dict[str, float]:
 
 
 def limit_threads(threads: int | None) -> None:
-    """Sets TensorFlow's threads; it has to come before its first operation."""
+    """Sets TensorFlow's threads; must come before its first operation."""
     import tensorflow as tf
 
     if threads is not None:
@@ -112,7 +112,7 @@ def limit_threads(threads: int | None) -> None:
 
 
 def make_model(settings: TranslationSpeed, row: str) -> "SequenceToSequenceModel":
-    """The compiled model of a row."""
+    """Makes the compiled model of a row."""
     from zoo.models.core.registry import find_model
     from zoo.training.optimizers import OnePassAdam
 
@@ -132,7 +132,7 @@ def make_model(settings: TranslationSpeed, row: str) -> "SequenceToSequenceModel
 
 
 def generated_examples(settings: TranslationSpeed) -> "TranslationExamples":
-    """Enough pairs of random words for all training steps and all batches decoded."""
+    """Generates enough pairs of random words for all training steps and decoded batches."""
     import numpy as np
     import tensorflow as tf
 
@@ -163,7 +163,7 @@ def generated_examples(settings: TranslationSpeed) -> "TranslationExamples":
 def training_speed(
     settings: TranslationSpeed, model: "SequenceToSequenceModel", examples: "TranslationExamples"
 ) -> float:
-    """Target tokens a second, ``</s>`` counted, of whole training steps."""
+    """Measures target tokens per second, including ``</s>``, of whole training steps."""
     batches = examples.batches(settings.batch_size)
     steps: Iterator[Any] = iter(batches.training(epoch=0))
     model.make_train_function()
@@ -188,7 +188,7 @@ def decoding_speed(
     beam_width: int,
     batch: int,
 ) -> float:
-    """Sentences a second, from ids to the best translation; a beam of 1 is the greedy search."""
+    """Measures sentences per second, from ids to the best translation; a beam of 1 is greedy."""
     import tensorflow as tf
 
     from zoo.decoding.beam import beam_search
@@ -220,7 +220,7 @@ def decoding_speed(
 def fastest(
     call: Callable[[], Any], calls: int, clock: Literal["wall", "cpu"], warm_up: int = WARM_UP_CALLS
 ) -> float:
-    """Seconds of the fastest of several calls, each of which returns when it is done."""
+    """Measures the seconds of the fastest of several calls that return when done."""
     for _ in range(warm_up):
         call()
     seconds = []
@@ -232,5 +232,5 @@ def fastest(
 
 
 def now(clock: Literal["wall", "cpu"]) -> float:
-    """Seconds by a clock."""
+    """Returns the seconds of a clock."""
     return time.perf_counter() if clock == "wall" else time.process_time()

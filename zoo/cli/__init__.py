@@ -1,1 +1,1 @@
-"""The command line, `python -m zoo`: what is shipped, answers, pictures, exports and a server."""
+"""The command line, `python -m zoo`: lists, answers, pictures, exports and servers."""

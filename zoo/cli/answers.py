@@ -1,4 +1,4 @@
-"""`run` and `picture`: what a model answers, and what it looked at."""
+"""`run` and `picture`: a model's answers and its attention."""
 
 import dataclasses
 import itertools
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _ROWS = 32  # examples asked at a time
-# What is written of an answer, the first of these that a model gives.
+# The output to print: the first of these that a model has.
 _ANSWERS = ("translation", "answer", "label", "next_tokens")
 
 _OFFSETS = ("start", "end", "start_per_iteration", "end_per_iteration")
@@ -28,14 +28,14 @@ _OFFSETS = ("start", "end", "start_per_iteration", "end_per_iteration")
 
 @dataclasses.dataclass
 class Run(Question):
-    """Ask a model: translate, answer a question, fill a blank, classify, go on."""
+    """Run a model: translate, answer a question, fill a blank, classify, continue a text."""
 
     json: bool = False
-    """Write all outputs of each example, attention maps too, as a JSON object a line."""
+    """Write all outputs of each example, including attention maps, as one JSON object per line."""
 
     def __call__(self) -> None:
-        """Writes an answer a line; of n-best lists, score and translation of each."""
-        rows = 1 if sys.stdin.isatty() else _ROWS  # who types a line waits for its answer
+        """Writes one answer per line, or score and translation per entry of an n-best list."""
+        rows = 1 if sys.stdin.isatty() else _ROWS  # a user at a terminal waits for each answer
         for result in _ask(self, rows):
             row = {name: value[0] for name, value in result.items()}
             print(_as_json(row) if self.json else _as_text(row), flush=True)
@@ -43,12 +43,12 @@ class Run(Question):
 
 @dataclasses.dataclass
 class Picture(Question):
-    """Draw what a model looked at for its answer to one example."""
+    """Draw a model's attention for one example."""
 
     out: Path = Path("attention.png")
-    """File to write; its ending says the format, such as .png, .svg or .pdf."""
+    """File to write; its ending selects the format, such as .png, .svg or .pdf."""
     heads: bool = False
-    """Draw all layers and heads, of a translator that gives them, instead of the alignment."""
+    """Draw all layers and heads of a Transformer instead of the alignment."""
 
     def __call__(self) -> None:
         """Writes the picture."""
@@ -68,18 +68,21 @@ class Picture(Question):
 def _ask(
     question: Question, rows: int, name: str | None = None
 ) -> Iterator[dict[str, "np.ndarray"]]:
-    """The outputs of each example without padding, a batch of one, of the signature that is named.
+    """Yields the outputs of a signature for one example after another, without padding.
 
     Args:
-        question: what is asked.
+        question: names the model and the inputs.
         rows: how many examples are asked at a time.
-        name: of the signature; None: the one that takes what is given.
+        name: of the signature; None: the one that takes the given inputs.
+
+    Yields:
+        Name -> (1, ...).
 
     Raises:
-        ValueError: the model has no such signature, or none that takes what is given.
+        ValueError: the model has no such signature, or none that takes the given inputs.
     """
     given = question.given()
-    resolve(question.name)  # which takes no TensorFlow to find out
+    resolve(question.name)  # finds a wrong name before TensorFlow is loaded
     with without_collector():
         with without_greetings(), without_keras():
             from zoo.serving.padding import pick_rows
@@ -110,7 +113,7 @@ def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
 
 
 def _bytes(value: Any) -> Any:
-    """Text as it came, bytes that are no UTF-8 included."""
+    """Encodes text, restoring bytes that are not UTF-8."""
     if isinstance(value, list):
         return [_bytes(item) for item in value]
     if isinstance(value, FileText):
@@ -121,10 +124,10 @@ def _bytes(value: Any) -> Any:
 def _count_from_files(
     outputs: dict[str, "np.ndarray"], batch: list[dict[str, Any]]
 ) -> dict[str, "np.ndarray"]:
-    """Counts byte offsets into contexts from the first byte of the files that hold them."""
+    """Shifts byte offsets into contexts to count from the first byte of their files."""
     contexts = [example.get("context") for example in batch]
     first = [context.first_byte if isinstance(context, FileText) else 0 for context in contexts]
-    # Transposed, the batch is the last axis of each.
+    # Transposed, so that the batch is the last axis of each.
     counted = {name: (outputs[name].T + first).T for name in _OFFSETS if name in outputs}
     return outputs | counted if any(first) else outputs
 
@@ -141,7 +144,7 @@ def _as_json(row: dict[str, Any]) -> str:
 
 
 def _as_text(row: dict[str, Any]) -> str:
-    """One line, or one an entry of an n-best list, with its score."""
+    """Formats one line, or one line with score per entry of an n-best list."""
     name = next((name for name in _ANSWERS if name in row), None)
     if name is None:
         return _as_json(row)

@@ -1,4 +1,4 @@
-"""`list` and `info`: what is shipped. Reads model cards, and so needs no TensorFlow."""
+"""`list` and `info`: descriptions of models from their cards, without TensorFlow."""
 
 import dataclasses
 import json
@@ -17,7 +17,7 @@ _COLUMNS = ("name", "task", "data", "metric", "parameters", "size")
 
 @dataclasses.dataclass
 class List:
-    """The models that can be asked by name: task, data, metric, parameters, size."""
+    """List the models that can be named: task, data, metric, parameters, size."""
 
     json: bool = False
     """Write a JSON list instead of a table."""
@@ -33,7 +33,7 @@ class List:
             try:
                 cards[name] = read_card(resolve(name))
             except ValueError as error:  # the others are listed all the same
-                sys.stderr.write(printable(f"{name}: {error}") + "\n")
+                tell_left_out(name, error)
         if self.json:
             _write_json([_summary(name, card) for name, card in cards.items()])
             return
@@ -51,7 +51,7 @@ class Info:
     """Show the card of a model."""
 
     name: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="NAME")]
-    """A name out of `list`, or the folder of a SavedModel."""
+    """A name from `list`, or the folder of a SavedModel."""
     json: bool = False
     """Write the whole card, as JSON."""
 
@@ -66,8 +66,14 @@ class Info:
             print(f"{label + ':':<13}{printable(text)}")
 
 
+def tell_left_out(name: str, error: Exception) -> None:
+    """Says in one line of standard error which model others do without, and why."""
+    reason = " ".join(str(error).split())
+    sys.stderr.write(printable(f"{name} is left out: {reason}") + "\n")
+
+
 def _description(folder: Path, card: ModelCard) -> list[tuple[str, str]]:
-    """Label and text of each line."""
+    """Makes label and text of each line."""
     data, frozen = card.data, card.total_parameters - card.trainable_parameters
     versions = ", ".join(f"{name} {value}" for name, value in card.versions.items())
     minutes = f"{card.wall_time_seconds / 60:.0f} min"
@@ -90,7 +96,7 @@ def _description(folder: Path, card: ModelCard) -> list[tuple[str, str]]:
 
 
 def _sizes(config: dict[str, Any]) -> dict[str, Any]:
-    """Picks the architecture's entries of a configuration: not Keras's own."""
+    """Picks the architecture's entries of a configuration, without Keras' own."""
     own = ("name", "trainable", "dtype")
     return {name: value for name, value in config.items() if name not in own}
 
@@ -119,7 +125,7 @@ def _summary(name: str, card: ModelCard) -> dict[str, Any]:
 
 
 def _bytes(folder: Path) -> int:
-    """Size of the SavedModel and its card; pictures do not count."""
+    """Computes the size of the SavedModel and its card, without pictures."""
     parts = (SAVED_MODEL_FILE, CARD_FILE, "fingerprint.pb", "variables/*", "assets/*")
     files = (file for part in parts for file in folder.glob(part))
     return sum(file.stat().st_size for file in files if file.is_file())

@@ -1,9 +1,9 @@
-"""`export`: from a finished run to a folder that serves.
+"""`export`: the SavedModel of a finished run, copied to a folder for serving.
 
 A recipe ends by exporting its best checkpoint to `saved_model/` in its run folder. The command
 checks those files against their card and copies them, with the card and the attention picture and
-without checkpoints and logs. Nothing is computed again, but with `--again`: then the SavedModel is
-built anew from the weights and vocabularies in it, with the code of this version.
+without checkpoints and logs. Nothing is recomputed unless `--again` is given: then the SavedModel
+is rebuilt from its own weights and vocabularies, with the code of this version.
 """
 
 import dataclasses
@@ -18,18 +18,18 @@ from zoo.serving.load import list_models, resolve
 
 @dataclasses.dataclass
 class Export:
-    """Copy the SavedModel of a finished run, checked against its card, to a folder that serves."""
+    """Copy the SavedModel of a finished run, checked against its card, to another folder."""
 
     source: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="RUN")]
-    """A run folder, such as runs/squad_dcn, a name out of `list`, or the folder of a SavedModel."""
+    """A run folder, such as runs/squad_dcn, a name from `list`, or the folder of a SavedModel."""
     folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FOLDER")]
-    """Where to; a SavedModel that is there is replaced, unless other files lie beside it."""
+    """Destination; a SavedModel there is replaced, unless other files lie beside it."""
 
     again: bool = False
-    """Build it anew with the code of this version, from its own weights and vocabularies."""
+    """Rebuild it with the code of this version, from its own weights and vocabularies."""
 
     def __call__(self) -> None:
-        """Copies or builds anew, and writes where to."""
+        """Copies or rebuilds, and prints the destination."""
         if self.again:
             from zoo.tasks.export_again import export_again
 

@@ -1,8 +1,9 @@
-"""The commands of `python -m zoo`. What needs no TensorFlow does not load it."""
+"""Commands of `python -m zoo`. Those that do not need TensorFlow do not load it."""
 
+import difflib
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import tyro
 
@@ -29,10 +30,25 @@ Command = (
 
 
 def main() -> None:
-    """Runs the command of the command line."""
+    """Runs the command of the command line. Alone it shows its help."""
     module = Path(sys.argv[0]).name == "__main__.py"
-    start(_call, Command, DESCRIPTION, program="python -m zoo" if module else "zoo")
+    program = "python -m zoo" if module else "zoo"
+    arguments = sys.argv[1:] or ["--help"]
+    if arguments == ["--version"]:
+        sys.stdout.write(f"{program} {sys.modules['zoo'].__version__}\n")
+        return
+    _suggest(arguments[0])
+    start(_call, Command, DESCRIPTION, program=program, arguments=arguments)
 
 
 def _call(command: Any) -> None:
     command()
+
+
+def _suggest(word: str) -> None:
+    """Ends with what may have been meant, if the first word is no command but resembles one."""
+    names = [get_args(one)[1].name for one in get_args(Command)]
+    similar = difflib.get_close_matches(word, names, n=1)
+    if word not in names and similar:
+        sys.stderr.write(f"error: no command {word!r}, did you mean {similar[0]!r}?\n")
+        sys.exit(2)

@@ -1,4 +1,4 @@
-"""Questions to a model from the options of `run` and `picture` and from standard input."""
+"""Inputs of `run` and `picture`, from options and from standard input."""
 
 import dataclasses
 import json
@@ -21,42 +21,42 @@ _LINE_INPUTS = ("text", "question", "query", "hypothesis", "premise", "context",
 
 @dataclasses.dataclass
 class Question:
-    """Inputs of a model; which ones it takes depends on its task."""
+    """Inputs of a model, which depend on its task."""
 
     name: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="NAME")]
-    """A name out of `list`, or the folder of a SavedModel."""
+    """A name from `list`, or the folder of a SavedModel."""
     text: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="TEXT")] = ()
-    """Texts to translate, to classify or to go on with. Without what a model takes, examples come
-    from standard input, one a line: what is missing, or a JSON object where that is several."""
+    """Texts to translate, classify or continue. Missing inputs come from standard input, one
+    example per line: the missing text, or a JSON object if several are missing."""
     question: str | None = None
-    """Of reading comprehension."""
+    """The question, for reading comprehension."""
     context: str | None = None
-    """The text in which the answer is."""
+    """The text that contains the answer."""
     context_file: Path | None = None
     """File with the context, in UTF-8, compressed if its name ends in .gz. Byte offsets count from
-    the beginning of what it holds."""
+    the beginning of its content."""
     document: str | None = None
-    """Of cloze questions: the text whose word fills the blank."""
+    """The text with the word that fills the blank, for cloze questions."""
     document_file: Path | None = None
     """File with the document, in UTF-8, compressed if its name ends in .gz."""
     query: str | None = None
-    """Of cloze questions: a sentence in which XXXXX is the blank."""
+    """A sentence in which XXXXX is the blank, for cloze questions."""
     candidates: tuple[str, ...] = ()
-    """Of cloze questions: the words that may fill the blank."""
+    """The words that may fill the blank, for cloze questions."""
     premise: str | None = None
-    """Of pairs of texts: the first one."""
+    """The first text of a pair."""
     hypothesis: str | None = None
-    """Of pairs of texts: the second one."""
+    """The second text of a pair."""
     beam_width: int | None = None
-    """Of translations: how many hypotheses are followed, and how many translations are given."""
+    """Number of hypotheses and of translations, for translators."""
     length_penalty: float | None = None
-    """Of translations: exponent of the length by which scores are divided."""
+    """Exponent of the length penalty, for translators."""
 
     def given(self) -> dict[str, Any]:
-        """The inputs that the options give: name -> value of one example, a `FileText` of a file.
+        """Collects the inputs from the options by name; files are `FileText`s.
 
         Raises:
-            ValueError: An input twice, or a file that is not UTF-8 or not complete.
+            ValueError: An input is given twice, or a file is not UTF-8 or truncated.
             OSError: A file cannot be read.
         """
         names = {field.name for field in dataclasses.fields(Question)} - {"name", "text"}
@@ -76,7 +76,7 @@ class Question:
 
 
 def choose_signature(servable: "Servable", given: dict[str, Any], *, texts: bool) -> str:
-    """The first signature that takes all that the options give; `serving_default` before others.
+    """Chooses the first signature that takes all given inputs, `serving_default` first.
 
     Raises:
         ValueError: There is none.
@@ -95,7 +95,7 @@ def choose_signature(servable: "Servable", given: dict[str, Any], *, texts: bool
 
 
 def scalars(servable: "Servable", signature: "Signature", given: dict[str, Any]) -> dict[str, Any]:
-    """The inputs that are the same for all examples: given, or else those of the model card.
+    """Collects the inputs shared by all examples: given, or else from the model card.
 
     Raises:
         ValueError: One is neither given nor in the card.
@@ -113,13 +113,13 @@ def scalars(servable: "Servable", signature: "Signature", given: dict[str, Any])
 def examples(
     question: Question, given: dict[str, Any], signature: "Signature"
 ) -> Iterator[dict[str, Any]]:
-    """Collects the questions: one of the options, one a text, or one a line of standard input.
+    """Yields examples: one from the options, one per text, or one per line of standard input.
 
-    A line is the one input that is missing, a `FileText`; where several are, a JSON object that
-    names them.
+    A line is the missing input, a `FileText`, or, if several are missing, a JSON object that names
+    them.
 
     Raises:
-        ValueError: A line that does not say what is missing; names its number.
+        ValueError: A line lacks missing inputs; names its number.
     """
     batched = [name for name, info in signature.inputs.items() if info.batched]
     shared = {name: given[name] for name in batched if name in given}
@@ -138,13 +138,13 @@ def examples(
 
 
 def left_to_input(question: Question, given: dict[str, Any], signature: "Signature") -> list[str]:
-    """Names of the inputs of an example that standard input has to give."""
+    """Lists the inputs of an example that standard input has to supply."""
     batched = [name for name, info in signature.inputs.items() if info.batched]
     return [name for name in batched if name not in given and not question.text]
 
 
 def _lines() -> Iterator[FileText]:
-    """Lines of standard input. Bytes that are not UTF-8 are the model's to judge."""
+    """Yields lines of standard input. Bytes that are not UTF-8 are passed to the model."""
     for first_byte, line in iterate_lines(sys.stdin.buffer):
         yield FileText(line.decode("utf-8", "surrogateescape"), first_byte)
 

@@ -1,4 +1,18 @@
-"""Starts TensorFlow quickly, and keeps standard error for what a user has to know."""
+"""Starts TensorFlow quickly, and keeps standard error for what a user has to know.
+
+A command that asks a SavedModel a question takes a few seconds, most of them for TensorFlow to
+start. Three things shorten it, and each is only used where no model is trained:
+
+- `without_keras`: TensorFlow imports Keras to register its optimizers, and does without it. A
+  SavedModel needs none of it.
+- `without_collector`: Python would look for garbage again and again among the millions of objects
+  that an import makes, and find next to none.
+- `zoo.serving.load.load_servable` loads the libraries (`_*.so`) of tensorflow-text's operations by
+  themselves, because to import the package would import Keras.
+
+What needs no TensorFlow, such as `--help` and `list`, does not load it: heavy imports stand inside
+functions.
+"""
 
 import gc
 import os
@@ -14,11 +28,10 @@ _NOT_NEEDED = "keras.src.optimizers"
 
 @contextmanager
 def without_greetings() -> Iterator[None]:
-    """Holds back what is written to standard error while TensorFlow is imported.
+    """Suppresses standard error while TensorFlow is imported.
 
-    Its libraries greet with what they found on the machine, whatever the level of their log. If
-    anything fails all of it is written after all. A level below 3, which a user has set, lets it
-    through at once.
+    Its libraries print what they found on the machine, whatever their log level. If anything fails,
+    all of it is printed after all. If the user has set a level below 3, it is not suppressed.
     """
     if os.environ.setdefault(LEVEL, "3") < "3":
         yield
@@ -40,11 +53,11 @@ def without_greetings() -> Iterator[None]:
 
 @contextmanager
 def without_keras() -> Iterator[None]:
-    """Has TensorFlow, if it is imported here for the first time, not import Keras.
+    """Keeps TensorFlow, if first imported in this block, from importing Keras.
 
-    It does so for the optimizers that Keras registers, and goes on where Keras is not installed.
-    Who only asks a SavedModel needs none of it, and waits a fifth less. Keras can be imported
-    as ever afterwards.
+    TensorFlow imports Keras only for the optimizers that it registers, and works without it.
+    Running a SavedModel does not need Keras and starts a fifth faster without it. Keras can be
+    imported normally afterwards.
     """
     if {"tensorflow", _NOT_NEEDED} & sys.modules.keys():
         yield
@@ -58,11 +71,11 @@ def without_keras() -> Iterator[None]:
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """Has Python not look for objects that can be freed, nor later among those made meanwhile.
+    """Disables the garbage collector within the block, and for objects made in it.
 
-    Of what is made while TensorFlow is imported and a model is loaded next to nothing can be, and
-    to look for it takes a sixth of the time of a short command. For the main thread, before others
-    are started.
+    Next to nothing that is made while TensorFlow is imported and a model is loaded can be freed,
+    but the search takes a sixth of the time of a short command. Use it in the main thread before
+    others start.
     """
     if not gc.isenabled():
         yield

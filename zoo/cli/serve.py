@@ -1,20 +1,24 @@
 """`serve`: answers over HTTP, with the interface of TensorFlow Serving."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
 
 import tyro
 
+from zoo.cli.catalogue import tell_left_out
 from zoo.cli.quiet import without_collector, without_greetings, without_keras
 from zoo.serving.limits import Limits
 from zoo.serving.load import list_models, resolve
 from zoo.serving.origins import allowed_hosts, shown_host
+from zoo.serving.threads import prepare_threads
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+
+    from zoo.serving.servable import Servable
 
 
 @dataclasses.dataclass
@@ -23,44 +27,45 @@ class Serve:
 
     names: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="NAME")] = ()
     """Names out of `list`, or folders of SavedModels, which get the folder's name; by default all
-    models of `list`."""
+    models of `list` that can be loaded."""
     host: str = "127.0.0.1"
-    """Address to listen at; 0.0.0.0 lets in whoever can reach this machine."""
+    """Address to listen at; 0.0.0.0 accepts anyone who can reach this machine."""
     port: int = 8501
     """0 chooses a free one."""
     allowed_hosts: tuple[str, ...] = ()
-    """Names by which the server is reached, beside this machine's own and the address; '*': any."""
+    """Further names under which the server is reached; '*': any."""
     limits: tyro.conf.OmitArgPrefixes[Limits] = dataclasses.field(default_factory=Limits)
 
     def __call__(self) -> None:
         """Serves until SIGINT or SIGTERM, then answers what has been asked."""
-        folders = named_folders(self.names)  # before TensorFlow is loaded
+        named_folders(self.names)  # before TensorFlow is loaded
         allowed_hosts(self.host, self.allowed_hosts)
         from zoo.serving.running import listen, make_server
 
         with listen(self.host, self.port) as opened:
-            app = make_served_app(self)
+            servables = load_named(self.names)
             server = make_server(
-                app,
+                make_served_app(self, servables),
                 timeout_seconds=self.limits.timeout_seconds,
                 maximum_connections=self.limits.maximum_connections,
+                maximum_connections_per_address=self.limits.maximum_connections_per_address,
             )
             host, port = opened.getsockname()[:2]
-            for name in sorted(folders):
+            for name in sorted(servables):
                 print(f"http://{shown_host(host)}:{port}{predict_path(name)}", flush=True)
             server.run(sockets=[opened])
 
 
 def predict_path(name: str) -> str:
-    """The address, below that of the server, at which a model is asked."""
+    """Returns the path of a model's predict requests."""
     return f"/v1/models/{quote(name, safe='')}:predict"
 
 
 def named_folders(names: Sequence[str]) -> dict[str, Path]:
-    """Finds the served models: name in the address -> folder, in the order of the names.
+    """Finds the folders of the served models, by name in the address, in the given order.
 
     Args:
-        names: Names out of `list`, or folders of SavedModels; if empty, all models of `list`.
+        names: Names from `list`, or folders of SavedModels; if empty, all models of `list`.
 
     Raises:
         ValueError: No such model, two of the same name, or none at all.
@@ -68,7 +73,7 @@ def named_folders(names: Sequence[str]) -> dict[str, Path]:
     found = [resolve(name).resolve() for name in names or list_models()]
     if not found:
         raise ValueError("names must not be empty: there are no models to serve by default")
-    # Of a version, models/NAME/1, the name is the folder's above.
+    # The name of a version folder, models/NAME/1, is its parent's.
     places = [folder.parent if folder.name.isdecimal() else folder for folder in found]
     named = {place.name: folder for place, folder in zip(places, found, strict=True)}
     if len(named) < len(found):
@@ -76,13 +81,36 @@ def named_folders(names: Sequence[str]) -> dict[str, Path]:
     return named
 
 
-def make_served_app(command: Serve) -> "Starlette":
-    """Loads what a command names, and makes the application that answers."""
+def load_named(names: Sequence[str]) -> dict[str, "Servable"]:
+    """Loads the served models: name in the address -> what answers.
+
+    Args:
+        names: As in `named_folders`; if empty, models that cannot be loaded are left out, and
+            standard error says so.
+
+    Raises:
+        ValueError: A named model cannot be loaded, or none can.
+    """
+    prepare_threads()
+    servables = {}
     with without_collector():
         with without_greetings(), without_keras():
             from zoo.serving.servable import Servable
-            from zoo.serving.server import make_app
-        folders = named_folders(command.names)
-        servables = {name: Servable(folder) for name, folder in folders.items()}
+        for name, folder in named_folders(names).items():
+            try:
+                servables[name] = Servable(folder)
+            except (ValueError, OSError) as error:
+                if names:
+                    raise
+                tell_left_out(name, error)
+    if not servables:
+        raise ValueError("names must not be empty: no model can be served by default")
+    return servables
+
+
+def make_served_app(command: Serve, servables: Mapping[str, "Servable"]) -> "Starlette":
+    """Makes the application that answers."""
+    from zoo.serving.server import make_app
+
     hosts = allowed_hosts(command.host, command.allowed_hosts)
     return make_app(servables, command.limits, hosts)

@@ -1,9 +1,8 @@
 """Generated samples for classification: small, built in, the same on every machine.
 
-Of single texts, a sentence praises or blames something, more or less strongly, and a negation
-turns its meaning round: ``the film is not very good``. Of pairs, a premise says who does what
-where; a hypothesis says the same in other words, says that nobody does, or says something that the
-premise leaves open.
+A single text praises or blames something, more or less strongly, and a negation reverses its
+meaning: ``the film is not very good``. In a pair, the premise says who does what where; the
+hypothesis paraphrases it, denies it, or says something that the premise leaves open.
 """
 
 import numpy as np
@@ -21,7 +20,7 @@ _WORDS = {
     -1: ("bad", "dull", "weak", "clumsy"),
     -2: ("awful", "terrible", "horrible", "dreadful"),
 }
-"""Strength of praise to words."""
+"""Words by strength of praise."""
 
 _PEOPLE = ("man", "woman", "boy", "girl")
 _ACTS = {"sleeps": "is asleep", "runs": "is running", "sings": "is singing", "eats": "is eating"}
@@ -79,7 +78,7 @@ def _generator(split: str, kind: int) -> np.random.Generator:
 
 
 def _opinion(generator: np.random.Generator) -> tuple[str, int]:
-    """A sentence and what it is worth, -2 to 2."""
+    """Generates a sentence and its sentiment, -2 to 2."""
     strength = int(generator.integers(-2, 3))
     negated = bool(strength) and generator.random() < 0.4
     words = [
@@ -92,7 +91,7 @@ def _opinion(generator: np.random.Generator) -> tuple[str, int]:
 
 
 def _pair(generator: np.random.Generator) -> tuple[str, str, int]:
-    """A premise, a hypothesis and the label: 0 entailment, 1 neutral, 2 contradiction."""
+    """Generates premise, hypothesis and label: 0 entailment, 1 neutral, 2 contradiction."""
     person, act = (str(generator.choice(list(words))) for words in (_PEOPLE, _ACTS))
     place, label = str(generator.choice(_PLACES)), int(generator.integers(3))
     if label == 2:

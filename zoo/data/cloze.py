@@ -1,10 +1,10 @@
-"""Cloze questions: where their files lie, and questions out of books of one's own.
+"""Locations of cloze question files, and a command that makes questions from books.
 
     python -m zoo.data.cloze --text book.txt --out questions.txt --kind ne
 
-writes questions in the format of the Children's Book Test (`zoo.data.cloze_books` tells how). Two
-sets in that format are known: the Children's Book Test itself ("cbt", `cbtest_NE_train.txt` ...),
-and one of other books ("cloze", `ne_train.txt` ...), whose numbers do not compare with its.
+writes questions in the format of the Children's Book Test (see `zoo.data.cloze_books`). Two sets in
+that format are known: the Children's Book Test itself ("cbt", `cbtest_NE_train.txt` ...), and one
+of other books ("cloze", `ne_train.txt` ...), whose results are not comparable.
 """
 
 import sys
@@ -29,7 +29,7 @@ _FOLDERS: dict[str, tuple[str, ...]] = {
 
 
 def cloze_file_name(dataset: ClozeSet, kind: Kind, split: str) -> str:
-    """The name of a file of a set, without `.gz`.
+    """Returns the name of a file of a set, without `.gz`.
 
     Raises:
         ValueError: There is no such set, kind or split.
@@ -60,7 +60,7 @@ def find_cloze(
 
     Raises:
         ValueError: There is no such set, kind or split.
-        FileNotFoundError: The file is missing; says where it is to be put, and where it is from.
+        FileNotFoundError: The file is missing; says where to get it and where to put it.
     """
     name = cloze_file_name(dataset, kind, split)
     for folder in _FOLDERS[dataset]:
@@ -78,22 +78,22 @@ def find_cloze(
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of making questions."""
+    """Settings of the command."""
 
     text: tuple[Path, ...]
     """Books, plain text in UTF-8, compressed if the name ends in .gz."""
     out: Path
     """File to write, compressed if its name ends in .gz."""
     kind: Kind = "ne"
-    """Words that are left out: ne, names; cn, common nouns."""
+    """Words to blank out: ne, names; cn, common nouns."""
     stride: int = SENTENCES + 1
-    """Sentences from one query to the next; fewer than 21 give more questions, which overlap."""
+    """Sentences from one query to the next; fewer than 21 give more, overlapping questions."""
     seed: int = 0
-    """Seed of the choice of answers and candidates."""
+    """Seed for choosing answers and candidates."""
 
 
 def main(settings: Settings) -> int:
-    """Writes the questions of all books; returns how many there are.
+    """Writes the questions of all books; returns their number.
 
     Raises:
         ValueError: A book is not UTF-8, or no book gives a question.

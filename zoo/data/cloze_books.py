@@ -1,13 +1,13 @@
-"""Cloze questions out of plain-text books, in the manner of the Children's Book Test.
+"""Cloze questions from plain-text books, modelled on the Children's Book Test.
 
-21 sentences in a row make a question: the last one is the query, and one of its words, which occurs
-in the 20 sentences before too, is left out. The candidates are words of the same kind out of the
-same sentences. What a word's kind is, is told from the book alone, without a tagger:
+21 consecutive sentences make a question. The last one is the query; one of its words that also
+occurs in the 20 sentences before is blanked out. The candidates are words of the same kind from the
+same sentences. A word's kind is determined from the book alone, without a tagger:
 
 - "ne", names: capitalised in the middle of sentences in more than nine of ten uses there;
 - "cn", common nouns: lower-case words that often end a phrase that a determiner begins.
 
-The rules are plain, and some words get in that a tagger would keep out.
+The rules are simple and admit some words that a tagger would exclude.
 """
 
 import re
@@ -26,10 +26,10 @@ Kind = Literal["ne", "cn"]
 CANDIDATES = 10
 
 QUERY_TOKENS = (7, 70)
-"""Least and most words of a query."""
+"""Minimum and maximum number of words of a query."""
 _DOCUMENT_TOKENS = 1000
-_NAME_SHARE = 0.9  # of a name's uses in mid-sentence that are capitalised
-_NOUN_USES, _NOUN_SHARE = 3, 0.3  # uses of a noun, and how many of them look like one
+_NAME_SHARE = 0.9  # of a name's mid-sentence uses, the share that is capitalised
+_NOUN_USES, _NOUN_SHARE = 3, 0.3  # minimum uses of a noun, and share that look like one
 
 _START = re.compile(r"^\*\*\*\s*START OF.*$", re.MULTILINE | re.IGNORECASE)
 _END = re.compile(r"^\*\*\*\s*END OF.*$", re.MULTILINE | re.IGNORECASE)
@@ -69,12 +69,11 @@ def questions_from_text(
     """Makes the questions of one book.
 
     Args:
-        text: The book. What stands outside of Project Gutenberg's START and END lines is left out;
-            paragraphs are separated by empty lines; a heading ends a chapter, and no question
-            reaches beyond it.
-        kind: Of the words that are left out.
+        text: The book. Text outside Project Gutenberg's START and END lines is ignored. Empty lines
+            separate paragraphs. A heading ends a chapter, and no question spans chapters.
+        kind: Kind of the words to blank out.
         stride: Sentences from one query to the next: 21 for documents that do not overlap.
-        seed: Of the choice of the answer and of the candidates.
+        seed: Seed for choosing the answer and the candidates.
 
     Yields:
         The questions in the order of the book, as `write_cbt` takes them.
@@ -99,7 +98,7 @@ def questions_from_text(
 
 
 def book_sentences(text: str) -> list[list[Sentence]]:
-    """The sentences of each chapter of a book, as tokens."""
+    """Splits a book into chapters, and each chapter into tokenised sentences."""
     text = text.replace("\r\n", "\n")
     start, end = _START.search(text), _END.search(text)
     text = text[start.end() if start else 0 : end.start() if end else len(text)]
@@ -114,7 +113,7 @@ def book_sentences(text: str) -> list[list[Sentence]]:
 
 
 def split_sentences(tokens: list[str]) -> list[Sentence]:
-    """Cuts tokens after full stops and their like that a capital or an opening quote follows."""
+    """Splits tokens after sentence-ending marks before a capital or an opening quote."""
     sentences: list[Sentence] = [[]]
     ended = False
     for token, following in pairwise([*tokens, ""]):
@@ -127,7 +126,7 @@ def split_sentences(tokens: list[str]) -> list[Sentence]:
 
 
 def names_of(sentences: list[Sentence]) -> set[str]:
-    """The words that a book writes with a capital where no sentence begins."""
+    """Finds the words that a book capitalises in mid-sentence."""
     capitalised: Counter[str] = Counter()
     lower: Counter[str] = Counter()
     for sentence in sentences:
@@ -144,7 +143,7 @@ def names_of(sentences: list[Sentence]) -> set[str]:
 
 
 def nouns_of(sentences: list[Sentence]) -> set[str]:
-    """The words of which many uses follow a determiner and precede a mark or a function word."""
+    """Finds words that often stand between a determiner and a mark or function word."""
     uses: Counter[str] = Counter()
     as_noun: Counter[str] = Counter()
     for sentence in sentences:
@@ -164,7 +163,7 @@ def nouns_of(sentences: list[Sentence]) -> set[str]:
 def _question(
     document: list[Sentence], query: Sentence, words: set[str], generator: np.random.Generator
 ) -> Question | None:
-    """A question of 21 sentences; None where there are too few words of the kind."""
+    """Makes a question of 21 sentences; None if there are too few words of the kind."""
     length = sum(map(len, document))
     if not QUERY_TOKENS[0] <= len(query) <= QUERY_TOKENS[1] or length > _DOCUMENT_TOKENS:
         return None
@@ -185,7 +184,7 @@ def _question(
 
 
 def _is_heading(line: str) -> bool:
-    """Whether a paragraph is a heading: a word for it, or capitals, and no end of a sentence."""
+    """Tells whether a paragraph is a heading: a heading word or capitals, no sentence end."""
     if not line or not any(character.isalpha() for character in line):
         return bool(line)
     words = line.split()
@@ -194,6 +193,6 @@ def _is_heading(line: str) -> bool:
 
 
 def _is_plain(word: str) -> bool:
-    """Whether a word may be a common noun by its spelling."""
+    """Tells whether a word is spelled like a common noun."""
     plain = len(word) > 2 and word.islower() and bool(_WORD.fullmatch(word))
     return plain and word not in _DETERMINERS | _FUNCTION_WORDS | _NO_NOUNS

@@ -1,14 +1,14 @@
-"""Cloze questions in files: the format of the Children's Book Test, and that of CNN / Daily Mail.
+"""File formats of cloze questions: the Children's Book Test's, and that of CNN / Daily Mail.
 
 Hill, Bordes, Chopra and Weston, "The Goldilocks Principle: Reading Children's Books with Explicit
-Memory Representations", ICLR 2016, arXiv 1511.02301: 21 numbered lines a question and an empty one.
-Lines 1 to 20 are the document; line 21 is the query, a tab, the answer, two tabs, and the
+Memory Representations", ICLR 2016, arXiv 1511.02301: 21 numbered lines per question, then an empty
+one. Lines 1 to 20 are the document; line 21 is the query, a tab, the answer, two tabs, and the
 candidates between bars.
 
-Hermann et al., "Teaching Machines to Read and Comprehend", NeurIPS 2015, arXiv 1506.03340: a file a
-question, with address, document, query, answer and the list of entities, an empty line between.
+Hermann et al., "Teaching Machines to Read and Comprehend", NeurIPS 2015, arXiv 1506.03340: one file
+per question, with address, document, query, answer and list of entities, separated by empty lines.
 
-Texts are tokenised already: words and punctuation marks stand between spaces.
+Texts are already tokenised: spaces separate words and punctuation marks.
 """
 
 import gzip
@@ -24,9 +24,9 @@ from zoo.files import whole_file
 from zoo.text_files import read_lines
 
 PLACEHOLDER = "XXXXX"
-"""The word of a query that stands for the blank."""
+"""The word that marks the blank in a query."""
 SENTENCES = 20
-"""Lines of a document in the format of the Children's Book Test."""
+"""Sentences of a document in the format of the Children's Book Test."""
 COLUMNS = ("document", "query", "answer", "candidates")
 
 _CNN_PLACEHOLDER, _ENTITY = "@placeholder", re.compile(r"@entity\d+")
@@ -35,17 +35,17 @@ _SHOWN_CHARACTERS = 60
 
 
 class Question(NamedTuple):
-    """A cloze question; the fields are the columns of the frame."""
+    """Cloze question; the fields are the columns of the frame."""
 
     document: str
-    """Sentences, a line break between."""
+    """Sentences, separated by line breaks."""
     query: str
     answer: str
     candidates: list[str]
 
 
 def questions_frame(questions: Iterable[Question]) -> pd.DataFrame:
-    """One row a question: `document`, `query`, `answer` (strings), `candidates` (a list)."""
+    """Makes one row per question: `document`, `query`, `answer` (strings), `candidates` (list)."""
     columns = list(zip(*questions, strict=True)) or [()] * len(COLUMNS)
     return pd.DataFrame(dict(zip(COLUMNS, map(list, columns), strict=True)))
 
@@ -57,12 +57,13 @@ def read_cbt(path: str | os.PathLike[str]) -> pd.DataFrame:
         path: UTF-8 text, compressed if the name ends in `.gz`.
 
     Returns:
-        One row a question, see `questions_frame`. A document has a sentence a line; the query holds
-        `PLACEHOLDER` once, set apart where the file has it within a word such as `XXXXX-like`.
+        One row per question, see `questions_frame`. A document has one sentence per line. The query
+        holds `PLACEHOLDER` once as a word of its own, even if the file has it within a word such as
+        `XXXXX-like`.
 
     Raises:
-        ValueError: The file holds no question, or a block that is none; names the file, the line
-            and what was expected there.
+        ValueError: The file holds no question, or a malformed one; names the file, the line and
+            what was expected there.
     """
     lines = read_lines(path)
     questions, line = [], 0
@@ -79,11 +80,11 @@ def read_cbt(path: str | os.PathLike[str]) -> pd.DataFrame:
 
 
 def write_cbt(path: str | os.PathLike[str], questions: Iterable[Question]) -> None:
-    """Writes questions in the format of the Children's Book Test; the file appears when complete.
+    """Writes questions in the format of the Children's Book Test; the file appears complete.
 
     Args:
         path: The file, compressed if the name ends in `.gz`.
-        questions: Of documents with 20 sentences each.
+        questions: Questions on documents of 20 sentences each.
 
     Raises:
         ValueError: A document has another number of sentences.
@@ -103,15 +104,15 @@ def write_cbt(path: str | os.PathLike[str], questions: Iterable[Question]) -> No
 
 
 def read_cnn(folder: str | os.PathLike[str]) -> pd.DataFrame:
-    """Reads the questions of CNN or Daily Mail in a folder.
+    """Reads a folder of CNN or Daily Mail questions.
 
     Args:
-        folder: Holds files `*.question`, such as `cnn/questions/training`.
+        folder: A folder with `*.question` files, such as `cnn/questions/training`.
 
     Returns:
-        One row a file, in the order of their names; the candidates are the entities of the
-        document in the order in which they occur, and the answer if the document lacks it. The
-        placeholder is `PLACEHOLDER` here too.
+        One row per file, in order of file names. The candidates are the document's entities in
+        order of occurrence, plus the answer if the document lacks it. The blank is `PLACEHOLDER`
+        here too.
 
     Raises:
         ValueError: There is no such file, or one is malformed; names the file and the line.
@@ -123,7 +124,7 @@ def read_cnn(folder: str | os.PathLike[str]) -> pd.DataFrame:
 
 
 def _block(lines: list[str], first: int, path: str | os.PathLike[str]) -> Question:
-    """The question whose block begins at a line, counted from 0."""
+    """Parses the question whose block begins at a line, counted from 0."""
     texts = []
     for number in range(1, SENTENCES + 2):
         line = lines[first + number - 1] if first + number <= len(lines) else ""
@@ -151,7 +152,7 @@ def _block(lines: list[str], first: int, path: str | os.PathLike[str]) -> Questi
 
 
 def _cnn_question(path: Path) -> Question:
-    """The one question of a file."""
+    """Reads the one question of a file."""
     lines = read_lines(path)
     for number, name in enumerate(_CNN_PARTS):
         at = 2 * number
@@ -171,9 +172,9 @@ def _cnn_question(path: Path) -> Question:
 
 
 def _read_query(query: str, placeholder: str, path: str | os.PathLike[str], line: int) -> str:
-    """The query with its placeholder, once, as a word.
+    """Returns the query with its placeholder, once, as a word of its own.
 
-    Where it is but a part of one, such as `@placeholder-based`, it is set apart.
+    If it is part of a word, such as `@placeholder-based`, it is split off.
     """
     apart = query
     if placeholder not in query.split():

@@ -1,9 +1,9 @@
-"""A generated sample of cloze questions: small, built in, the same on every machine.
+"""Generated sample of cloze questions: small, built in, the same on every machine.
 
-A document tells who has which thing, and who met whom. The query tells one of the first again, in
-other words, and leaves the person or the thing out. So a reader has to find the sentence by the
-word that is left, and the place in it where the missing word stands. People and things are those
-of training, what they have to do with each other is not.
+A document tells who has which thing, and who met whom. The query restates one of the possessions in
+other words, with the person or the thing blanked out. A reader has to find the sentence by the
+remaining name and then the missing word in it. All parts share people and things, but not who has
+what.
 """
 
 import numpy as np
@@ -38,11 +38,11 @@ def cloze_sample(split: str, questions: int | None = None) -> pd.DataFrame:
 
     Args:
         split: "train", "valid" or "test".
-        questions: How many; by default `SAMPLE_QUESTIONS[split]`. Fewer are the first of more.
+        questions: How many; by default `SAMPLE_QUESTIONS[split]`. Fewer are a prefix of more.
 
     Returns:
-        A frame as `zoo.data.cloze_format.read_cbt` returns it, with four candidates a question:
-        the people of the document, or its things.
+        A frame as `zoo.data.cloze_format.read_cbt` returns it, with four candidates per question:
+        the people or the things of the document.
 
     Raises:
         ValueError: There is no such split, or the number of questions is not positive.
@@ -57,7 +57,7 @@ def cloze_sample(split: str, questions: int | None = None) -> pd.DataFrame:
 
 
 def _question(generator: np.random.Generator) -> Question:
-    """One document and its question."""
+    """Generates one document and its question."""
     people = generator.choice(PEOPLE, _FACTS, replace=False).tolist()
     things = generator.choice(THINGS, _FACTS, replace=False).tolist()
     sentences = [

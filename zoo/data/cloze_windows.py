@@ -1,8 +1,8 @@
-"""More cloze questions out of those that there are: any sentence of a window can be the query.
+"""More cloze questions from existing ones: any sentence of a window can be the query.
 
-The questions of a book hold far more sentences than they ask about. Here each different sentence
-is a query once, wherever it has most sentences of the book before it, and each of its words of the
-kind that is asked for, which occurs there too, is left out once.
+The questions of a book hold far more sentences than they ask about. Here each distinct sentence is
+a query once, at the place where most sentences of the book precede it. Each of its words of the
+wanted kind that also occurs before is blanked out once.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -14,29 +14,29 @@ from zoo.data.cloze_books import QUERY_TOKENS
 from zoo.data.cloze_format import PLACEHOLDER, Question, questions_frame
 
 LEAST_SENTENCES = 8
-"""Before a query."""
+"""Minimum number of sentences before a query."""
 
 
 class _Place(NamedTuple):
-    """Where a sentence stands."""
+    """Position of a sentence."""
 
     window: list[str]
     before: int
-    """Number of sentences of the window before it."""
+    """Number of sentences before it in the window."""
 
 
 def cut_questions(frames: Sequence[pd.DataFrame], words: Collection[str]) -> pd.DataFrame:
-    """Makes all the questions that windows of books hold.
+    """Makes all the questions that windows of books allow.
 
     Args:
-        frames: As `zoo.data.cloze_format.read_cbt` returns them; a document and the query after it,
-            its word filled in, are a window.
-        words: What can be left out, such as all answers of one kind.
+        frames: As `zoo.data.cloze_format.read_cbt` returns them. A window is a document followed by
+            its query with the blank filled in.
+        words: Words that may be blanked out, such as all answers of one kind.
 
     Returns:
-        Such a frame. A query has 7 to 70 tokens and `LEAST_SENTENCES` sentences before it at least.
-        The word that is left out occurs there, is not the query's first one, and stands in it once.
-        It is the one candidate: for training, none is needed.
+        A frame of the same form. A query has 7 to 70 tokens and at least `LEAST_SENTENCES`
+        sentences before it. The answer occurs in these sentences, and once in the query, but not as
+        its first word. It is the only candidate, because training needs none.
     """
     return questions_frame(
         question
@@ -46,7 +46,7 @@ def cut_questions(frames: Sequence[pd.DataFrame], words: Collection[str]) -> pd.
 
 
 def _best_places(frames: Sequence[pd.DataFrame]) -> dict[str, _Place]:
-    """Each sentence where it has most sentences before it, in the order of the first windows."""
+    """Finds, for each sentence, the place with most sentences before it."""
     best: dict[str, _Place] = {}
     for frame in frames:
         columns = (frame["document"], frame["query"], frame["answer"])

@@ -1,8 +1,8 @@
-"""Finds files of public data sets on this machine, and fetches those that are not there.
+"""Files of public data sets: found on this machine, or downloaded.
 
-Data sets lie where the user says, else in `$ZOO_DATA`, else in the Keras cache. A download is
-enforced to be the official file by its SHA-256; of a file that the user put there, the checksum is
-computed and reported, because a converted or corrected copy is the user's right.
+Data sets lie where the user says, else in `$ZOO_DATA`, else in the Keras cache. A download must
+match the official SHA-256. For a file that the user provides, the checksum is only computed and
+reported: users may convert or correct their copies.
 """
 
 import gzip
@@ -27,11 +27,11 @@ class RemoteFile(NamedTuple):
     """One file of a data set, as its publisher offers it.
 
     If the URL ends in `.gz` and the name does not, the file is offered compressed and stored
-    uncompressed; checksum and size are those of what is stored.
+    uncompressed; checksum and size are those of the stored file.
     """
 
     name: str
-    """File name, under which it is stored too."""
+    """File name, also of the stored file."""
     url: str
     sha256: str
     """Hexadecimal, lower case."""
@@ -40,7 +40,7 @@ class RemoteFile(NamedTuple):
 
     @property
     def unpacked(self) -> bool:
-        """Whether the file is offered compressed and stored uncompressed."""
+        """Tells whether the file is offered compressed and stored uncompressed."""
         return self.url.endswith(".gz") and not self.name.endswith(".gz")
 
 
@@ -49,20 +49,19 @@ class Checksum(NamedTuple):
 
     sha256: str
     official: bool
-    """Whether it is, byte for byte, the file that the publisher offers."""
+    """Whether the file equals the publisher's, byte for byte."""
 
 
 class DownloadError(OSError):
-    """A file could not be fetched; says in one line why, from where, and what to do by hand."""
+    """Failed download; the message says in one line why, from where, and what to do by hand."""
 
 
 def data_directories(data_dir: str | Path | None = None) -> list[Path]:
-    """The folders in which data sets are looked for, in this order; the first takes downloads.
+    """Lists the folders that are searched for data sets, in order; the first takes downloads.
 
     Args:
-        data_dir: The user's choice. If given, nothing else is looked at. If None, `$ZOO_DATA`
-            (where set) comes first, then the Keras cache: `$KERAS_HOME/datasets`, by default
-            `~/.keras/datasets`.
+        data_dir: The user's choice; if given, the only folder. If None, `$ZOO_DATA` (if set) comes
+            first, then the Keras cache: `$KERAS_HOME/datasets`, by default `~/.keras/datasets`.
 
     Returns:
         At least one folder; they need not exist.
@@ -81,12 +80,12 @@ def locate(dataset: str, remote: RemoteFile, data_dir: str | Path | None = None)
 
     Args:
         dataset: Folder name of the data set, such as "squad".
-        remote: The file; only its name counts here.
+        remote: The file; only its name is used.
         data_dir: As in `data_directories`.
 
     Returns:
-        The first that exists of `DIR/<dataset>/<name>`, the same with `.gz`, `DIR/<name>`, the same
-        with `.gz`, over all folders in order; None if there is none.
+        The first existing file among `DIR/<dataset>/<name>`, the same with `.gz`, `DIR/<name>`, the
+        same with `.gz`, over all folders in order; None if there is none.
     """
     for folder in data_directories(data_dir):
         for place in (folder / dataset, folder):
@@ -103,7 +102,7 @@ def find_file(
 
     Args:
         dataset: Folder name of the data set, such as "squad".
-        remote: What to look for.
+        remote: The file to look for.
         data_dir: As in `data_directories`.
         download: Whether to fetch a missing file, to `DIR/<dataset>/` of the first folder.
 
@@ -124,20 +123,20 @@ def find_file(
 def fetch(remote: RemoteFile, folder: str | Path) -> Path:
     """Downloads a file, with a progress bar, and checks that it is the official one.
 
-    The file appears under its name only when it is complete and checked. What had come of a failed
-    download is removed at once, what a killed one left by the next into the same folder. A server
-    that sends next to nothing is given up after a minute: see `zoo.data.pacing`.
+    The file appears under its name only when it is complete and checked. A failed download removes
+    its partial file at once; that of a killed one is removed by the next download into the same
+    folder. A server that sends next to nothing is given up after a minute: see `zoo.data.pacing`.
 
     Args:
-        remote: What to fetch.
+        remote: The file to fetch.
         folder: Where to put it; made if missing.
 
     Returns:
         Path of the file.
 
     Raises:
-        DownloadError: No connection, an answer other than success, one that comes too slowly,
-            fewer or more bytes than expected, another checksum, or a folder that cannot be written.
+        DownloadError: No connection, a status other than success, a response that is too slow, too
+            few or too many bytes, a wrong checksum, or a folder that cannot be written.
     """
     target = Path(folder) / remote.name
     try:
@@ -152,9 +151,9 @@ def fetch(remote: RemoteFile, folder: str | Path) -> Path:
 
 
 def checksum(path: str | Path, remote: RemoteFile) -> Checksum:
-    """The SHA-256 of a local file, and whether that makes it the publisher's file.
+    """Computes the SHA-256 of a local file and compares it with the publisher's.
 
-    Of a compressed copy of a file that is stored uncompressed, the content counts.
+    For a compressed copy of a file that is stored uncompressed, the content counts.
     """
     path = Path(path)
     decompress = path.suffix == ".gz" and not remote.name.endswith(".gz")
@@ -163,17 +162,17 @@ def checksum(path: str | Path, remote: RemoteFile) -> Checksum:
 
 
 def file_sha256(path: str | Path, *, decompress: bool = False) -> str:
-    """The SHA-256 of a file, hexadecimal; with `decompress`, of what a gzip file holds.
+    """Computes the hexadecimal SHA-256 of a file; with `decompress`, of a gzip file's content.
 
     Raises:
-        ValueError: The file is to be decompressed, and is not complete.
+        ValueError: The file is to be decompressed and is truncated.
     """
     with gzip_errors(path), gzip.open(path) if decompress else open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _receive_whole(remote: RemoteFile, target: Path) -> None:
-    """Puts the remote file in place if it is whole, else leaves nothing."""
+    """Downloads the remote file whole or not at all."""
     with whole_file(target) as file:
         size, sha256 = _receive(remote, file)
         if size != remote.size:
@@ -183,15 +182,15 @@ def _receive_whole(remote: RemoteFile, target: Path) -> None:
 
 
 def _receive(remote: RemoteFile, file: BinaryIO) -> tuple[int, str]:
-    """Copies the remote file into an open one; returns its size and SHA-256."""
+    """Copies the remote file into an open file; returns size and SHA-256."""
     size, digest = 0, hashlib.sha256()
     with (
         open_url(remote.url, _TIMEOUT_SECONDS) as response,
         tqdm(total=remote.size, desc=remote.name, unit="B", unit_scale=True) as bar,
     ):
         body = gzip.GzipFile(fileobj=response) if remote.unpacked else response
-        # A body that ends early is no error here: the caller compares the size. One that does not
-        # end is given up as soon as it is too long.
+        # A body that ends early is not an error here, because the caller compares the size. A body
+        # that is too long is given up at once, since it may never end.
         while size <= remote.size and (chunk := body.read(_CHUNK_BYTES)):
             file.write(chunk)
             digest.update(chunk)

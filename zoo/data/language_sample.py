@@ -1,8 +1,8 @@
-"""A generated sample for language models: small, built in, the same on every machine.
+"""Generated sample for language models: small, built in, the same on every machine.
 
 Every line names a colour at its beginning and the same colour again at its end: ``the red lamp lay
-near the boat ; nobody knew why it was red .`` All choices are equally likely, so that the best
-perplexity is known; it is reached only by a model that looks back at what was said.
+near the boat ; nobody knew why it was red .`` All choices are equally likely, so the best
+perplexity is known. Only a model that looks back at the beginning reaches it.
 """
 
 import math
@@ -36,7 +36,7 @@ def language_sample(split: str) -> list[list[str]]:
 
 
 def best_perplexity() -> float:
-    """The perplexity, ends of lines included, of a model that knows how lines are made."""
+    """Computes the perplexity, line ends included, of a model that knows the generator."""
     choices = math.log(len(COLOURS)) + 2 * math.log(len(THINGS))
     return math.exp(choices / _WORDS)
 

@@ -1,12 +1,12 @@
-"""Text for language models in the layout of WikiText and of the Penn Treebank.
+"""Text for language models in the file layout of WikiText and the Penn Treebank.
 
 Merity, Xiong, Bradbury and Socher, "Pointer Sentinel Mixture Models", ICLR 2017, arXiv 1609.07843
 (WikiText: `wiki.train.tokens`, `wiki.valid.tokens`, `wiki.test.tokens`). Mikolov et al., "Recurrent
 neural network based language model", INTERSPEECH 2010 (Penn Treebank: `ptb.train.txt`,
 `ptb.valid.txt`, `ptb.test.txt`).
 
-Words are separated by white space and rare ones are `<unk>` already. Every line ends in the end of
-sentence, an empty line of WikiText too: perplexities of the field count it as a word.
+Words are separated by white space, and rare ones are already `<unk>`. Every line, even an empty one
+of WikiText, ends with an end-of-sentence token, which published perplexities count as a word.
 """
 
 import os
@@ -22,26 +22,25 @@ LAYOUTS = {
     "wikitext-103": "wiki.{split}.tokens",
     "ptb": "ptb.{split}.txt",
 }
-"""Name of a corpus, and of its folder, to the names of its files."""
+"""File names by corpus, whose name is also its folder's."""
 
 
 class LanguageText(NamedTuple):
     """One part of a corpus."""
 
     lines: list[list[str]]
-    """The words of every line, empty lines among them, without the ends of sentence."""
+    """Words of every line, empty lines included, without end-of-sentence tokens."""
 
     @property
     def tokens(self) -> int:
-        """How many words there are to predict: the end of every line is one."""
+        """Counts the words to predict; the end of a line is one."""
         return sum(map(len, self.lines)) + len(self.lines)
 
 
 def find_language_text(corpus: str, data_dir: str | Path | None = None) -> dict[str, Path]:
     """Finds the files of a corpus on this machine.
 
-    The publishers' archives are no longer where they were (WikiText) or are sold (Penn Treebank),
-    so that nothing is downloaded.
+    Nothing is downloaded: WikiText's archive has moved, and the Penn Treebank is sold.
 
     Args:
         corpus: one of `LAYOUTS`.
@@ -53,7 +52,7 @@ def find_language_text(corpus: str, data_dir: str | Path | None = None) -> dict[
 
     Raises:
         ValueError: there is no such corpus.
-        FileNotFoundError: a file is missing; says where it was looked for.
+        FileNotFoundError: a file is missing; says where it was expected.
     """
     if corpus not in LAYOUTS:
         raise ValueError(f"corpus: expected one of {sorted(LAYOUTS)}, got {corpus!r}")
@@ -76,11 +75,11 @@ def read_language_text(path: str | os.PathLike[str]) -> LanguageText:
     """Reads one file.
 
     Args:
-        path: UTF-8 text, a sentence or a paragraph a line, compressed if its name ends in `.gz`.
+        path: UTF-8 text, one sentence or paragraph per line, compressed if its name ends in `.gz`.
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: the file is empty, holds no word, or is not UTF-8; says which line is not.
+        ValueError: the file is empty, holds no word, or is not UTF-8; names the line.
     """
     lines = [line.split() for line in read_lines(path)]
     if not any(lines):

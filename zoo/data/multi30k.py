@@ -1,4 +1,4 @@
-"""Multi30k, task 1: captions of pictures in English, with translations, as a pandas frame.
+"""Multi30k, task 1: English image captions with translations, as a pandas frame.
 
 Elliott, Frank, Sima'an and Specia, "Multi30K: Multilingual English-German Image Descriptions",
 Workshop on Vision and Language 2016, https://arxiv.org/abs/1605.00459. French was added by Elliott
@@ -6,8 +6,8 @@ et al., "Findings of the Second Shared Task on Multimodal Machine Translation an
 Description", WMT 2017. 29,000 sentences for training, 1,014 for validation, raw text (neither
 tokenised nor lower-cased), non-commercial research use.
 
-The publisher offers each file compressed. Checksums are those of the text itself, known for the
-files below; others (Czech, the later test sets) are read where they lie, but not downloaded.
+The publisher offers each file compressed. Checksums of the uncompressed text are known for the
+files below. Others (Czech, later test sets) are read if present, but not downloaded.
 """
 
 from pathlib import Path
@@ -71,7 +71,7 @@ MULTI30K_FILES = {
     name: RemoteFile(name=name, url=_URL.format(name=name), sha256=sha256, size=size)
     for name, (size, sha256) in _TEXTS.items()
 }
-"""The files whose checksum is known, by name ("train.de"); sha256 and size are the text's."""
+"""Files with known checksums, by name ("train.de"); sha256 and size are the text's."""
 
 
 def find_multi30k(
@@ -81,7 +81,7 @@ def find_multi30k(
 
     Args:
         split: One of `SPLITS`.
-        language: One of `LANGUAGES`, or any other that there are files of.
+        language: One of `LANGUAGES`, or another with files on this machine.
         data_dir: Folder that holds `multi30k/` or the files, compressed or not; by default
             `$ZOO_DATA`, then the Keras cache (`zoo.data.download.data_directories`).
         download: Whether to fetch a missing file from its publisher. It is stored uncompressed.
@@ -90,8 +90,9 @@ def find_multi30k(
         Path of `<split>.<language>` or `<split>.<language>.gz`.
 
     Raises:
-        ValueError: There is no such split, or no file of a language that was not published.
-        FileNotFoundError: The file is missing, and `download` is False or its checksum not known.
+        ValueError: There is no such split, or no file of an unpublished language.
+        FileNotFoundError: The file is missing, and `download` is False or its checksum is not
+            known.
         DownloadError: The file is missing and could not be fetched.
     """
     if split not in SPLITS:
@@ -127,12 +128,12 @@ def load_multi30k(
     Args:
         split: One of `SPLITS`.
         source: Language to translate from, as in `find_multi30k`.
-        target: Language to translate to, another one.
+        target: Language to translate to, different from the source.
         data_dir: As in `find_multi30k`.
         download: As in `find_multi30k`.
 
     Returns:
-        One row a pair, `source` and `target`, as `zoo.data.parallel.read_parallel` returns it, and
+        One row per pair, `source` and `target`, as from `zoo.data.parallel.read_parallel`, and
         `frame.attrs["paths"]`: the two files, as strings.
 
     Raises:

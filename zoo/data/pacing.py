@@ -1,8 +1,7 @@
-"""HTTP connections that are given up when they only drip.
+"""HTTP connections that are given up when they are too slow.
 
-A time-out of sockets starts again with every byte, so that a server which sends one now and then
-is waited for without end. Here the bytes of a while have to come at a least rate, those of the
-head included.
+A socket's time-out restarts with every byte, so a server that sends a byte now and then would be
+awaited for ever. Here the bytes of a time window, headers included, must arrive at a minimum rate.
 """
 
 import http.client
@@ -14,11 +13,11 @@ from typing import Any
 
 LEAST_BYTES_PER_SECOND = 1000
 WINDOW_SECONDS = 60.0
-"""Waiting time over which the rate is measured: an honest server may pause for a while."""
+"""Waiting time over which the rate is measured; an honest server may pause for a while."""
 
 
 class _Paced(io.RawIOBase):
-    """Reads what a socket receives, and keeps count."""
+    """Reader that counts the bytes that a socket receives."""
 
     def __init__(self, raw: io.RawIOBase) -> None:
         self._raw = raw
@@ -28,10 +27,10 @@ class _Paced(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        """Receives once.
+        """Receives bytes once.
 
         Raises:
-            TimeoutError: less came, over the whole of a window, than the least rate gives.
+            TimeoutError: the rate over a whole window was below the minimum.
         """
         began = time.monotonic()
         count = self._raw.readinto(buffer)
@@ -76,13 +75,13 @@ class _SecureHandler(urllib.request.HTTPSHandler):
 
 
 def open_url(url: str, timeout: float) -> Any:
-    """Does what `urllib.request.urlopen` does; the answer has to come at the least rate.
+    """Opens a URL like `urllib.request.urlopen`, but requires a minimum rate.
 
     Args:
-        url: of a file.
-        timeout: seconds until something is received at all.
+        url: address of a file.
+        timeout: seconds to wait for the first byte.
 
     Returns:
-        The response, open; `TimeoutError` where it is read too slowly to wait for it.
+        The open response; reading it raises `TimeoutError` if it arrives too slowly.
     """
     return urllib.request.build_opener(_Handler, _SecureHandler).open(url, timeout=timeout)

@@ -1,10 +1,10 @@
-"""Parallel text as a pandas frame: two files of which line i translates line i, or a table.
+"""Parallel text as a pandas frame, from two files aligned line by line or from a table.
 
-A line that is missing or too many in one file shifts all that follow, and a model trains on shifted
-pairs without complaint. So whatever does not fit is reported with its place: different numbers of
-lines, empty lines, bytes that are not UTF-8, rows of a table with other columns than the first.
+A missing or additional line in one file shifts all later pairs, and a model would train on them
+without complaint. So every mismatch is reported with its place: different numbers of lines, empty
+lines, bytes that are not UTF-8, table rows with another number of columns than the first.
 
-What a line is, `zoo.text_files` says.
+`zoo.text_files` defines lines.
 """
 
 import os
@@ -28,17 +28,17 @@ def read_parallel(
     *,
     empty: EmptyLines = "error",
 ) -> pd.DataFrame:
-    """Reads two files of which each line translates the same line of the other.
+    """Reads two files in which line i of one translates line i of the other.
 
     Args:
         source_path: UTF-8 text, compressed if the name ends in `.gz`.
         target_path: The same.
-        empty: What becomes of a pair of which a side has no text: "error" refuses the files, "drop"
-            leaves the pair out.
+        empty: Treatment of a pair with an empty side: "error" refuses the files, "drop" leaves the
+            pair out.
 
     Returns:
-        One row a pair, `source` and `target` (strings, without the line break), in the order of
-        the files. `frame.attrs["dropped"]` is the list of the lines, from 1, that were left out.
+        One row per pair, `source` and `target` (strings without line break), in the order of the
+        files. `frame.attrs["dropped"]` lists the dropped lines, from 1.
 
     Raises:
         ValueError: The files have different numbers of lines, no line at all, an empty line, or
@@ -68,12 +68,12 @@ def read_parallel_tsv(
     *,
     empty: EmptyLines = "error",
 ) -> pd.DataFrame:
-    """Reads a table with a pair a line, its columns separated by tabs; quotes are ordinary text.
+    """Reads a tab-separated table with one pair per line; quotes are ordinary text.
 
     Args:
         path: UTF-8 text, compressed if the name ends in `.gz`.
-        columns: The source's and the target's. Numbers count from 0, and the first line is a pair;
-            names are looked up in the first line.
+        columns: Source and target column. With numbers, from 0, the first line is a pair; names are
+            looked up in the first line.
         empty: As in `read_parallel`.
 
     Returns:
@@ -81,7 +81,7 @@ def read_parallel_tsv(
 
     Raises:
         ValueError: The table has no such column, a line has more or fewer columns than the first,
-            or what `read_parallel` raises for; names the file and the line.
+            or as `read_parallel`; names the file and the line.
     """
     _check_empty(empty)
     path = Path(path)
@@ -111,13 +111,13 @@ def _frame(
     places: Sequence[str],
     empty: EmptyLines,
 ) -> pd.DataFrame:
-    """Makes the frame, after refusing or dropping pairs of which a side has no text.
+    """Makes the frame, after refusing or dropping pairs with an empty side.
 
     Args:
         sources: One side of the pairs.
         targets: The other side.
         numbers: The pairs' line numbers.
-        places: What to call the two sides.
+        places: Names of the two sides in errors.
         empty: As in `read_parallel`.
     """
     if empty == "error":

@@ -1,8 +1,8 @@
-"""Raw text to tokens between spaces as cloze data has them: rules after the Penn Treebank.
+"""Penn Treebank tokenisation of raw text, as in cloze data.
 
-The rules are patterns and replacements that Python's `re` and TensorFlow's `regex_replace` read
-alike, so that what makes questions of a book and what serves a model are the same. Text that is
-tokenised already stays as it is, but for rare cases (a sentence that ends in a single letter).
+The rules are patterns and replacements that mean the same to Python's `re` and TensorFlow's
+`regex_replace`, so that questions made from books and served models are tokenised alike. Tokenised
+text stays unchanged, except in rare cases (a sentence that ends in a single letter).
 
 Double quotes become `` and '', round brackets -LRB- and -RRB-; `n't`, `'s`, `'ll` ... are tokens;
 abbreviations keep their full stop, and so do initials.
@@ -42,7 +42,7 @@ PENN_RULES: tuple[tuple[str, str], ...] = (
     (r"(^|\s)'([A-Z][a-z])", r"\1` \2"),
     (r"(^|\s)` (T(?:is|was)|Em|Til)\b", r"\1'\2"),
 )
-"""Patterns and what replaces each of their matches, in this order."""
+"""Patterns and replacements, applied in this order."""
 
 _COMPILED = [(re.compile(pattern, re.ASCII), new) for pattern, new in PENN_RULES]
 

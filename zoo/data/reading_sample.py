@@ -1,11 +1,11 @@
-"""A generated sample for reading comprehension: small, built in, the same on every machine.
+"""Generated sample for reading comprehension: small, built in, the same on every machine.
 
 Each paragraph tells of a few events that involve many people, towns, years and things; each
 question names one of them and asks for another. Contexts have about 60 tokens, answers one to
-three. Entities of the test part (every word of them) never occur in training. A reader can answer
-all the same, because `sample_vectors` plays the part of pretrained vectors: it knows all words, and
-words of one kind are alike. So a reader has to learn how to match and what the questions mean;
-remembering names does not help.
+three. No word of a test entity occurs in training. A reader can still answer, because
+`sample_vectors` stands in for pretrained vectors: it covers all words, and words of one kind are
+similar. So a reader has to learn to match words and to understand the questions; remembering names
+does not help.
 """
 
 import re
@@ -39,7 +39,7 @@ def reading_sample(split: str, questions: int | None = None) -> pd.DataFrame:
 
     Args:
         split: "train" or "test".
-        questions: How many; by default `SAMPLE_QUESTIONS[split]`. Fewer are the first of more.
+        questions: How many; by default `SAMPLE_QUESTIONS[split]`. Fewer are a prefix of more.
 
     Returns:
         A frame as `zoo.data.squad.read_squad` returns it, with ids such as "sample-train-00001".
@@ -78,10 +78,10 @@ def reading_sample(split: str, questions: int | None = None) -> pd.DataFrame:
 
 
 def sample_vectors() -> tuple[list[str], np.ndarray]:
-    """Vectors of all words of the sample, as pretrained ones would be.
+    """Makes vectors for all words of the sample, in place of pretrained ones.
 
-    A word that entities are made of is the sum of a direction that all words of its kind share and
-    of one of its own; any other word has one of its own.
+    The vector of an entity word is the sum of a direction shared by its kind and one of its own.
+    Any other word has a direction of its own.
 
     Returns:
         The words (folded: lower case; punctuation marks are words) and a float32 matrix
@@ -105,7 +105,7 @@ def sample_vectors() -> tuple[list[str], np.ndarray]:
 
 
 def _events(generator: np.random.Generator, words: dict[str, list[str]]) -> list[_Event]:
-    """The events of one paragraph; no word of an entity occurs in two of them."""
+    """Generates the events of one paragraph; no entity word occurs in two of them."""
     number = _SENTENCES[generator.integers(len(_SENTENCES))]
     pools = {kind: iter(generator.permutation(pool).tolist()) for kind, pool in words.items()}
     events = []
@@ -124,14 +124,14 @@ def _events(generator: np.random.Generator, words: dict[str, list[str]]) -> list
 def _questions(
     generator: np.random.Generator, events: list[_Event], context: str
 ) -> list[tuple[str, str]]:
-    """A few questions on a paragraph, with their answers; no two ask for the same."""
+    """Generates a few questions on a paragraph, with answers; no two ask for the same."""
     asked: dict[str, str] = {}
     for _ in range(_QUESTIONS_PER_PARAGRAPH):
         event = events[generator.integers(len(events))]
         choices = event.frame.questions
         slot, template = choices[generator.integers(len(choices))]
         answer = event.fillers[slot]
-        # A short name may be the beginning of a longer one; its place would be ambiguous.
+        # A short name may be a prefix of a longer one, which would make its place ambiguous.
         if answer not in asked and context.count(answer) == 1:
             asked[answer] = template.format(**event.fillers)
     return [(question, answer) for answer, question in asked.items()]

@@ -1,8 +1,8 @@
-"""The little language of the generated reading sample: its words, and what its stories tell.
+"""Toy language of the generated reading sample: its words and its stories.
 
-A frame is one kind of event. It has slots for entities, several ways to tell it, and questions
-that give one slot and ask for another in other words than the telling: finding the sentence takes
-the entity, and finding the answer in it takes the meaning of the question.
+A frame is one kind of event. It has slots for entities, several sentences that tell it, and
+questions that mention one slot and ask for another, in words other than the sentences'. A reader
+finds the sentence by the entity, and the answer by the meaning of the question.
 """
 
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ class Frame(NamedTuple):
     """One kind of event."""
 
     slots: dict[str, str]
-    """From slot to the kind of entity that fills it: a key of `ENTITY_WORDS`."""
+    """Kind of entity, a key of `ENTITY_WORDS`, by slot."""
     sentences: tuple[str, ...]
-    """Each has every slot, in braces, exactly once."""
+    """Sentences; each has every slot, in braces, exactly once."""
     questions: tuple[tuple[str, str], ...]
-    """The slot that is asked for, and a question that has one other slot in braces."""
+    """Slot asked for, and a question with one other slot in braces."""
 
 
 FRAMES = (
@@ -144,7 +144,7 @@ ENTITY_WORDS = {
     "animal": (("animal",),),
     "pet": (("pet",),),
 }
-"""From kind of entity to the kinds of words it is made of; of several ways each is as likely."""
+"""Kinds of words that make up each kind of entity; alternatives are equally likely."""
 
 _NAME_STARTS = (
     "Bal Ber Bor Cal Cor Dal Del Dor Fal Fer Gal Gor Hal Hel Jan Jor Kal Kor Lam Lor "
@@ -157,7 +157,7 @@ _NAME_ENDS = {
     "pet": "bo gy kin ky lie pu tsy xy",
 }
 _INVENTED = {"first": (320, 80), "last": (320, 80), "place": (360, 90), "pet": (120, 30)}
-"""How many words of each invented kind are for training, and how many for the test."""
+"""Numbers of words of each invented kind for training and test."""
 
 _EVERYDAY = {
     "job": (
@@ -184,15 +184,15 @@ _EVERYDAY = {
 
 
 def entity_words(split: str) -> dict[str, list[str]]:
-    """The words that entities of a split are made of, by kind of word.
+    """Returns the entity words of a split, by kind of word.
 
-    No word belongs to two kinds, nor to both splits; all are plain ASCII letters or digits.
+    No word belongs to two kinds or to both splits. All are ASCII letters or digits.
 
     Args:
         split: "train" or "test".
     """
     part = ("train", "test").index(split)
-    # One generator for both splits: cutting one shuffled list keeps them apart.
+    # One generator for both splits: cutting one shuffled list keeps them disjoint.
     generator = np.random.default_rng(_WORDS_SEED)
     words = {}
     for kind, sizes in _INVENTED.items():
@@ -207,7 +207,7 @@ def entity_words(split: str) -> dict[str, list[str]]:
 
 
 def templates() -> Iterator[str]:
-    """All sentences and questions of all frames, with their slots in braces."""
+    """Yields all sentences and questions of all frames, with their slots in braces."""
     for frame in FRAMES:
         yield from frame.sentences
         for _, question in frame.questions:

@@ -2,8 +2,8 @@
 
 Bowman, Angeli, Potts and Manning, "A large annotated corpus for learning natural language
 inference", EMNLP 2015, arXiv 1508.05326. Each pair of sentences has a gold label, the majority of
-five; pairs without a majority have the label `-` and are left out, as everybody does. Two formats
-are published, `snli_1.0_<split>.jsonl` and `snli_1.0_<split>.txt` (columns separated by tabs).
+five. Pairs without a majority have the label `-` and are left out, as is usual. Two formats are
+published, `snli_1.0_<split>.jsonl` and `snli_1.0_<split>.txt` (columns separated by tabs).
 """
 
 import json
@@ -27,7 +27,7 @@ _SHOWN = 60
 
 
 class _Pair(NamedTuple):
-    """The values of `_FIELDS` and the number of the line."""
+    """Values of `_FIELDS` and the line number."""
 
     gold_label: str
     sentence1: str
@@ -45,7 +45,7 @@ def find_snli(split: str, data_dir: str | Path | None = None) -> Path:
 
     Raises:
         ValueError: there is no such split.
-        FileNotFoundError: the file is missing; says where it was looked for.
+        FileNotFoundError: the file is missing; says where it was expected.
     """
     if split not in SPLITS:
         raise ValueError(f"split: expected one of {list(SPLITS)}, got {split!r}")
@@ -66,16 +66,16 @@ def read_snli(path: str | os.PathLike[str]) -> pd.DataFrame:
     """Reads pairs of sentences.
 
     Args:
-        path: a file whose name holds `.jsonl` (an object a line) or else a table with the names of
-            the columns in its first line; compressed if the name ends in `.gz`.
+        path: a file whose name contains `.jsonl` (one object per line), or else a table with column
+            names in its first line; compressed if the name ends in `.gz`.
 
     Returns:
-        One row a pair, in the order of the file: `premise`, `hypothesis` (strings) and `label`, an
-        index of `LABELS`. `frame.attrs["dropped"]` is the number of pairs without a majority.
+        One row per pair, in the order of the file: `premise`, `hypothesis` (strings) and `label`,
+        an index of `LABELS`. `frame.attrs["dropped"]` is the number of pairs without a majority.
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: the file is empty, not UTF-8, or a line is not what it should be; names it.
+        ValueError: the file is empty, not UTF-8, or has a malformed line; names it.
     """
     lines = read_lines(path)
     is_json = ".jsonl" in Path(path).suffixes

@@ -5,8 +5,9 @@ EMNLP 2016, https://arxiv.org/abs/1606.05250.
 
 The file is JSON: articles hold paragraphs, a paragraph holds one context and its questions, a
 question holds one answer (training) or several (development), each a string and the index of its
-first character in the context. Every value is checked as it is read: a file that was cut, edited or
-converted says where it is wrong instead of failing hours later in training.
+first character in the context. Every value is checked as it is read, so that an error in a
+truncated, edited or converted file is reported with its place, instead of failing hours later in
+training.
 """
 
 import json
@@ -41,7 +42,7 @@ _KIND_NAMES = {str: "a string", int: "an integer", list: "a list", dict: "an obj
 
 
 class _Row(NamedTuple):
-    """One question; the fields are the columns of the frame."""
+    """Question; the fields are the columns of the frame."""
 
     id: str
     title: str
@@ -73,19 +74,18 @@ def find_squad(split: str, data_dir: str | Path | None = None, download: bool = 
 def read_squad(path: str | Path) -> pd.DataFrame:
     """Reads a SQuAD 1.1 file.
 
-    Answers whose text does not stand at their start are kept and counted: whether to drop them is
-    for training to decide, and evaluation needs the text alone.
+    Answers whose text is not found at their start are kept and counted. Training decides whether to
+    drop them; evaluation needs only the text.
 
     Args:
         path: JSON file in the format of `train-v1.1.json`, or the same compressed (`.gz`).
 
     Returns:
-        One row a question, in the order of the file: `id` (a string, where the file has an integer
-        too), `title` ("" where there is none), `context`, `question` (strings), `answers` (list of
-        strings) and `answer_starts` (list of integers: CHARACTERS from the beginning of the
-        context). Rows of one paragraph repeat its context.
-        `frame.attrs["wrong_answer_starts"]` is the number of answers for which
-        `context[start : start + len(text)] != text`.
+        One row per question, in the order of the file: `id` (a string, even if the file has an
+        integer), `title` ("" where there is none), `context`, `question` (strings), `answers` (list
+        of strings) and `answer_starts` (list of integers: CHARACTERS from the beginning of the
+        context). Rows of one paragraph repeat its context. `frame.attrs["wrong_answer_starts"]` is
+        the number of answers for which `context[start : start + len(text)] != text`.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -99,7 +99,7 @@ def read_squad(path: str | Path) -> pd.DataFrame:
         _check_ids(rows)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    # Columns from lists: many times faster than a frame from one record a row.
+    # Columns from lists: many times faster than a frame from one record per row.
     columns = zip(*rows, strict=True)
     frame = pd.DataFrame(dict(zip(COLUMNS, map(list, columns), strict=True)))
     frame.attrs["wrong_answer_starts"] = sum(map(_wrong_answer_starts, rows))
@@ -114,12 +114,12 @@ def _load_json(path: Path) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
-        # json says line and column, a decoding error says the byte.
+        # A JSON error names line and column, a decoding error the byte.
         raise ValueError(f"{path}: not valid JSON: {error}") from error
 
 
 def _rows(document: Any) -> Iterator[_Row]:
-    """Walks through articles, paragraphs and questions."""
+    """Yields the questions of all articles and paragraphs."""
     _check(document, dict, "the top level")
     for a, article in enumerate(_field(document, "data", list, "")):
         place = f"data[{a}]"
@@ -131,7 +131,7 @@ def _rows(document: Any) -> Iterator[_Row]:
 
 
 def _paragraph_rows(paragraph: Any, title: str, place: str) -> Iterator[_Row]:
-    """The questions of one paragraph."""
+    """Yields the questions of one paragraph."""
     context = _field(paragraph, "context", str, place)
     for q, item in enumerate(_field(paragraph, "qas", list, place)):
         where = f"{place}.qas[{q}]"
@@ -148,14 +148,14 @@ def _paragraph_rows(paragraph: Any, title: str, place: str) -> Iterator[_Row]:
 
 
 def _identifier(item: Any, place: str) -> str:
-    """The id of a question. Converters write numbers too; predictions are keyed by strings."""
+    """Returns a question's id as a string; converters also write numbers."""
     _check(item, dict, place)
     kind = int if type(item.get("id")) is int else str
     return str(_field(item, "id", kind, place))
 
 
 def _field(node: Any, key: str, kind: type[T], place: str) -> T:
-    """`node[key]`, which has to be there and of the given kind."""
+    """Returns `node[key]`, which must exist and be of the given kind."""
     _check(node, dict, place)
     where = f"{place}.{key}" if place else key
     if key not in node:
@@ -164,8 +164,8 @@ def _field(node: Any, key: str, kind: type[T], place: str) -> T:
 
 
 def _check(value: Any, kind: type[T], place: str) -> T:
-    """The value itself, if it is of the given kind and, being text, can be written as UTF-8."""
-    # Exactly the type: JSON's true is an int to Python, but not to the data set.
+    """Returns the value if it is of the given kind and, if text, can be written as UTF-8."""
+    # The exact type: JSON's true is an int to Python, but not to the data set.
     if type(value) is not kind:
         shown = repr(value)
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
@@ -179,7 +179,7 @@ def _check(value: Any, kind: type[T], place: str) -> T:
 
 
 def _check_ids(rows: list[_Row]) -> None:
-    """Predictions are keyed by id, so two questions of one id could not be told apart."""
+    """Refuses duplicate ids, because predictions are keyed by id."""
     if not rows:
         raise ValueError("data: holds no question")
     seen: set[str] = set()
@@ -190,7 +190,7 @@ def _check_ids(rows: list[_Row]) -> None:
 
 
 def _wrong_answer_starts(row: _Row) -> int:
-    """How many answers of this question do not stand where they say."""
+    """Counts the answers of this question that are not at their stated start."""
     # A negative start would count from the end of the context.
     return sum(
         start < 0 or not row.context.startswith(text, start)

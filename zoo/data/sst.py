@@ -1,11 +1,12 @@
 r"""The Stanford Sentiment Treebank: sentences of film reviews as trees, as a pandas frame.
 
 Socher et al., "Recursive Deep Models for Semantic Compositionality Over a Sentiment Treebank",
-EMNLP 2013. Files `train.txt`, `dev.txt`, `test.txt` hold a binary tree a line, in which every node
-has a label: `(3 (2 a) (4 (3 fine) (2 film)))`. Labels are 0 (very negative) to 4 (very positive).
+EMNLP 2013. Files `train.txt`, `dev.txt`, `test.txt` hold one binary tree per line, in which every
+node has a label: `(3 (2 a) (4 (3 fine) (2 film)))`. Labels are 0 (very negative) to 4 (very
+positive).
 
-Brackets in the text are spelled -LRB- and -RRB-, slashes and asterisks with a backslash before
-them; here they are what they stand for.
+In the files, brackets are spelled -LRB- and -RRB-, and slashes and asterisks are escaped by a
+backslash; the reader undoes both.
 """
 
 import os
@@ -23,7 +24,7 @@ LABELS = {
     5: ("very negative", "negative", "neutral", "positive", "very positive"),
     2: ("negative", "positive"),
 }
-"""Number of classes -> their names, in the order of the labels."""
+"""Class names, in the order of the labels, by number of classes."""
 
 Classes = Literal[5, 2]
 
@@ -34,7 +35,7 @@ _SPELLINGS = re.compile("|".join(map(re.escape, _SPELLED)))
 
 
 class Phrase(NamedTuple):
-    """A node of a tree."""
+    """Node of a tree."""
 
     label: int
     words: list[str]
@@ -50,7 +51,7 @@ def find_sst(split: str, data_dir: str | Path | None = None) -> Path:
 
     Raises:
         ValueError: there is no such split.
-        FileNotFoundError: the file is missing; says where it was looked for.
+        FileNotFoundError: the file is missing; says where it was expected.
     """
     if split not in SPLITS:
         raise ValueError(f"split: expected one of {list(SPLITS)}, got {split!r}")
@@ -73,19 +74,19 @@ def read_sst(
     """Reads trees.
 
     Args:
-        path: UTF-8 text, a tree a line, compressed if its name ends in `.gz`.
-        classes: 5, or 2: negative and positive, what is neutral being left out.
-        phrases: whether every node of a tree is an example, and not its root alone. A phrase that
-            occurs again with the same label is one example.
+        path: UTF-8 text, one tree per line, compressed if its name ends in `.gz`.
+        classes: 5, or 2: negative and positive, without neutral examples.
+        phrases: whether every node of a tree is an example, not just the root. A phrase that recurs
+            with the same label is one example.
 
     Returns:
-        One row an example, in the order of the file: `text`, its words separated by spaces, and
+        One row per example, in the order of the file: `text`, its words separated by spaces, and
         `label`, an integer from 0.
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: `classes` is neither 5 nor 2, or the file is empty, not UTF-8 or holds a line
-            that is no tree, which is named.
+        ValueError: `classes` is neither 5 nor 2, or the file is empty, not UTF-8 or has a line that
+            is not a tree, which is named.
     """
     if classes not in LABELS:
         raise ValueError(f"classes: expected one of {sorted(LABELS)}, got {classes!r}")
@@ -112,10 +113,10 @@ def parse_tree(line: str) -> list[Phrase]:
         line: `(label word)` or `(label tree tree)`.
 
     Returns:
-        Its nodes, each before those below it; the first is the whole sentence.
+        Its nodes in preorder; the first is the whole sentence.
 
     Raises:
-        ValueError: the line is no such tree; says at which character.
+        ValueError: the line is not such a tree; names the character.
     """
     nodes: list[Phrase] = []
     open_nodes: list[_Open] = []
@@ -139,7 +140,7 @@ def parse_tree(line: str) -> list[Phrase]:
 
 
 class _Open:
-    """A node whose bracket is open."""
+    """Node whose bracket is still open."""
 
     def __init__(self, index: int) -> None:
         self.index = index
@@ -147,7 +148,7 @@ class _Open:
         self.has_word = False
 
     def add(self, text: str, nodes: list[Phrase], place: int) -> None:
-        """Takes a label, which comes first, or a word."""
+        """Adds the label, which comes first, or a word."""
         node = nodes[self.index]
         if node.label < 0:
             if text not in ("0", "1", "2", "3", "4"):
@@ -161,7 +162,7 @@ class _Open:
 
 
 def _close(open_nodes: list[_Open], nodes: list[Phrase], place: int) -> None:
-    """Ends the innermost node and gives its words to the one above."""
+    """Closes the innermost node and passes its words to its parent."""
     closed = open_nodes.pop()
     if (closed.has_word, closed.children) not in ((True, 0), (False, 2)):
         raise ValueError(f"character {place}: a node ends, expected one word or two trees in it")

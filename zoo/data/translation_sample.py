@@ -1,10 +1,10 @@
-"""A generated sample for translation: small, built in, the same on every machine.
+"""Generated sample for translation: small, built in, the same on every machine.
 
 The source is a date as people write it, in English, German, French or Spanish, in figures or in
 words, often with the day of the week: `Wednesday, the fifth of March, nineteen eighty-six`, or
-`5. März 1986`, or `1986/3/5`. The target is the same date as ISO 8601 has it: `1986-03-05`. Year,
-month and day stand in any order, so a translation has to look for them; no date of one part occurs
-in another, so remembering dates does not help.
+`5. März 1986`, or `1986/3/5`. The target is the same date in ISO 8601: `1986-03-05`. Year, month
+and day come in any order, so a translator has to look for them. No date occurs in two parts, so
+remembering dates does not help.
 """
 
 from datetime import date, timedelta
@@ -46,7 +46,7 @@ _ORDINALS = {
 }
 _TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety"
 
-# Of dates in figures the day comes before the month unless the year comes first.
+# In numeric dates the day precedes the month unless the year comes first.
 STYLES = (
     "{day} {en} {year}",
     "{en} {day}, {year}",
@@ -83,7 +83,7 @@ STYLES = (
     "{year} {month} {day}",
     "{day} {roman} {year}",
 )
-"""The ways to write a date; the names in braces are those of `date_fields`."""
+"""Formats of dates; the names in braces are those of `date_fields`."""
 
 
 def translation_sample(split: str, pairs: int | None = None) -> pd.DataFrame:
@@ -91,11 +91,11 @@ def translation_sample(split: str, pairs: int | None = None) -> pd.DataFrame:
 
     Args:
         split: "train", "val" or "test".
-        pairs: How many; by default `SAMPLE_PAIRS[split]`. Fewer are the first of more.
+        pairs: How many; by default `SAMPLE_PAIRS[split]`. Fewer are a prefix of more.
 
     Returns:
-        One row a pair, `source` and `target` (strings), as `zoo.data.parallel.read_parallel` has
-        it. A date may come more than once, also in the same words.
+        One row per pair, `source` and `target` (strings), as from
+        `zoo.data.parallel.read_parallel`. A date may recur, even in the same words.
 
     Raises:
         ValueError: There is no such split, or the number of pairs is not positive.
@@ -120,7 +120,7 @@ def translation_sample(split: str, pairs: int | None = None) -> pd.DataFrame:
 
 
 def date_fields(day: date) -> dict[str, str]:
-    """All that a style may say of a date."""
+    """Computes every field of a date that a format may use."""
     month, weekday = day.month - 1, day.weekday()
     fields = {name: names.split()[month] for name, names in _MONTHS.items()}
     fields |= {f"{name}_weekday": names.split()[weekday] for name, names in _WEEKDAYS.items()}
@@ -137,7 +137,7 @@ def date_fields(day: date) -> dict[str, str]:
 
 
 def _dates(split: str) -> list[date]:
-    """The dates of a part; together the parts have all of them, each once."""
+    """Returns the dates of a part; every date belongs to exactly one part."""
     days = (_LAST - _FIRST).days + 1
     order = np.random.default_rng(_SEED).permutation(days).tolist()
     held_out = {

@@ -1,1 +1,1 @@
-"""From scores to answers: answer spans, and searches over a model's step protocol."""
+"""Answer spans, and searches over a model's step protocol."""

@@ -1,17 +1,16 @@
-"""Beam search: the likeliest translations, found in the graph and for a batch at once.
+"""Beam search in the graph, for a whole batch at once.
 
-In each step the K likeliest continuations of all hypotheses of a sentence are chosen. Those that
-end in ``</s>`` leave the beam for the pool of finished ones, which are ranked by their normalised
-score and change no more; the others are continued, and the next step chooses K of their
-continuations again. A beam of 1 is the greedy search; one of V^L is an enumeration.
+Each step chooses the K likeliest continuations of all hypotheses of a sentence. Hypotheses that end
+in ``</s>`` leave the beam for a pool of finished ones, ranked by normalised score. The next step
+continues the others. A beam of 1 is greedy search; a beam of V^L is an enumeration.
 
-What it does not do is what makes it fast: no softmax over the vocabulary (`continuations`), no copy
-of the memory for every hypothesis, no first step for K equal hypotheses, no step for sentences that
-have ended (`rounds`), and no reordering of what was written so far: tokens, parents and alignments
-go to a tape, and only the hypotheses that are returned are read back from it.
+The search is fast because it avoids work. It needs no softmax over the vocabulary
+(`continuations`), no copy of the memory per hypothesis, no first step for K equal hypotheses, and
+no step for sentences that have ended (`rounds`). It never reorders what has been written: tokens,
+parents and alignments go to a tape, from which only the returned hypotheses are read back.
 
-XLA does not compile it: the tape is cut to the steps that were needed, and the first step has fewer
-rows than the others. It is meant for ``tf.function`` and SavedModels without XLA.
+It is meant for ``tf.function`` and SavedModels without XLA. XLA cannot compile it, because the tape
+is cut to the steps taken, and the first step has fewer rows than the others.
 
 Shape letters: B sentences, K beam, N hypotheses returned, S source, T steps, V vocabulary.
 """
@@ -32,15 +31,15 @@ from zoo.text.vocabulary import END, START
 
 
 class _Beam(NamedTuple):
-    """The hypotheses of every sentence."""
+    """Hypotheses of every sentence."""
 
-    alive: tf.Tensor  # (B, K): log-probabilities; -inf where a slot holds no open hypothesis
+    alive: tf.Tensor  # (B, K): log-probabilities; -inf in slots without an open hypothesis
     received: tf.Tensor  # (B, K, S): the attention of all steps summed; (B, K, 0) if not needed
     finished: Ended  # (B, N), best first
 
 
 class _Search(NamedTuple):
-    """Settings and inputs that stay the same in all steps."""
+    """Settings and inputs that are constant over all steps."""
 
     model: StepModel
     memory: Tensors
@@ -50,7 +49,7 @@ class _Search(NamedTuple):
     stop: Stop
 
     def of(self, places: tf.Tensor) -> "_Search":
-        """The search of the sentences at ``places``, int32 (A,)."""
+        """Restricts the search to the sentences at ``places``, int32 (A,)."""
         memory = take(self.memory, places, tf.shape(self.memory["mask"])[0])
         limits, ranking = self.limits.of(places), self.ranking.of(places)
         return self._replace(memory=memory, limits=limits, ranking=ranking)
@@ -70,34 +69,34 @@ def beam_search(
     n_best: int | tf.Tensor = 1,
     stop: Stop = "exact",
 ) -> Hypotheses:
-    """Searches the best translations; finished ones always rank before unfinished ones.
+    """Searches for the best translations; finished ones always rank before unfinished ones.
 
     Args:
-        model: whatever follows the step protocol.
-        memory: what its encoder made of B sources.
+        model: any model that follows the step protocol.
+        memory: its encoder's memory of B sources.
         beam_width: K, a number or a scalar tensor.
         maximum_length: number of tokens, ``</s>`` counted, after which a hypothesis is left
             unfinished: a number, a scalar tensor or a tensor (B,), which may hold zeros.
         minimum_length: ``</s>`` is forbidden until that many tokens are out; likewise.
-        normalisation: by what a log-probability is divided: ``"none"``; ``"length"``: the number
-            of tokens; ``"gnmt"``: ``((5 + length) / 6) ** length_penalty``.
+        normalisation: divisor of a log-probability: ``"none"``; ``"length"``: the number of tokens;
+            ``"gnmt"``: ``((5 + length) / 6) ** length_penalty``.
         length_penalty: the exponent of ``"gnmt"``, a number or a scalar tensor.
-        coverage_penalty: weight, not negative, of the penalty on source positions that got less
+        coverage_penalty: non-negative weight of the penalty on source positions that receive less
             than one unit of attention; likewise. See `ranking.Ranking`.
         forbid_unknown: never emit ``<unk>``; a bool or a scalar tensor.
-        n_best: N, how many to return; a number or a scalar tensor. It may exceed the beam.
-        stop: ``"exact"``: a sentence's search ends when no open hypothesis can come among the N
-            best any more, however it goes on; ``"current_length"``: when none would if it were
-            scored as it stands. The second is sooner, and what most toolkits do, but may miss a
-            longer hypothesis that a division by its length would have lifted; the first then seldom
-            ends before the maximum length. Without any penalty the two are one.
+        n_best: N, the number of hypotheses to return; a number or a scalar tensor. It may exceed K.
+        stop: ``"exact"``: a sentence's search ends when no open hypothesis can still enter the N
+            best, however it continues. ``"current_length"``: it ends when none would enter if
+            scored at its present length. The second stops sooner and is what most toolkits do, but
+            may miss a longer hypothesis that length normalisation would lift; the first then rarely
+            ends before the maximum length. Without any penalty both are the same.
 
     Returns:
         The N best hypotheses of each sentence.
 
     Raises:
         ValueError: if a Python number is out of its range, a name is unknown, or a coverage penalty
-            is asked of a model without alignments.
+            is given for a model without alignments.
     """
     beam_width, n_best = _positive("beam_width", beam_width), _positive("n_best", n_best)
     one_of("stop", stop, ("exact", "current_length"))
@@ -133,7 +132,7 @@ def _positive(name: str, number: int | tf.Tensor) -> int | tf.Tensor:
 
 
 def _start(search: _Search, batch: tf.Tensor, source: tf.Tensor, n_best: int | tf.Tensor) -> Course:
-    """One open hypothesis a sentence, without a token: B rows, and B K after the first step."""
+    """Starts with one empty hypothesis per sentence: B rows, and B K after the first step."""
     width, maximum = search.width, search.limits.maximum
     first = tf.one_hot(tf.zeros([batch], tf.int32), width, 0.0, LOWEST)  # (B, K)
     received = tf.zeros((batch, width, source if search.ranking.uses_coverage else 0))
@@ -148,7 +147,7 @@ def _start(search: _Search, batch: tf.Tensor, source: tf.Tensor, n_best: int | t
 
 
 def _advance(search: _Search, course: Course) -> Course:
-    """One step: K new tokens for each sentence of a round."""
+    """Runs one step: K new tokens for each sentence of a round."""
     beam: _Beam = course.results
     batch = tf.shape(course.running)[0]
     width = tf.where(course.step == 0, 1, search.width)
@@ -182,7 +181,7 @@ def _follow(
     running: tf.Tensor,
     alignment: tf.Tensor,
 ) -> _Beam:
-    """The hypotheses after ``step`` steps; what is open when a sentence's search ends stays so."""
+    """Updates the hypotheses after ``step`` steps; those open at a search's end stay open."""
     received = beam.received
     if search.ranking.uses_coverage:
         received = tf.gather(received, new.parents, batch_dims=1) + alignment
@@ -199,9 +198,9 @@ def _follow(
 def _reorder(
     search: _Search, parents: tf.Tensor, width: tf.Tensor, state: Tensors, alignment: tf.Tensor
 ) -> tuple[Tensors, tf.Tensor]:
-    """Gives every new hypothesis (B, K) its parent's rows (B width, ...).
+    """Copies its parent's rows (B width, ...) to every new hypothesis (B, K).
 
-    What the hypotheses of a sentence share in the state stays where it is.
+    State that the hypotheses of a sentence share is left alone.
     """
     if isinstance(search.width, int) and search.width == 1:
         return state, alignment
@@ -217,18 +216,18 @@ def _reorder(
 def _ended(
     search: _Search, log_probabilities: tf.Tensor, lengths: tf.Tensor, received: tf.Tensor
 ) -> Ended:
-    """Every slot of the beam (B, K) as a hypothesis that ends after so many tokens."""
+    """Scores every slot of the beam (B, K) as a hypothesis that ends at this length."""
     zeros = tf.zeros_like(log_probabilities, tf.int32)
     scores = search.ranking.score(log_probabilities, lengths, received)
     return Ended(scores, log_probabilities, zeros + lengths, zeros + tf.range(search.width))
 
 
 def _can_improve(search: _Search, beam: _Beam, step: tf.Tensor) -> tf.Tensor:
-    """Says of which sentences an open hypothesis may still come among the N best: bool (B,)."""
+    """Marks the sentences in which an open hypothesis may still enter the N best: bool (B,)."""
     ranking, maximum = search.ranking, search.limits.maximum
     if search.stop == "exact":
         best = ranking.bound(tf.reduce_max(beam.alive, axis=1), step, maximum)
     else:
         best = tf.reduce_max(ranking.score(beam.alive, step, beam.received), axis=1)
-    # The last of the pool is -inf until the pool is full; without an open hypothesis so is `best`.
+    # The pool's last score is -inf until the pool is full; `best` is -inf without open hypotheses.
     return (best > beam.finished.scores[:, -1]) & (step < maximum)

@@ -1,14 +1,14 @@
-"""The best continuations of all hypotheses of a sentence, without a sort of the vocabulary.
+"""Best continuations of a sentence's hypotheses, without sorting the vocabulary.
 
 Exact, and without a log-softmax:
 
-1. The maximum of every chunk of about a hundred columns. The K best continuations lie in the K
-   chunks with the highest maxima: any other chunk has K chunks ahead of it, and in each of these
-   one continuation that is ahead of all of its own.
-2. The normaliser of every row, once. Nothing is normalised but the few numbers that are compared.
+1. Take the maximum of every chunk of about a hundred columns. The K best continuations lie in the
+   K chunks with the highest maxima: any other chunk has K chunks ahead of it, each with a
+   continuation that beats all of its own.
+2. Compute the normaliser of every row once, and normalise only the few numbers that are compared.
 
-Ranks are those of one `top_k` over all ``beam * V`` continuations: of equals the lowest index
-first. XLA compiles it for a `count` that is a Python number.
+Ranks equal those of one `top_k` over all ``beam * V`` continuations: the lowest index wins a tie.
+XLA compiles it if `count` is a Python number.
 
 Shape letters: B sentences, W hypotheses of each that are continued, K kept, V vocabulary,
 C chunks of a row, c columns of a chunk.
@@ -28,12 +28,12 @@ LOWEST = -float("inf")
 
 
 class Continuations(NamedTuple):
-    """The best continuations of each sentence, best first."""
+    """Best continuations of each sentence, best first."""
 
     log_probabilities: tf.Tensor
-    """float32 (B, K): of the whole hypotheses; -inf where there are fewer than K."""
+    """float32 (B, K): log-probabilities of whole hypotheses; -inf if fewer than K exist."""
     parents: tf.Tensor
-    """int32 (B, K): the hypothesis that is continued, in [0, W)."""
+    """int32 (B, K): the continued hypothesis, in [0, W)."""
     tokens: tf.Tensor
     """int32 (B, K): the new token; padding where the log-probability is -inf."""
 
@@ -54,9 +54,9 @@ class _Chunks(NamedTuple):
 
 
 def chunk_size(vocabulary_size: int) -> int:
-    """Columns of a chunk: near a hundred, and a divisor of V if one is near enough.
+    """Chooses the columns of a chunk: about a hundred, if possible a divisor of V.
 
-    A divisor spares a copy of the logits, since a chunk then is a mere view of them.
+    With a divisor, chunks are a view of the logits instead of a copy.
     """
     if vocabulary_size <= SMALL_VOCABULARY:
         return vocabulary_size
@@ -72,10 +72,10 @@ def best_continuations(
 
     Args:
         logits: float32 (B W, V), V static.
-        log_probabilities: float32 (B, W), of the hypotheses so far; -inf where there is none.
-        forbidden: bool (B, 4): whether special id 0, 1, 2, 3 may not be emitted. Probabilities are
-            not shared out anew among the others.
-        count: how many to choose, K.
+        log_probabilities: float32 (B, W), of the hypotheses so far; -inf in empty slots.
+        forbidden: bool (B, 4): whether special id 0, 1, 2, 3 is forbidden. The other probabilities
+            are not renormalised.
+        count: K, the number to choose.
 
     Returns:
         The K best of each sentence.
@@ -86,7 +86,7 @@ def best_continuations(
     scores = before + (chunks.maxima - chunks.normalisers[:, None])  # (B W, C)
     across = width * chunks.per_row
     _, chosen = tf.math.top_k(tf.reshape(scores, (batch, across)), tf.minimum(count, across))
-    chosen = tf.sort(chosen, axis=1)  # (B, k): so that of equals the lowest index comes first
+    chosen = tf.sort(chosen, axis=1)  # (B, k), so that the lowest index wins a tie
     parents, columns = chosen // chunks.per_row, chosen % chunks.per_row
     members = _member_scores(chunks, log_probabilities, forbidden, chosen)  # (B, k, c)
     found = tf.shape(chosen)[1] * chunks.size
@@ -94,7 +94,7 @@ def best_continuations(
     best, index = tf.math.top_k(members, tf.minimum(count, found))
     slot, offset = index // chunks.size, index % chunks.size
     tokens = tf.gather(columns, slot, batch_dims=1) * chunks.size + offset
-    # What only fills up may be a column beyond the vocabulary.
+    # A filler may be a column beyond the vocabulary.
     tokens = tf.where(best > LOWEST, tokens, PADDING)
     missing = [[0, 0], [0, count - tf.minimum(count, found)]]
     return Continuations(
@@ -105,10 +105,10 @@ def best_continuations(
 
 
 def log_normalisers(logits: tf.Tensor, maxima: tf.Tensor) -> tf.Tensor:
-    """``logsumexp`` (R,) of rows (R, V) whose greatest entries are ``maxima`` (R,).
+    """Computes ``logsumexp`` (R,) of rows (R, V) with maxima (R,).
 
-    A softmax holds ``exp(maximum - logsumexp)`` as its own maximum, at least 1 / V, and takes half
-    the time of subtracting, exponentiating and adding up.
+    The maximum of a softmax is ``exp(maximum - logsumexp)``, at least 1 / V. A softmax takes half
+    the time of subtracting, exponentiating and summing.
     """
     return maxima - tf.math.log(tf.reduce_max(tf.nn.softmax(logits), axis=1))
 
@@ -122,7 +122,7 @@ def _cut(logits: tf.Tensor, forbidden: tf.Tensor) -> _Chunks:
         logits = tf.pad(logits, [[0, 0], [0, missing]], constant_values=LOWEST)
     maxima = tf.reduce_max(tf.reshape(logits, (-1, per_row, size)), axis=2)  # (B W, C)
     normalisers = log_normalisers(logits, tf.reduce_max(maxima, axis=1))
-    # The special ids, the only ones ever forbidden, are the first columns of the first chunk.
+    # Only special ids can be forbidden; they are the first columns of the first chunk.
     first = tf.concat(
         [tf.where(forbidden, LOWEST, logits[:, :SPECIALS]), logits[:, SPECIALS:size]], axis=1
     )
@@ -134,7 +134,7 @@ def _cut(logits: tf.Tensor, forbidden: tf.Tensor) -> _Chunks:
 def _member_scores(
     chunks: _Chunks, log_probabilities: tf.Tensor, forbidden: tf.Tensor, chosen: tf.Tensor
 ) -> tf.Tensor:
-    """Log-probabilities (B, k, c) of the members of the chosen chunks (B, k)."""
+    """Computes log-probabilities (B, k, c) of the members of the chosen chunks (B, k)."""
     batch, width = tf.unstack(tf.shape(log_probabilities))
     parents = chosen // chunks.per_row
     first = tf.range(batch)[:, None] * width  # row of each sentence's first hypothesis
@@ -146,5 +146,5 @@ def _member_scores(
     members = tf.where(leading & special, LOWEST, members)
     normalisers = tf.gather(chunks.normalisers, first + parents)  # (B, k)
     before = tf.gather(log_probabilities, parents, batch_dims=1)
-    # In the order of the chunks' scores above, so that both are rounded alike.
+    # Same order of operations as for the chunks' scores above, so that both round alike.
     return before[:, :, None] + (members - normalisers[:, :, None])

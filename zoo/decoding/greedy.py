@@ -1,6 +1,6 @@
-"""One token after another, each settled before the next: the greedy search, and what sampling does.
+"""Greedy search, and the loop that it shares with sampling.
 
-XLA does not compile it: what is returned is cut to the length of the longest translation.
+XLA cannot compile it, because the result is cut to the length of the longest translation.
 """
 
 from collections.abc import Callable
@@ -17,12 +17,12 @@ from zoo.decoding.tape import blank_tape, longest_of, read_back
 from zoo.text.vocabulary import END, PADDING, START
 
 Choose = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
-"""Logits (B, V), -inf where a token is forbidden, and the number () of tokens that are out, to the
-next tokens, int32 (B,)."""
+"""Function from logits (B, V), -inf where a token is forbidden, and the number () of tokens written
+to the next tokens, int32 (B,)."""
 
 
 class _Written(NamedTuple):
-    """State of the translations so far, or of those that have ended."""
+    """Translations so far, or ended translations."""
 
     log_probabilities: tf.Tensor  # (B,)
     lengths: tf.Tensor  # (B,)
@@ -36,18 +36,18 @@ def greedy(
     minimum_length: int | tf.Tensor = 0,
     forbid_unknown: bool | tf.Tensor = False,
 ) -> Hypotheses:
-    """Emits the likeliest token in each step; of equals the lowest id.
+    """Emits the likeliest token in each step; the lowest id wins a tie.
 
     Args:
-        model: whatever follows the step protocol.
-        memory: what its encoder made of B sources.
+        model: any model that follows the step protocol.
+        memory: its encoder's memory of B sources.
         maximum_length: number of tokens, ``</s>`` counted, after which a translation is left
             unfinished: a number, a scalar tensor or a tensor (B,).
         minimum_length: ``</s>`` is forbidden until that many tokens are out; likewise.
         forbid_unknown: never emit ``<unk>``; a bool or a scalar tensor.
 
     Returns:
-        One hypothesis a sentence; its score is its log-probability.
+        One hypothesis per sentence; its score is its log-probability.
 
     Raises:
         ValueError: if a length is out of its range.
@@ -67,7 +67,7 @@ def decode(
     maximum_length: int | tf.Tensor,
     forbid_unknown: bool | tf.Tensor,
 ) -> Hypotheses:
-    """Writes one translation of each sentence with the tokens that ``choose`` chooses."""
+    """Writes one translation per sentence from the tokens that ``choose`` returns."""
     batch, source = batch_and_source(model, memory)
     limits = make_limits(batch, minimum_length, maximum_length, forbid_unknown)
     integers = tf.zeros([batch], tf.int32)
@@ -94,7 +94,7 @@ def decode(
 def _advance(
     model: StepModel, memory: Tensors, choose: Choose, limits: Limits, course: Course
 ) -> Course:
-    """One step: the next token of each sentence that is not finished."""
+    """Runs one step: the next token of each unfinished sentence."""
     running, written = course.running, course.results
     logits, state, attention = model.step(course.tokens, course.state, memory)
     logits = single_precision(logits)

@@ -1,4 +1,4 @@
-"""Tokens that a search may emit, and its longest output."""
+"""Limits of a search: forbidden tokens, and output lengths."""
 
 from typing import NamedTuple
 
@@ -11,23 +11,23 @@ SPECIALS = len(SPECIAL_WORDS)
 
 
 class Limits(NamedTuple):
-    """The limits of each sentence."""
+    """Limits of each sentence."""
 
     minimum: tf.Tensor
-    """int32 (B,): ``</s>`` is forbidden until that many tokens are out."""
+    """int32 (B,): ``</s>`` is forbidden until so many tokens are written."""
     maximum: tf.Tensor
-    """int32 (B,): the search stops when that many tokens are out, ``</s>`` counted."""
+    """int32 (B,): the search stops when so many tokens are written, ``</s>`` included."""
     forbid_unknown: bool | tf.Tensor
 
     def of(self, places: tf.Tensor) -> "Limits":
-        """The limits of the sentences at ``places``, int32 (A,)."""
+        """Returns the limits of the sentences at ``places``, int32 (A,)."""
         minimum, maximum = (tf.gather(length, places) for length in (self.minimum, self.maximum))
         return Limits(minimum, maximum, self.forbid_unknown)
 
     def forbidden(self, step: tf.Tensor) -> tf.Tensor:
-        """Says which of the four special ids are forbidden when ``step`` tokens are out.
+        """Marks which of the four special ids are forbidden after ``step`` tokens: bool (B, 4).
 
-        Padding and ``<s>`` are always: bool (B, 4).
+        Padding and ``<s>`` are always forbidden.
         """
         end = step < self.minimum
         never = tf.zeros_like(end)
@@ -41,7 +41,7 @@ def make_limits(
     maximum_length: Number,
     forbid_unknown: bool | tf.Tensor,
 ) -> Limits:
-    """Spreads limits over a batch; lengths are numbers, scalar tensors or tensors (B,).
+    """Broadcasts limits over a batch; lengths are numbers, scalar tensors or tensors (B,).
 
     Raises:
         ValueError: if a Python number is negative, or the maximum is 0.
@@ -56,7 +56,7 @@ def make_limits(
 
 
 def at_least(name: str, number: Number | None, least: float) -> None:
-    """Refuses a Python number below ``least``; what a tensor holds is not known yet."""
+    """Refuses a Python number below ``least``; a tensor's value is not known yet."""
     if isinstance(number, int | float) and not number >= least:
         raise ValueError(f"{name} is {number}, expected at least {least}")
 

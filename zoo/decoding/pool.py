@@ -1,4 +1,4 @@
-"""Hypotheses that have ended, of every sentence: what the search keeps of them, and in what order.
+"""Pool of ended hypotheses of every sentence, and their order.
 
 Shape letters: B sentences, n hypotheses of each.
 """
@@ -11,35 +11,35 @@ from zoo.decoding.continuations import LOWEST
 
 
 class Ended(NamedTuple):
-    """Hypotheses that are not continued; where there is none, the score is -inf."""
+    """Hypotheses that are not continued; empty places have the score -inf."""
 
     scores: tf.Tensor
-    """float32 (B, n): what they are ranked by."""
+    """float32 (B, n): scores that rank them."""
     log_probabilities: tf.Tensor
     """float32 (B, n)."""
     lengths: tf.Tensor
-    """int32 (B, n): number of tokens, and of the step that wrote the last one."""
+    """int32 (B, n): number of tokens, which is also the number of the last step."""
     slots: tf.Tensor
-    """int32 (B, n): their place in the beam of that step."""
+    """int32 (B, n): their slot in the beam of that step."""
 
     def best(self, count: int | tf.Tensor) -> "Ended":
-        """The best ``count`` of each sentence, best first; of equals those that stood first."""
+        """Returns the best ``count`` of each sentence, best first; ties keep their order."""
         scores, order = tf.math.top_k(self.scores, count)
         return Ended(scores, *(tf.gather(x, order, batch_dims=1) for x in self[1:]))
 
     def then(self, other: "Ended") -> "Ended":
-        """These, and behind them the others."""
+        """Appends the others to these."""
         return Ended(*(tf.concat(pair, axis=1) for pair in zip(self, other, strict=True)))
 
 
 def none_ended(batch: tf.Tensor, count: int | tf.Tensor) -> Ended:
-    """Places for ``count`` hypotheses of each sentence, all empty."""
+    """Makes an empty pool for ``count`` hypotheses of each sentence."""
     nothing, zeros = tf.fill((batch, count), LOWEST), tf.zeros((batch, count), tf.int32)
     return Ended(nothing, nothing, zeros, zeros)
 
 
 def finished_first(finished: Ended, unfinished: Ended) -> Ended:
-    """As many as there are places for finished ones: these, then the best of the unfinished.
+    """Fills the pool of finished hypotheses with the best unfinished ones.
 
     Args:
         finished: (B, n), best first.

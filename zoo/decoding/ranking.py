@@ -1,4 +1,4 @@
-"""By what hypotheses of different lengths are ranked."""
+"""Ranking of hypotheses of different lengths."""
 
 from typing import Literal, NamedTuple
 
@@ -11,12 +11,12 @@ Normalisation = Literal["none", "length", "gnmt"]
 Stop = Literal["exact", "current_length"]
 
 LEAST_COVERAGE = 1e-9
-"""A source position that got less attention counts as one that got this much: some attention
-gives positions exactly nothing, and all hypotheses with a score of -inf could not be ranked."""
+"""Least attention that a source position counts with. Some attention is exactly 0, and hypotheses
+that all score -inf could not be ranked."""
 
 
 class Ranking(NamedTuple):
-    """Scores ``log P / lp + beta * coverage`` of hypotheses Y of L tokens, ``</s>`` counted.
+    """Scores ``log P / lp + beta * coverage`` of hypotheses of L tokens, ``</s>`` included.
 
     ``lp`` is 1 (``"none"``), ``L`` (``"length"``) or ``((5 + L) / 6) ** alpha`` (``"gnmt"``);
     ``coverage = sum_j log(min(sum_t a_tj, 1))`` over the real source positions j. Source: Wu et
@@ -30,16 +30,16 @@ class Ranking(NamedTuple):
     """bool (B, S): the real source positions."""
 
     def of(self, places: tf.Tensor) -> "Ranking":
-        """The same for the sentences at ``places``, int32 (A,)."""
+        """Restricts the ranking to the sentences at ``places``, int32 (A,)."""
         return self._replace(mask=tf.gather(self.mask, places))
 
     @property
     def uses_coverage(self) -> bool:
-        """Whether coverage counts: a tensor might hold anything."""
+        """Tells whether coverage may count; a tensor's value is unknown."""
         return isinstance(self.beta, tf.Tensor) or self.beta != 0
 
     def penalty(self, lengths: tf.Tensor) -> tf.Tensor:
-        """The divisor lp of hypotheses of these lengths."""
+        """Computes the divisor lp of hypotheses of these lengths."""
         lengths = tf.cast(tf.maximum(lengths, 1), tf.float32)
         if self.normalisation == "length":
             return lengths
@@ -50,13 +50,13 @@ class Ranking(NamedTuple):
     def score(
         self, log_probabilities: tf.Tensor, lengths: tf.Tensor, received: tf.Tensor
     ) -> tf.Tensor:
-        """Scores hypotheses as they stand.
+        """Scores hypotheses at their present length.
 
         Args:
             log_probabilities: float32 (B, K).
             lengths: int32, broadcast to (B, K).
-            received: float32 (B, K, S), the attention that each source position got so far; not
-                looked at unless coverage counts.
+            received: float32 (B, K, S), the attention that each source position received so far;
+                unused unless coverage counts.
 
         Returns:
             float32 (B, K).
@@ -73,8 +73,8 @@ class Ranking(NamedTuple):
     ) -> tf.Tensor:
         """Bounds the final score of an unfinished hypothesis of ``length`` tokens (B,).
 
-        Each token can only lower its log-probability, and the divisor is monotonic in the length:
-        it is best ended at once or at the very end. Coverage never adds anything.
+        Each further token can only lower the log-probability, and the divisor is monotonic in the
+        length, so the best end is either now or at the maximum length. Coverage is never positive.
         """
         ends = (length + 1, maximum)
         return tf.maximum(*(log_probabilities / self.penalty(end) for end in ends))
@@ -83,7 +83,7 @@ class Ranking(NamedTuple):
 def make_ranking(
     normalisation: Normalisation, length_penalty: Number, coverage_penalty: Number, mask: tf.Tensor
 ) -> Ranking:
-    """Checks and collects what hypotheses are ranked by.
+    """Checks the settings of a ranking and makes it.
 
     Raises:
         ValueError: if the normalisation is unknown, or the coverage penalty negative.

@@ -1,10 +1,10 @@
-"""The loop of all searches: step after step, for the sentences that have not ended yet.
+"""Loop of all searches over the sentences that have not ended yet.
 
-Sentences end at different steps, and a batch is computed as a whole. So it goes in rounds: as soon
-as a quarter of a round's sentences have ended, the next round goes on without them, with their rows
-taken out of the state and the memory. With two sentences left, that is as soon as one has ended.
+Sentences end at different steps, but a batch is computed as a whole. So the search runs in rounds:
+as soon as a quarter of a round's sentences have ended (one of the last two), their rows are removed
+from state and memory, and the next round continues without them.
 
-Shape letters: B sentences, A of them in the present round, m rows of each.
+Shape letters: B sentences, A of them in the current round, m rows of each.
 """
 
 from collections.abc import Callable
@@ -19,16 +19,16 @@ T = TypeVar("T")
 
 
 class Course(NamedTuple):
-    """Everything that changes from step to step."""
+    """Loop variables of a search."""
 
     step: tf.Tensor
-    """(): number of tokens that are out."""
+    """(): number of tokens written."""
     tokens: tf.Tensor
-    """int32 (rows,): the last of them."""
+    """int32 (rows,): the last tokens."""
     state: Tensors
-    """(rows, ...), or (A, ...) what the rows of a sentence share."""
+    """(rows, ...), or (A, ...) for entries that the rows of a sentence share."""
     running: tf.Tensor
-    """bool (A,): whether the search of a sentence goes on."""
+    """bool (A,): whether a sentence's search continues."""
     results: Any
     """Results of a search: tensors (A, ...) in a named tuple."""
     tape: Tape
@@ -38,7 +38,7 @@ Advance = Callable[[Course], Course]
 
 
 def take(values: T, kept: tf.Tensor, sentences: tf.Tensor) -> T:
-    """Takes the rows of the sentences ``kept``, int32 (a,), from tensors of so many sentences.
+    """Selects the rows of the sentences ``kept``, int32 (a,).
 
     Row ``k * m + i`` belongs to sentence k; m may differ from tensor to tensor.
     """
@@ -52,16 +52,16 @@ def take(values: T, kept: tf.Tensor, sentences: tf.Tensor) -> T:
 
 
 def search_in_rounds(course: Course, advance_of: Callable[[tf.Tensor], Advance]) -> Course:
-    """Takes steps until no sentence's search goes on.
+    """Runs steps until the search of every sentence has ended.
 
     Args:
-        course: of all B sentences, before the first step.
-        advance_of: makes the function that takes one step, for the sentences at ``places``, int32
-            (A,), which are those of the course that the function is given.
+        course: all B sentences, before the first step.
+        advance_of: makes the function that runs one step for the sentences at ``places``, int32
+            (A,); its course holds these sentences.
 
     Returns:
-        The course after the last step: results and tape of all B sentences. What only the next step
-        would have needed is left as the last round left it.
+        The course after the last step, with results and tape of all B sentences. Tokens and state
+        are those of the last round.
     """
     every = tf.range(tf.shape(course.running)[0])
     _, results, course = tf.while_loop(
@@ -76,7 +76,7 @@ def search_in_rounds(course: Course, advance_of: Callable[[tf.Tensor], Advance])
 def _round(
     places: tf.Tensor, results: Any, course: Course, advance_of: Callable[[tf.Tensor], Advance]
 ) -> tuple[tf.Tensor, Any, Course]:
-    """Steps without those that have ended, until too many more have."""
+    """Runs steps without the ended sentences until a quarter of the others has ended."""
     kept = tf.cast(tf.where(course.running)[:, 0], tf.int32)
     parts = course.tokens, course.state, course.running, course.results
     tokens, state, running, part = take(parts, kept, tf.shape(places)[0])
@@ -102,7 +102,7 @@ def _round(
 
 
 def _ranks(variables: Any) -> Any:
-    """Says that variables of a loop keep their ranks."""
+    """Makes shape invariants that fix only the ranks of loop variables."""
     return tf.nest.map_structure(
         lambda x: tf.TensorShape([None] * x.shape.rank) if isinstance(x, tf.Tensor) else None,
         variables,
@@ -110,10 +110,10 @@ def _ranks(variables: Any) -> Any:
 
 
 def _invariants(course: Course) -> Course:
-    """Says what keeps its shape in a loop: the ranks of all variables.
+    """Makes the loop's shape invariants: the ranks of all variables.
 
-    The state keeps its shape but for the rows and the axes that are empty at first, for a model may
-    need the others.
+    The state keeps its shape except for rows and initially empty axes, because a model may need the
+    other sizes.
     """
     state = {
         name: tf.TensorShape([None, *(size or None for size in value.shape[1:])])

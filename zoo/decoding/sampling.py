@@ -1,4 +1,4 @@
-"""Translations drawn from the model's distribution, or from its likelier part."""
+"""Sampling from the model's distribution, or from its likelier part."""
 
 import tensorflow as tf
 
@@ -8,7 +8,7 @@ from zoo.decoding.limits import at_least
 from zoo.decoding.protocol import Hypotheses, Number, StepModel, Tensors
 
 _LOWEST_TEMPERATURE = 1.1754944e-38
-"""The smallest normal float32: a processor may take what is below for 0."""
+"""Smallest normal float32; a processor may flush smaller numbers to 0."""
 
 
 def sample(
@@ -23,31 +23,32 @@ def sample(
     minimum_length: int | tf.Tensor = 0,
     forbid_unknown: bool | tf.Tensor = False,
 ) -> Hypotheses:
-    """Draws one translation of each sentence.
+    """Samples one translation of each sentence.
 
-    The logits are divided by the temperature; of what is allowed, the ``top_k`` likeliest tokens
-    are kept, and of these the fewest likeliest whose probabilities sum to at least ``top_p``.
+    The logits are divided by the temperature. Of the allowed tokens the ``top_k`` likeliest are
+    kept, and of these the smallest set of the likeliest whose probabilities sum to at least
+    ``top_p``.
 
     Args:
-        model: whatever follows the step protocol.
-        memory: what its encoder made of B sources.
+        model: any model that follows the step protocol.
+        memory: its encoder's memory of B sources.
         maximum_length: number of tokens, ``</s>`` counted, after which a translation is left
             unfinished: a number, a scalar tensor or a tensor (B,).
-        seed: the same seed draws the same translations of the same batch: a number or a scalar
-            tensor.
-        temperature: above 0; a number or a scalar tensor. Near 0 it is the greedy search.
+        seed: a number or a scalar tensor. The same seed gives the same translations of the same
+            batch.
+        temperature: above 0; a number or a scalar tensor. Near 0, sampling approaches greedy
+            search.
         top_k: at least 1, or None for all tokens; likewise.
         top_p: above 0 and at most 1, or None for all tokens; likewise.
         minimum_length: ``</s>`` is forbidden until that many tokens are out; as the maximum.
         forbid_unknown: never emit ``<unk>``; a bool or a scalar tensor.
 
     Returns:
-        One hypothesis a sentence. Its score is its log-probability under the model itself, whatever
-        it was drawn from.
+        One hypothesis per sentence. Its score is its log-probability under the unmodified model.
 
     Raises:
         ValueError: if a Python number is out of its range.
-        tf.errors.InvalidArgumentError: when it runs, if a tensor is.
+        tf.errors.InvalidArgumentError: at run time, if a tensor's value is.
     """
     temperature = _between_0_and("temperature", temperature, float("inf"))
     at_least("top_k", top_k, 1)
@@ -66,9 +67,9 @@ def sample(
 
 
 def tempered(logits: tf.Tensor, temperature: tf.Tensor) -> tf.Tensor:
-    """Divides logits (B, V) by a temperature, the largest being taken off first.
+    """Divides logits (B, V) by a temperature after subtracting the largest.
 
-    So the largest is 0 and the others are minus infinity at worst, however low the temperature.
+    The largest is then 0 and the others at worst minus infinity, however low the temperature.
     """
     ahead = logits - tf.reduce_max(logits, axis=1, keepdims=True)
     return ahead / tf.maximum(temperature, _LOWEST_TEMPERATURE)
@@ -77,16 +78,16 @@ def tempered(logits: tf.Tensor, temperature: tf.Tensor) -> tf.Tensor:
 def likelier(
     logits: tf.Tensor, top_k: int | tf.Tensor | None, top_p: Number | None
 ) -> tuple[tf.Tensor, tf.Tensor | None]:
-    """Keeps the likelier tokens; of equals the lower ids.
+    """Keeps the likelier tokens; lower ids win ties.
 
     Args:
         logits: float32 (B, V).
-        top_k: how many at most, or None.
-        top_p: the probability, among these, that those kept have at least, or None.
+        top_k: maximum number, or None.
+        top_p: least total probability of the kept tokens among these, or None.
 
     Returns:
-        Logits (B, v), likeliest first and -inf where a token is not kept, and their ids, int32
-        (B, v); where nothing is asked for, the logits as they are and None.
+        Logits (B, v), likeliest first and -inf for tokens that are not kept, and their ids, int32
+        (B, v); without limits, the logits as they are and None.
     """
     if top_k is None and top_p is None:
         return logits, None
@@ -101,20 +102,20 @@ def likelier(
 
 
 def _between_0_and(name: str, number: Number, most: float) -> tf.Tensor:
-    """A number as float32; refused now, or as a tensor when it runs, if 0, below, or above most."""
+    """Casts a number to float32; refuses it now, or a tensor at run time, outside (0, most]."""
     expected = f"a number above 0 and at most {most}"
     if not tf.is_tensor(number):
         if not 0 < number <= most:
             raise ValueError(f"{name} is {number}, expected {expected}")
         return tf.constant(number, tf.float32)
     number = tf.cast(number, tf.float32)
-    # Compared as bits: to a processor that flushes them, the smallest numbers are equal to 0.
+    # Compared as bits, because a processor that flushes subnormals takes them for 0.
     above = tf.bitcast(number, tf.int32) > 0
     return _checked(name, number, above & (number <= most), expected)
 
 
 def _checked(name: str, number: tf.Tensor, holds: tf.Tensor, expected: str) -> tf.Tensor:
-    """``number``, once it is known that the condition holds."""
+    """Returns ``number`` with an assertion that the condition holds."""
     check = tf.debugging.Assert(holds, [f"{name}, expected {expected}, is", number])
     with tf.control_dependencies([check] if check is not None else []):
         return tf.identity(number)

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 
 class Spans(NamedTuple):
-    """One span an example."""
+    """One span per example."""
 
     starts: tf.Tensor
     """int32 (B,): index of the first token."""
@@ -21,13 +21,13 @@ def best_spans(
 ) -> Spans:
     """Maximises p(start) p(end) over start <= end < start + maximum_length.
 
-    A model chooses start and end independently of one another; a pair with its end before its
-    start is no answer.
+    A model scores start and end independently, so an end may score best before the start; such a
+    pair is not an answer.
 
     Args:
-        start_logits: float (B, m), hugely negative where padded.
+        start_logits: float (B, m), a large negative number where padded.
         end_logits: float (B, m), likewise.
-        maximum_length: largest number of tokens of an answer; None: any.
+        maximum_length: maximum number of tokens of an answer; None: any.
 
     Returns:
         The best span of each example.

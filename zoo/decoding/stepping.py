@@ -1,4 +1,4 @@
-"""Helpers of the loops of all searches."""
+"""Helpers for the loops of all searches."""
 
 import tensorflow as tf
 
@@ -7,23 +7,23 @@ from zoo.decoding.protocol import StepModel, Tensors
 
 
 def batch_and_source(model: StepModel, memory: Tensors) -> tuple[tf.Tensor, tf.Tensor]:
-    """Returns the number of sentences and the columns of their alignments: 0 without attention."""
+    """Returns the number of sentences and of alignment columns, 0 without attention."""
     batch, source = tf.unstack(tf.shape(memory["mask"]))
     return batch, source if "alignment" in model.ATTENTION else tf.constant(0)
 
 
 def alignment_rows(attention: Tensors, rows: tf.Tensor) -> tf.Tensor:
-    """The alignment (rows, S) of one step in float32; (rows, 0) without attention."""
+    """Returns the alignment (rows, S) of one step in float32; (rows, 0) without attention."""
     if "alignment" in attention:
         return tf.cast(attention["alignment"], tf.float32)
     return tf.zeros((rows, 0))
 
 
 def single_precision(logits: tf.Tensor) -> tf.Tensor:
-    """Logits (rows, V) as float32, whatever the model computes in.
+    """Casts logits (rows, V) to float32, whatever the model computes in.
 
     Raises:
-        ValueError: if V is unknown or leaves no word beside the four special ids.
+        ValueError: if V is unknown or leaves no word besides the four special ids.
     """
     size = logits.shape[-1]
     if size is None or size <= SPECIALS:

@@ -1,7 +1,6 @@
-"""Tokens and maps of every step, read back for the hypotheses that are returned.
+"""Tape of every step's tokens and maps, read back for the returned hypotheses.
 
-Nothing that was written is ever moved: a hypothesis is found again by following parents from its
-last token to its first.
+Entries never move: a hypothesis is recovered by following parents from its last token to its first.
 
 Shape letters: B sentences, K hypotheses a step, N hypotheses returned, S source, T steps.
 """
@@ -15,21 +14,21 @@ class Tape(NamedTuple):
     """Element t of each array belongs to token t of the targets, and element 0 to ``<s>``."""
 
     moves: tf.TensorArray
-    """int32 (B, K, 2): the token, and the slot in step t - 1 that its hypothesis continues."""
+    """int32 (B, K, 2): the token, and its parent slot in step t - 1."""
     alignments: tf.TensorArray
-    """float32 (B, K, S): the attention that the token was written with."""
+    """float32 (B, K, S): the token's attention."""
 
     rows: tf.Tensor
-    """int32 (B,): the row of each sentence in what is written; their number where it has none."""
+    """int32 (B,): each sentence's row in a written step; the number of rows if it has none."""
 
     def write(
         self, step: tf.Tensor, tokens: tf.Tensor, parents: tf.Tensor, alignments: tf.Tensor
     ) -> "Tape":
-        """Writes step ``step`` >= 1 and returns the tape to go on with.
+        """Writes step ``step`` >= 1 and returns the new tape.
 
         Args:
             step: number of the step.
-            tokens: int32 (A, K), of the A sentences that have a row.
+            tokens: int32 (A, K), for the A sentences that have a row.
             parents: int32 (A, K).
             alignments: float32 (A, K, S).
         """
@@ -47,9 +46,9 @@ class Tape(NamedTuple):
 def blank_tape(
     batch: tf.Tensor, width: int | tf.Tensor, source: tf.Tensor, steps: tf.Tensor
 ) -> Tape:
-    """A tape for at most ``steps`` steps, in which every sentence has its row.
+    """Makes a tape for at most ``steps`` steps, in which every sentence has a row.
 
-    Element 0 is written here, so that even a search that takes no step leaves something to stack.
+    Element 0 is written here, so that even a search without steps has something to stack.
     """
 
     def array(dtype: tf.DType, *inner: tf.Tensor) -> tf.TensorArray:
@@ -61,7 +60,7 @@ def blank_tape(
 
 
 def read_back(tape: Tape, slots: tf.Tensor, lengths: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Reads the hypotheses that ended, after ``lengths`` tokens, in the given slots.
+    """Reads the hypotheses that ended after ``lengths`` tokens in the given slots.
 
     Args:
         tape: at least ``max(lengths)`` steps long.
@@ -70,7 +69,7 @@ def read_back(tape: Tape, slots: tf.Tensor, lengths: tf.Tensor) -> tuple[tf.Tens
 
     Returns:
         Tokens, int32 (B, N, L), and alignments, float32 (B, N, L, S), zeros after the end; L is the
-        greatest length.
+        maximum length.
     """
     longest = longest_of(lengths)
     steps = tf.range(longest + 1)
@@ -85,19 +84,19 @@ def read_back(tape: Tape, slots: tf.Tensor, lengths: tf.Tensor) -> tuple[tf.Tens
 
 
 def longest_of(lengths: tf.Tensor) -> tf.Tensor:
-    """The greatest of int32 lengths; 0 if there are none."""
+    """Returns the maximum of int32 lengths; 0 if there are none."""
     return tf.reduce_max(tf.concat([[0], tf.reshape(lengths, [-1])], axis=0))
 
 
 def _path(parents: tf.Tensor, slots: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
-    """The slot of each hypothesis in every step: int32 (L + 1, B, N), 0 after its end."""
+    """Finds each hypothesis' slot in every step: int32 (L + 1, B, N), 0 after its end."""
     last = tf.shape(parents)[0] - 1
     path = tf.TensorArray(tf.int32, last + 1, element_shape=[None, None])
 
     def body(
         step: tf.Tensor, ahead: tf.Tensor, path: tf.TensorArray
     ) -> tuple[tf.Tensor, tf.Tensor, tf.TensorArray]:
-        """``ahead`` are the slots that the tokens of step + 1 continue."""
+        """Steps back; ``ahead`` holds the slots that the tokens of step + 1 continue."""
         here = tf.where(lengths == step, slots, ahead)
         return step - 1, tf.gather(parents[step], here, batch_dims=1), path.write(step, here)
 

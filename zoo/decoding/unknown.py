@@ -1,4 +1,4 @@
-"""Replacing unknown words by what they are aligned with, in the graph.
+"""Replacement of unknown words by their aligned source words, in the graph.
 
 Source: Luong et al. 2015 (arXiv 1508.04025), section 4.1: the source word with the highest
 attention weight, translated by a dictionary, or copied if the dictionary does not have it.
@@ -18,7 +18,7 @@ class Dictionary(Protocol):
     """A table from words to words, such as ``tf.lookup.StaticHashTable`` with the default ""."""
 
     def lookup(self, keys: tf.Tensor) -> tf.Tensor:
-        """Translations of the words of a string tensor; "" where there is none."""
+        """Translates the words of a string tensor; "" for missing ones."""
 
 
 def replace_unknown(
@@ -30,21 +30,21 @@ def replace_unknown(
     dictionary: Dictionary | None = None,
     convention: Convention = "predicted",
 ) -> tf.Tensor:
-    """Puts a word of the source, or its translation, in the place of every ``<unk>``.
+    """Replaces every ``<unk>`` by a word of the source or its translation.
 
-    An unknown word stays as it is if no word of the source has any weight.
+    An unknown word stays if no source word has any weight.
 
     Args:
         target_pieces: string (B, ..., T), for example (B, N, T) of N hypotheses.
         target_ids: int (B, ..., T).
         alignment: float (B, ..., T, S), as a search returns it.
-        source_tokens: string (B, s); columns of the alignment beyond s are of no word.
-        source_lengths: int (B,): number of words. Positions from there on, such as that of
-            ``</s>``, are never copied, however high their weight.
-        dictionary: translations, or None: every word is copied.
-        convention: which word the attention of a step belongs to: the ``"predicted"`` one, or the
-            ``"input"`` of that step, so that an emitted word is aligned by the step that reads it
-            (paper, footnote 14). The last word, which no step reads, keeps its own.
+        source_tokens: string (B, s); alignment columns beyond s belong to no word.
+        source_lengths: int (B,): number of words. Later positions, such as ``</s>``, are never
+            copied, whatever their weight.
+        dictionary: translations; None: every word is copied.
+        convention: the word that a step's attention belongs to: the ``"predicted"`` one, or the
+            step's ``"input"``, so that a word is aligned by the step that reads it (paper, footnote
+            14). The last word, which no step reads, uses its own step.
 
     Returns:
         string (B, ..., T).
@@ -57,7 +57,7 @@ def replace_unknown(
         alignment = tf.concat([alignment[..., 1:, :], alignment[..., -1:, :]], axis=-2)
     batch, words = tf.unstack(tf.shape(source_tokens))
     columns = tf.shape(alignment)[-1]
-    # One column more, of no word, so that there is one even without a source.
+    # An extra column that belongs to no word, so that an empty source has one too.
     missing = tf.maximum(words - columns, 0) + 1
     rows = tf.size(target_ids) // tf.maximum(batch, 1)
     weights = tf.reshape(alignment, (batch, rows, columns))

@@ -1,1 +1,1 @@
-"""The explorer: a page in the browser to type text into and to see what a model looks at."""
+"""The explorer: a browser page that shows a model's attention to typed text."""

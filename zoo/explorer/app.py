@@ -1,14 +1,14 @@
 """The application behind the page.
 
-    GET  /                         the page; everything that it shows it asks this server for
+    GET  /                         the page, which requests everything else from this server
     GET  /assets/FILE              its styles and scripts
-    GET  /models                   what there is: name, task, state; and texts to begin with
-    GET  /models/NAME              the state of one, which is loaded once somebody asks
+    GET  /models                   the models' name, task and state; example texts
+    GET  /models/NAME              the state of one; the first request loads it
     POST /v1/models/NAME:predict   the answers, as `zoo.serving.server` gives them
 
-Nothing here needs TensorFlow, so that the page is there at once, while the models are still being
-loaded. The page is plain HTML, CSS and ES modules. The browser is told to run nothing else and to
-talk to nobody else.
+Nothing here needs TensorFlow, so the page loads at once, while the models are still loading. The
+page is plain HTML, CSS and ES modules. Headers forbid the browser to run anything else or to
+contact other hosts.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from zoo.serving.servable import Servable
 
 DECIMALS = 4
-"""Of the numbers that the page is sent: as many as can be seen, in a third of the bytes."""
+"""Digits of numbers sent to the page: as many as are visible, in a third of the bytes."""
 
 _TYPES = {
     ".css": "text/css",
@@ -56,7 +56,7 @@ _HEADERS = {
 
 
 class _Guarded:
-    """Adds the headers that tell a browser what the page may do to every answer."""
+    """Middleware that adds security headers to every response."""
 
     def __init__(self, app: Any) -> None:
         self._app = app
@@ -78,13 +78,13 @@ def make_explorer(
     limits: Limits | None = None,
     hosts: Iterable[str] | None = None,
 ) -> Starlette:
-    """Makes the application, to be run by any ASGI server.
+    """Makes the application for any ASGI server.
 
     Args:
-        folders: Name in the address -> folder of a SavedModel with a card; the first is shown
+        folders: Folders of SavedModels with cards, by name in the address; the first is shown
             first.
-        load: Makes a folder's servable. It is called in a thread, when the page asks for a model.
-        limits: What is refused.
+        load: Loads a folder's servable. It is called in a thread, when the page requests a model.
+        limits: Limits of requests.
         hosts: Names that requests may be sent to; None: any.
 
     Returns:
@@ -127,7 +127,7 @@ def make_explorer(
 
 
 def _asset_routes() -> list[Route]:
-    """A route for each file of the page, which are read once."""
+    """Makes a route for each file of the page; files are read once."""
     folder = resources.files("zoo.explorer") / "assets"
     files = [file for file in folder.iterdir() if Path(file.name).suffix in _TYPES]
     routes = [Route(f"/assets/{file.name}", _sends(file.name, file.read_bytes())) for file in files]

@@ -1,4 +1,4 @@
-"""Texts to begin with, by task. Written for this page; none is from a data set."""
+"""Example texts by task, written for this page; none is from a data set."""
 
 EXAMPLES: dict[str, list[dict[str, str]]] = {
     "translation": [

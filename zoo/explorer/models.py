@@ -1,4 +1,4 @@
-"""The models that the page offers: loaded one after the other, once the page asks for them."""
+"""Models that the page offers, loaded one after the other on request."""
 
 import queue
 import threading
@@ -27,23 +27,23 @@ _ABOUT = {
 
 
 class OfferedModel:
-    """A model and how far it is.
+    """Model and its loading state.
 
     Attributes:
-        name: in the address.
-        folder: of the SavedModel.
+        name: name in the address.
+        folder: folder of the SavedModel.
         card: its card.
-        state: "waiting" until somebody asks for it, then "loading", and "ready" or "failed".
-        error: why it failed, in one line.
-        signature: what the page asks: the one with all heads where there is one.
+        state: "waiting" until it is requested, then "loading", and "ready" or "failed".
+        error: reason of the failure, in one line.
+        signature: the signature that the page uses: the one with all heads, if any.
     """
 
     def __init__(self, name: str, folder: Path) -> None:
         """Reads the card.
 
         Args:
-            name: in the address.
-            folder: of the SavedModel.
+            name: name in the address.
+            folder: folder of the SavedModel.
 
         Raises:
             ValueError: the card is missing or broken.
@@ -56,7 +56,7 @@ class OfferedModel:
         self.signature = ""
 
     def describe(self) -> dict[str, Any]:
-        """Description for the page, ready for JSON."""
+        """Describes the model for the page, ready for JSON."""
         return {
             "name": self.name,
             "class": self.card.model_class.rpartition(">")[2],
@@ -71,10 +71,10 @@ class OfferedModel:
 
 
 def in_showing_order(folders: Mapping[str, Path]) -> dict[str, Path]:
-    """Sorts models by what is best to begin with: translators, whose ribbons need no explanation.
+    """Sorts models for display: translators first, whose ribbons need no explanation.
 
     Args:
-        folders: Name in the address -> folder of the SavedModel.
+        folders: Folders of SavedModels, by name in the address.
 
     Returns:
         The same, by task in the order of `EXAMPLES`, then by name; unknown tasks come last.
@@ -92,19 +92,19 @@ def in_showing_order(folders: Mapping[str, Path]) -> dict[str, Path]:
 
 
 def _score(card: ModelCard) -> str:
-    """The metric that the model is known by, such as "BLEU 36.6"; "" if there is none."""
+    """Formats the model's main metric, such as "BLEU 36.6"; "" if there is none."""
     metric = headline(card)
     return f"{_METRICS.get(metric, metric)} {card.metrics[metric]:.1f}" if metric else ""
 
 
 def _about(card: ModelCard) -> str:
-    """One line: what the model does, and what it was trained on."""
+    """Describes in one line the model's purpose and training data."""
     data = f"{card.data.name} ({card.data.remarks})" if card.data.remarks else card.data.name
     return f"{_ABOUT.get(card.task, 'Does what this page does not know.')} Trained on {data}."
 
 
 class OfferedModels:
-    """All models of the page, and the thread that loads those that are asked for."""
+    """All models of the page, and the thread that loads requested ones."""
 
     def __init__(
         self,
@@ -112,12 +112,12 @@ class OfferedModels:
         load: Callable[[Path], "Servable"],
         ready: Callable[[str, "Servable"], None],
     ) -> None:
-        """Loads nothing yet.
+        """Starts without loading anything.
 
         Args:
-            folders: name in the address -> folder of the SavedModel.
-            load: makes a folder's servable; it may take long.
-            ready: is called with name and servable, once the servable has answered an example.
+            folders: folders of SavedModels, by name in the address.
+            load: loads a folder's servable; it may take long.
+            ready: called with name and servable once the servable has answered an example.
 
         Raises:
             ValueError: a card is missing or broken.
@@ -130,11 +130,11 @@ class OfferedModels:
         self._thread: threading.Thread | None = None
 
     def describe(self) -> list[dict[str, Any]]:
-        """Describes every model for the page, in their order."""
+        """Describes every model for the page, in order."""
         return [model.describe() for model in self._models.values()]
 
     def ask_for(self, name: str) -> dict[str, Any] | None:
-        """Describes a model for the page, and has it loaded; None: no such model."""
+        """Describes a model for the page and schedules its loading; None: no such model."""
         model = self._models.get(name)
         if model is None:
             return None
@@ -148,7 +148,7 @@ class OfferedModels:
         return model.describe()
 
     def close(self) -> None:
-        """Ends the thread once the model is loaded that it is busy with."""
+        """Ends the thread after the model that it is loading."""
         while not self._wanted.empty():
             self._wanted.get()
         self._wanted.put(None)
@@ -159,14 +159,14 @@ class OfferedModels:
         while (model := self._wanted.get()) is not None:
             try:
                 self._make_ready(model)
-            except Exception as error:  # noqa: BLE001  # the page says so, and the others go on
+            except Exception as error:  # noqa: BLE001  # the page shows it, and loading continues
                 model.error = " ".join(str(error).split()) or type(error).__name__
                 model.state = "failed"
 
     def _make_ready(self, model: OfferedModel) -> None:
         servable = self._load(model.folder)
         signature = HEADS if HEADS in servable.signatures else "serving_default"
-        # The first answer takes long: graphs are optimised when they are first run.
+        # The first call is slow, because graphs are optimised when first run.
         examples = EXAMPLES.get(model.card.task, [])
         for example in examples[:1]:
             servable.ask({name: [text] for name, text in example.items()}, signature)

@@ -1,4 +1,4 @@
-"""Rectified layers and one more on top, with dropout: what decides on a class.
+"""Classifier head: rectified layers and a linear one on top, with dropout.
 
 Shape letters: B batch, n hidden, C classes.
 """
@@ -12,7 +12,7 @@ from zoo.ops.masking import Tensor
 
 @keras.saving.register_keras_serializable(package="zoo")
 class ClassifierHead(keras.layers.Layer):
-    """Logits of classes; dropout acts on what every layer reads.
+    """Logits of classes; dropout acts on the input of every layer.
 
     Args:
         classes: number of classes C.

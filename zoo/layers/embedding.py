@@ -13,18 +13,18 @@ from zoo.ops.masking import Tensor
 
 @keras.saving.register_keras_serializable(package="zoo")
 class WordEmbedding(keras.layers.Layer):
-    """A table of word vectors, frozen or trained, possibly stored in half precision.
+    """Table of word vectors, frozen or trained, possibly stored in half precision.
 
-    Row 0 (padding) starts at zero; with ``load_vectors`` so do the rows of words that have no
-    vector, row 1 (unknown) among them. Frozen rows stay so.
+    Row 0 (padding) starts at zero. With ``load_vectors``, so do the rows of words without a vector,
+    including row 1 (unknown). Frozen rows stay at zero.
 
     Args:
         vocabulary_size: number of rows V.
         embedding_dim: size d of a vector.
         table_dtype: dtype the table is stored in, e.g. ``"float16"``; None: the layer's own.
             Vectors are cast to the compute dtype after the look-up.
-        initializer: of the rows but the first.
-        l2: weight of their sum of squares, the first row's left out, in the loss.
+        initializer: of all rows but the first.
+        l2: weight in the loss of the sum of squares of all rows but the first.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class WordEmbedding(keras.layers.Layer):
         self.initializer = keras.initializers.get(initializer)
         self.l2 = l2
         self.pass_on: Callable[[Tensor, Tensor], Tensor] | None = None
-        """Set for a training: ids (...) and their vectors (..., d) to what is passed on."""
+        """Training hook: maps ids (...) and their vectors (..., d) to the vectors passed on."""
 
     def build(self, *_: Any) -> None:
         """Creates the table (V, d)."""

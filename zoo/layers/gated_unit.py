@@ -1,9 +1,9 @@
 """Gated recurrent units over right-padded sequences, in the convention of Bahdanau et al. 2014.
 
 ``z, r = sigmoid(W_z x + U_z h + b_z, W_r x + U_r h + b_r)``; ``h~ = tanh(W x + U (r * h) + b)``;
-``h' = (1 - z) * h + z * h~``: the reset gate acts before the matrix, and the update gate lets the
-new value in. Keras' ``GRU(reset_after=False)`` is the same function with the opposite sign of W_z,
-U_z and b_z, Cho et al.'s convention; Keras' default ``reset_after=True`` is another function.
+``h' = (1 - z) * h + z * h~``: the reset gate acts before the matrix, and the update gate admits the
+new value. Keras' ``GRU(reset_after=False)`` is the same function with the signs of W_z, U_z and b_z
+flipped (Cho et al.'s convention); Keras' default ``reset_after=True`` is a different function.
 
 Shape letters: B batch, T steps, d input, n hidden.
 """
@@ -27,7 +27,7 @@ _SHUT_GATE = -1e4  # its sigmoid is 0, in half precision too: the state is carri
 
 
 class _GatedUnit(keras.layers.Layer):
-    """Base of the layers of this file: arguments and the weights of one direction."""
+    """Base of the layers in this file: arguments and the weights of one direction."""
 
     def __init__(
         self,
@@ -60,8 +60,8 @@ class _Direction:
     """The weights of one direction.
 
     kernel (d, 3n), blocks W_z, W_r, W; recurrent_kernel_gates (n, 2n), blocks U_z, U_r;
-    recurrent_kernel (n, n), U; bias (3n). Each block is initialised by itself: those of an
-    orthogonal recurrent kernel are orthogonal.
+    recurrent_kernel (n, n), U; bias (3n). Blocks are initialised one by one, so that each block of
+    an orthogonal kernel is orthogonal.
     """
 
     def __init__(self, layer: _GatedUnit, prefix: str, input_dim: int) -> None:
@@ -95,24 +95,23 @@ class _Direction:
         """States (B, T, n) from values (B, T, d) and a zero state, carried where masked."""
         units = self.recurrent_kernel.shape[0]
         projected = self.project(swap_batch_and_time(values))  # (T, B, 3n)
-        # Added, and not put in the place of what is there: the gradient of a sum costs nothing.
+        # Added rather than selected: the gradient of a sum costs nothing.
         shut = _SHUT_GATE * ops.cast(~swap_batch_and_time(mask), projected.dtype)  # (T, B)
         update_gate = ops.cast(ops.arange(3 * units) < units, projected.dtype)
         projected = projected + shut[:, :, None] * update_gate
         return swap_batch_and_time(gated_states(projected, self.kernels(projected.dtype), reverse))
 
     def kernels(self, dtype: str) -> GatedKernels:
-        """The recurrent weights in the dtype that is computed in."""
+        """Returns the recurrent weights in the compute dtype."""
         weights = (self.recurrent_kernel_gates, self.recurrent_kernel)
         return GatedKernels(*(ops.cast(weight, dtype) for weight in weights))
 
 
 @keras.saving.register_keras_serializable(package="zoo")
 class GatedUnit(_GatedUnit):
-    """A gated recurrent unit, which may read a context in every step beside its input.
+    """Gated recurrent unit that may also read a context in every step.
 
-    With a context c, ``C_z c``, ``C_r c`` and ``C c`` enter the gates and the candidate as the
-    input does.
+    With a context c, ``C_z c``, ``C_r c`` and ``C c`` are added to the gates and the candidate.
 
     Args:
         units: hidden size n.
@@ -158,7 +157,7 @@ class GatedUnit(_GatedUnit):
         return project(context, self.context_kernel)
 
     def step(self, projected: Tensor, hidden: Tensor) -> Tensor:
-        """One step: the sum of what input and context give (B, 3n), and h (B, n), to h'."""
+        """Runs one step from the summed projections of input and context (B, 3n) and h (B, n)."""
         return gated_step(projected, hidden, self.direction.kernels(projected.dtype))[0]
 
     def step_with_context(self, projected: Tensor, context: Tensor, hidden: Tensor) -> Tensor:
@@ -172,10 +171,11 @@ class GatedUnit(_GatedUnit):
 
 @keras.saving.register_keras_serializable(package="zoo")
 class ResetAfterUnit(GatedUnit):
-    """The decoder's unit of Cho et al. 2014: the reset gate stands after the matrices.
+    """Decoder unit of Cho et al. 2014, whose reset gate acts after the matrices.
 
     ``z, r = sigmoid(W_z x + U_z h + C_z c, W_r x + U_r h + C_r c)``;
-    ``h~ = tanh(W x + r * (U h + C c))``; ``h' = z * h + (1 - z) * h~``. Only step by step.
+    ``h~ = tanh(W x + r * (U h + C c))``; ``h' = z * h + (1 - z) * h~``. It has no whole-sequence
+    form.
     """
 
     def step_with_context(self, projected: Tensor, context: Tensor, hidden: Tensor) -> Tensor:
@@ -191,7 +191,7 @@ class ResetAfterUnit(GatedUnit):
 
 @keras.saving.register_keras_serializable(package="zoo")
 class BidirectionalGatedUnit(_GatedUnit):
-    """Two gated recurrent units over one sequence, one from its last real step to the first.
+    """Two gated recurrent units, one in each direction over the same sequence.
 
     Args:
         units: hidden size n of each direction.
@@ -224,7 +224,7 @@ class BidirectionalGatedUnit(_GatedUnit):
 
 
 def _in_blocks(initializer: Any, units: int) -> Any:
-    """An initialiser that fills blocks of ``units`` columns, each by itself."""
+    """Makes an initialiser that fills each block of ``units`` columns separately."""
 
     def initial(shape: tuple[int, int], dtype: str | None = None) -> Tensor:
         block = (shape[0], units)

@@ -35,9 +35,9 @@ class LSTM(keras.layers.Layer):
 
     Args:
         units: hidden size n.
-        use_bias: whether ``b`` exists; it starts at zero, but at one for the forget gate where
+        use_bias: whether ``b`` exists. It starts at zero, except the forget gate's with
             ``unit_forget_bias``.
-        unit_forget_bias: start the forget gate's bias at one.
+        unit_forget_bias: whether the forget gate's bias starts at one.
         kernel_initializer: of W.
         recurrent_initializer: of U.
     """
@@ -77,7 +77,7 @@ class LSTM(keras.layers.Layer):
         return outputs, gather_positions(outputs, last_position(mask))
 
     def step(self, values: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-        """One step: values (B, d) and state (h, c), both (B, n), to the new (h, c)."""
+        """Runs one step: values (B, d) and state (h, c), both (B, n), to the new (h, c)."""
         hidden, cell = state
         recurrent = project(hidden, self.gates.recurrent_kernel)
         return lstm_step(self.gates.project(values) + recurrent, cell)[:2]
@@ -95,9 +95,9 @@ class LSTM(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable(package="zoo")
 class BidirectionalLSTM(LSTM):
-    """Two LSTMs over one sequence, one of them from its last real step to the first.
+    """Two LSTMs, one in each direction over the same sequence.
 
-    The two run at the same time on two cores.
+    The directions run in parallel on two cores.
     """
 
     def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
@@ -126,17 +126,16 @@ class BidirectionalLSTM(LSTM):
 
 @keras.saving.register_keras_serializable(package="zoo")
 class StackedLSTM(LSTM):
-    """LSTMs one above the other, as a whole sequence or step by step.
+    """Stacked LSTMs, run over a whole sequence or step by step.
 
-    Dropout, as in Zaremba et al. 2015 (arXiv 1409.2329), acts on what every layer reads and not on
-    its recurrent connection.
+    Dropout, as in Zaremba et al. 2015 (arXiv 1409.2329), acts on each layer's input and not on its
+    recurrent connection.
 
     Args:
         units: hidden size n of every layer.
         depth: number of layers L.
         dropout: its rate.
-        feed_dim: size of what the first layer reads in every step beside its input (input
-            feeding); 0: nothing.
+        feed_dim: size of the vector that input feeding adds to the first layer's input; 0: none.
         **kwargs: as of ``LSTM``.
     """
 
@@ -172,7 +171,7 @@ class StackedLSTM(LSTM):
         Args:
             values: (B, T, d).
             mask: bool (B, T).
-            reverse: from the last real step to the first.
+            reverse: whether to run from the last real step to the first.
             training: whether dropout is on.
 
         Returns:
@@ -200,8 +199,8 @@ class StackedLSTM(LSTM):
             training: whether dropout is on.
 
         Returns:
-            ``gates`` (B, T, 4n), and with dropout ``drop_<k>``, factors (B, T, n) on what layer k
-            reads from below, and ``drop_feed`` (B, T, feed_dim).
+            ``gates`` (B, T, 4n). With dropout also ``drop_<k>``, factors (B, T, n) on the input of
+            layer k, and ``drop_feed`` (B, T, feed_dim).
         """
         projected = {"gates": self.layers[0].project(self.drop(values, training=training))}
         if not training or not self.dropout:
@@ -217,12 +216,12 @@ class StackedLSTM(LSTM):
     def advance(
         self, projected: dict[str, Tensor], state: dict[str, Tensor], feed: Tensor | None = None
     ) -> dict[str, Tensor]:
-        """One step.
+        """Runs one step.
 
         Args:
             projected: one step of ``project``, (B, ...).
             state: ``hidden_<k>`` and ``cell_<k>`` (B, n).
-            feed: (B, feed_dim), if there is any.
+            feed: (B, feed_dim), with input feeding.
 
         Returns:
             The new state; its ``hidden_<L - 1>`` is the top layer's.
@@ -252,7 +251,7 @@ class StackedLSTM(LSTM):
 
 
 def _last(states: Tensor, mask: Tensor, reverse: bool) -> Tensor:
-    """The state (B, n) after the last real step, from states (T, B, n), zero where padded."""
+    """Picks the state (B, n) after the last real step from states (T, B, n)."""
     if reverse:
         return states[0]
     batch, last = ops.shape(mask)[0], last_position(mask)
@@ -261,7 +260,7 @@ def _last(states: Tensor, mask: Tensor, reverse: bool) -> Tensor:
 
 
 class Gates(NamedTuple):
-    """The weights of one long short-term memory, its four gates side by side."""
+    """Weights of one long short-term memory, its four gates side by side."""
 
     kernel: Tensor
     """(d, 4n)"""
@@ -297,7 +296,7 @@ def add_gates(layer: LSTM, prefix: str, input_dim: int) -> Gates:
 
 
 def forget_bias(units: int) -> Callable[..., Tensor]:
-    """An initialiser of the biases (4n,) of the gates: one for the forget gate, else zero."""
+    """Makes an initialiser of gate biases (4n,): one for the forget gate, zero elsewhere."""
 
     def initializer(shape: tuple[int, ...], dtype: str | None = None) -> Tensor:
         parts = [ops.zeros(units, dtype), ops.ones(units, dtype), ops.zeros(2 * units, dtype)]
@@ -307,10 +306,10 @@ def forget_bias(units: int) -> Callable[..., Tensor]:
 
 
 def _run(values: Tensor, gates: Gates, mask: Tensor | None = None, reverse: bool = False) -> Tensor:
-    """Hidden states (B, T, n) from values (B, T, d) and a zero state.
+    """Computes hidden states (B, T, n) from values (B, T, d) and a zero state.
 
-    Where ``mask`` is False every gate is shut: the state there is zero, as it is before the first
-    real step of the direction that meets the padding first.
+    Where ``mask`` is False every gate is shut and the state is zero. The backward direction, which
+    meets the padding first, thus starts its first real step from a zero state.
     """
     projected = gates.project(swap_batch_and_time(values))  # (T, B, 4n)
     if mask is not None:

@@ -1,1 +1,1 @@
-"""Scores as the field reports them, computed as the official scripts compute them."""
+"""Standard metrics, with the same results as the official scripts."""

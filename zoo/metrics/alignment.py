@@ -1,13 +1,13 @@
-"""Word alignments: out of attention, to and from files, and their error rate.
+"""Word alignments: extraction from attention, files, and the alignment error rate.
 
 A link (i, j) says that source token i and target token j translate each other; both count from 0.
-Files are in the Pharaoh format, a sentence pair a line: `0-0 1-2 2p1`, a possible link with a p.
-Some files count from 1, which `read_pharaoh(path, first=1)` reads.
+Files are in the Pharaoh format, one sentence pair per line: `0-0 1-2 2p1`, where p marks a possible
+link. `read_pharaoh(path, first=1)` reads files that count from 1.
 
 Och and Ney, "A Systematic Comparison of Various Statistical Alignment Models", Computational
 Linguistics 29(1), 2003 (the error rate, with sure and possible links); Luong, Pham and Manning,
 "Effective Approaches to Attention-based Neural Machine Translation", EMNLP 2015, section 5.4 (links
-out of attention).
+from attention).
 """
 
 import os
@@ -28,16 +28,16 @@ Lengths: TypeAlias = tuple[int, int]
 """Numbers of source and target tokens of a sentence pair."""
 Convention: TypeAlias = Literal["predicted", "input"]
 
-_ENOUGH_SENTENCES = 10  # to tell from their links where they count from
+_ENOUGH_SENTENCES = 10  # enough to tell whether links count from 0 or 1
 _LINK = re.compile(r"([0-9]+)([-p])([0-9]+)")
 
 
 class Alignment(NamedTuple):
-    """The links of one sentence pair, as people annotated them."""
+    """Annotated links of one sentence pair."""
 
     sure: Links
     possible: Links
-    """Sure links are possible ones too."""
+    """Possible links, which include the sure ones."""
 
 
 def links(
@@ -46,28 +46,28 @@ def links(
     target_length: int,
     convention: Convention = "predicted",
 ) -> Links:
-    """Links each target token to the source token that has the largest weight.
+    """Links each target token to the source token with the largest weight.
 
-    Step t of a decoder reads target token t - 1 (at first the start) and predicts token t. Whose
-    source its weights point at depends on the attention (Luong et al., footnote 14): with weights
-    out of the state alone (location-based) it is the predicted token, with weights that compare
-    contents it is the token that was read.
+    Step t of a decoder reads target token t - 1 (initially the start) and predicts token t. Which
+    of the two its weights align depends on the score (Luong et al., footnote 14): location-based
+    scores, which use the state alone, align the predicted token; content-based scores align the
+    token just read.
 
     Args:
         alignment: (T, S) attention weights, row t of step t. Steps and positions beyond the lengths
-            are ignored; steps without any weight on real positions give no link.
-        source_length: Number of real source tokens. Leave the end of the sentence out, as gold
-            alignments do.
+            are ignored. Steps without weight on real positions give no link.
+        source_length: Number of real source tokens, without the end of the sentence, as in gold
+            alignments.
         target_length: Number of target tokens, without start and end.
         convention: "predicted": row t belongs to target token t. "input": row t + 1 belongs to
             target token t, so the rows reach up to the step that predicts the end.
 
     Returns:
-        At most one link for each target token. Of equal weights the first position wins.
+        At most one link for each target token. The first position wins a tie.
 
     Raises:
-        ValueError: The alignment is no matrix, is smaller than the lengths say or holds numbers
-            that are not finite, or an argument is out of range.
+        ValueError: The alignment is not a matrix, is smaller than the lengths or not finite, or an
+            argument is out of range.
     """
     weights = np.asarray(alignment, dtype=np.float64)
     if convention not in ("predicted", "input"):
@@ -99,20 +99,20 @@ def aer(
     references: Sequence[Alignment],
     lengths: Sequence[Lengths] | None = None,
 ) -> float:
-    """Alignment error rate of a corpus, 0 (best) to 1.
+    """Computes the alignment error rate of a corpus, 0 (best) to 1.
 
     `1 - (|A and S| + |A and P|) / (|A| + |S|)`, with the hypothesis' links A, the sure links S and
     the possible links P (sure ones included), counted over all sentences.
 
     Args:
         hypotheses: The links of each sentence pair.
-        references: As many annotations.
-        lengths: If given, the numbers of source and target tokens of each pair; links that lie
-            beyond them are refused, such as those of a file that counts from 1.
+        references: The annotation of each sentence pair.
+        lengths: If given, the numbers of source and target tokens of each pair; links beyond them
+            are refused, such as those of a file that counts from 1.
 
     Raises:
-        ValueError: The numbers differ, a link lies outside of its sentences, or there is neither a
-            link nor a sure link in the corpus.
+        ValueError: The numbers differ, a link lies outside its sentences, or the corpus has neither
+            a link nor a sure link.
     """
     if len(hypotheses) != len(references):
         raise ValueError(
@@ -137,12 +137,12 @@ def check_links(
     lengths: Sequence[Lengths],
     name: str = "alignments",
 ) -> None:
-    """Refuses links that lie outside of their sentences; positions count from 0.
+    """Refuses links outside their sentences; positions count from 0.
 
     Args:
-        alignments: For each sentence pair its links, or an annotation.
+        alignments: Links or annotation of each sentence pair.
         lengths: The numbers of source and target tokens of each pair.
-        name: What to call the alignments.
+        name: Name of the alignments in errors.
 
     Raises:
         ValueError: There are more or fewer lengths than alignments, or a position is negative or
@@ -176,15 +176,15 @@ def read_pharaoh(
             source's token, j the target's. An empty line is a sentence pair without links. A file
             whose name ends in `.gz` is read decompressed.
         first: The number of a sentence's first token in the file, 0 or 1.
-        lengths: If given, the numbers of source and target tokens of each pair; links that lie
-            beyond them are refused.
+        lengths: If given, the numbers of source and target tokens of each pair; links beyond them
+            are refused.
 
     Returns:
-        An alignment a line. Positions count from 0, whatever the file counts from.
+        One alignment per line. Positions count from 0, whatever the file counts from.
 
     Raises:
-        ValueError: A line holds something that is no link, or a position below the first one;
-            names the line, from 1. A link lies beyond its sentences: see `check_links`.
+        ValueError: A line holds something other than links, or a position below `first`; names the
+            line, from 1. A link lies beyond its sentences: see `check_links`.
     """
     if first not in (0, 1):
         raise ValueError(f"first: expected 0 or 1, got {first!r}")
@@ -210,8 +210,8 @@ def write_pharaoh(
 
     Args:
         path: The file to write. It appears whole or not at all.
-        alignments: For each sentence pair its links, or an annotation, whose merely possible links
-            are written with a p. Positions count from 0.
+        alignments: Links or annotation of each sentence pair; links that are only possible are
+            written with a p. Positions count from 0.
         first: The number that a sentence's first token gets in the file, 0 or 1.
 
     Raises:
@@ -243,7 +243,7 @@ def _parse(name: str, number: int, line: str, first: int) -> Alignment:
 
 
 def _warn_of_ones(name: str, alignments: Sequence[Alignment]) -> None:
-    """Warns where no first token has a link: real sentences hardly ever agree in that."""
+    """Warns if no first token has a link, which is unlikely for real sentences."""
     linked = [alignment.possible for alignment in alignments if alignment.possible]
     if len(linked) >= _ENOUGH_SENTENCES and all(min(map(min, found)) > 0 for found in linked):
         warnings.warn(

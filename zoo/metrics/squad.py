@@ -1,4 +1,4 @@
-"""Exact match and F1 of SQuAD 1.1, the same numbers as the official evaluation script.
+"""Exact match and F1 of SQuAD 1.1, equal to the official evaluation script's.
 
 Rajpurkar et al., "SQuAD: 100,000+ Questions for Machine Comprehension of Text", EMNLP 2016,
 section 6.1. Both scores compare normalised strings and take, for each question, the maximum over
@@ -17,17 +17,17 @@ _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalize_answer(text: str) -> str:
-    """Lower-cases, removes ASCII punctuation and English articles, and joins words by one space.
+    """Lower-cases, removes ASCII punctuation and English articles, and normalises spaces.
 
-    Punctuation is removed without leaving a gap ("U.S." becomes "us"), articles leave one; both as
-    the official script does. Other punctuation, such as typographic quotes, stays.
+    As in the official script, removed punctuation leaves no gap ("U.S." becomes "us"), and removed
+    articles leave one. Other punctuation, such as typographic quotes, stays.
     """
     without_punctuation = text.lower().translate(_NO_PUNCTUATION)
     return " ".join(_ARTICLES.sub(" ", without_punctuation).split())
 
 
 def exact_match(prediction: str, golds: Sequence[str]) -> float:
-    """1.0 if the prediction equals one of the gold answers after normalisation, else 0.0.
+    """Returns 1.0 if the prediction equals a gold answer after normalisation, else 0.0.
 
     Raises:
         ValueError: There is no gold answer.
@@ -37,7 +37,7 @@ def exact_match(prediction: str, golds: Sequence[str]) -> float:
 
 
 def f1(prediction: str, golds: Sequence[str]) -> float:
-    """The best F1, 0 to 1, between the bags of words of the prediction and of a gold answer.
+    """Computes the best F1, 0 to 1, between bags of words of prediction and gold answers.
 
     An empty bag on either side scores 0, even against an empty gold answer.
 
@@ -52,9 +52,9 @@ def evaluate_squad(predictions: Mapping[str, str], frame: pd.DataFrame) -> dict[
     """Scores predictions against a data set.
 
     Args:
-        predictions: From question id to answer. A question without one scores 0; ids that the
-            frame does not hold are ignored.
-        frame: One row a question with `id` (string) and `answers` (list of strings), as
+        predictions: Answers by question id. A question without an answer scores 0; ids that are not
+            in the frame are ignored.
+        frame: One row per question with `id` (string) and `answers` (list of strings), as
             `zoo.data.squad.read_squad` returns it.
 
     Returns:
@@ -76,20 +76,20 @@ def evaluate_squad(predictions: Mapping[str, str], frame: pd.DataFrame) -> dict[
 
 
 def _scores(prediction: str, golds: Sequence[str]) -> tuple[float, float]:
-    """Exact match and F1 of one question, each the maximum over the gold answers."""
+    """Computes exact match and F1 of one question, each the maximum over the gold answers."""
     if not isinstance(prediction, str):
         raise TypeError(f"prediction: expected a string, got {prediction!r}")
     if isinstance(golds, str) or not golds:
         raise ValueError(f"golds: expected a list of at least one answer, got {golds!r}")
     predicted = normalize_answer(prediction)
-    # Gold answers mostly agree: scoring each different one once changes nothing.
+    # Gold answers mostly agree, so score each distinct one once.
     references = {normalize_answer(gold) for gold in golds}
     match = float(predicted in references)
     return match, max(_bag_f1(predicted, reference) for reference in references)
 
 
 def _bag_f1(predicted: str, reference: str) -> float:
-    """Harmonic mean of precision and recall of words; both strings are normalised."""
+    """Computes the harmonic mean of word precision and recall of normalised strings."""
     predicted_words, reference_words = predicted.split(), reference.split()
     common = (Counter(predicted_words) & Counter(reference_words)).total()
     if common == 0:

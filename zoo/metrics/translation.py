@@ -1,10 +1,9 @@
-"""Scores of translations: BLEU through sacreBLEU, perplexity and exact match.
+"""Metrics of translations: BLEU by sacreBLEU, perplexity and exact match.
 
-BLEU depends on how text is cut into tokens, so a figure means something only beside the signature
-that says how: Post, "A Call for Clarity in Reporting BLEU Scores", WMT 2018. Hypotheses and
-references are detokenised text; sacreBLEU cuts both in the same way. 13a, that of WMT, cuts at
-spaces and punctuation: where a language writes no spaces, a whole sentence is one token, and BLEU
-is 0 whatever is translated.
+BLEU depends on tokenisation, so a figure is meaningful only with its signature: Post, "A Call for
+Clarity in Reporting BLEU Scores", WMT 2018. Hypotheses and references are detokenised text, and
+sacreBLEU tokenises both alike. WMT's 13a splits at spaces and punctuation. In a language without
+spaces a whole sentence would be one token, and BLEU would always be 0.
 """
 
 import math
@@ -15,8 +14,8 @@ from sacrebleu.metrics import BLEU
 
 _TOKENIZERS = {
     **dict.fromkeys(("zh", "zho", "cmn", "yue"), "zh"),
-    # sacreBLEU's ja-mecab and ko-mecab need dictionaries that not everybody has installed; which
-    # figure comes out must not depend on that.
+    # sacreBLEU's ja-mecab and ko-mecab need dictionaries that are not always installed; the result
+    # must not depend on that.
     **dict.fromkeys(("ja", "jpn", "ko", "kor"), "char"),
     **dict.fromkeys(("th", "tha", "lo", "lao", "km", "khm", "my", "mya", "bo", "bod"), "char"),
 }
@@ -25,15 +24,15 @@ _ORDER = 4  # BLEU counts n-grams up to this length, if it can
 
 
 class BleuScore(NamedTuple):
-    """BLEU of a corpus, and what to quote beside it."""
+    """BLEU of a corpus, and the figures to quote with it."""
 
     score: float
     """0 to 100."""
     signature: str
-    """Of sacreBLEU: references, case, tokens, smoothing and version. `order:2` at its end says that
+    """sacreBLEU's: references, case, tokens, smoothing and version. A final `order:2` says that
     n-grams up to 2 are counted, not up to 4."""
     precisions: tuple[float, ...]
-    """Of 1-grams to 4-grams, or as far as n-grams are counted, in percent."""
+    """Precisions of 1-grams to 4-grams, or of the n-grams that are counted, in percent."""
     brevity_penalty: float
     """1 if the hypotheses are as long as the references, less if they are shorter."""
     length_ratio: float
@@ -69,16 +68,16 @@ def bleu(
     lowercase: bool = False,
     tokenize: str = _DEFAULT_TOKENIZER,
 ) -> BleuScore:
-    """BLEU of a corpus with one reference a sentence, as `sacrebleu` prints it.
+    """Computes BLEU of a corpus with one reference per sentence, as `sacrebleu` prints it.
 
-    If no reference has as many as four tokens, BLEU would be 0 whatever is predicted: n-grams are
-    then counted up to the longest reference, as the signature says. sacreBLEU's effective order
-    looks at the longest prediction instead, and so may score one word above most of a phrase.
+    If no reference has four tokens, BLEU would be 0 whatever is predicted. In that case n-grams are
+    counted up to the longest reference, and the signature says so. sacreBLEU's effective order
+    depends on the longest prediction instead, and so may score one word above most of a phrase.
 
     Args:
         predictions: Translations, detokenised.
-        references: As many, detokenised; row i is the reference of prediction i.
-        lowercase: Whether case counts not (`sacrebleu -lc`).
+        references: One for each prediction, detokenised.
+        lowercase: Whether to ignore case (`sacrebleu -lc`).
         tokenize: Tokeniser of sacreBLEU, see `choose_bleu_tokenizer`.
 
     Returns:
@@ -94,7 +93,7 @@ def bleu(
     metric.max_ngram_order = order = _order(metric, references)
     score = metric.corpus_score(list(predictions), [list(references)])
     return BleuScore(
-        score=min(float(score.score), 100.0),  # which rounding may exceed
+        score=min(float(score.score), 100.0),  # rounding may exceed 100
         signature=f"{metric.get_signature()}" + (f"|order:{order}" if order < _ORDER else ""),
         precisions=tuple(map(float, score.precisions)),
         brevity_penalty=float(score.bp),
@@ -103,11 +102,11 @@ def bleu(
 
 
 def exact_match(predictions: Sequence[str], references: Sequence[str]) -> float:
-    """Percentage of the translations that are the reference, character for character.
+    """Computes the percentage of translations that equal the reference exactly.
 
     Args:
         predictions: Translations.
-        references: As many.
+        references: One for each translation.
 
     Raises:
         ValueError: There is no sentence, or the numbers differ.
@@ -119,14 +118,14 @@ def exact_match(predictions: Sequence[str], references: Sequence[str]) -> float:
 
 
 def perplexity(total_nll: float, tokens: int) -> float:
-    """Perplexity of a corpus, `exp(total_nll / tokens)`.
+    """Computes the perplexity of a corpus, `exp(total_nll / tokens)`.
 
     Args:
         total_nll: Negative log-likelihood of all tokens, in nats, summed.
-        tokens: How many real tokens that is, ends of sentences included if they were predicted.
+        tokens: Number of real tokens, including sentence ends if they were predicted.
 
     Returns:
-        1 or more; infinity where it is too large for a float.
+        1 or more; infinity if it overflows a float.
 
     Raises:
         ValueError: `tokens` is not positive, or `total_nll` is negative or not a number.
@@ -154,7 +153,7 @@ def _metric(tokenize: str, lowercase: bool = False) -> BLEU:
 
 
 def _order(metric: BLEU, references: Sequence[str]) -> int:
-    """Length of the longest n-grams that are counted, 1 to 4."""
+    """Chooses the length of the longest n-grams to count, 1 to 4."""
     longest = 1
     for reference in references:
         longest = max(longest, len(metric.tokenizer(reference).split()))

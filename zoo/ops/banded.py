@@ -2,12 +2,12 @@
 
 Source: Vaswani et al. 2017 (arXiv 1706.03762), section 4 and table 1, "restricted self-attention".
 
-The sentence is cut into blocks of c queries. A block sees w = c + r - 1 keys: its own, and those
-within reach on either side. So there are products of (c, w) for each block and none of (T, T): time
-and memory grow as T (c + r), in the gradient too. Each row of a block sees r of the w keys, one
-key further than the row above; the rest is masked.
+The sentence is cut into blocks of c queries. A block sees w = c + r - 1 keys: its own and those
+within reach on either side. Products are therefore (c, w) per block, never (T, T), and time and
+memory grow as T (c + r), for the gradient too. Each row of a block sees r of the w keys, shifted by
+one from the row above; the rest is masked.
 
-Slices are taken with ``ops.slice``: the gradient of indexing takes many times as long.
+Slices use ``ops.slice`` because the gradient of indexing is many times slower.
 
 Shape letters: B batch, h heads, T positions, r window, k size of queries and keys, v of values,
 c queries of a block, N = ceil(T / c) blocks, w = c + r - 1 keys that a block sees.
@@ -22,7 +22,7 @@ from zoo.ops.masking import Tensor, as_mask, at_least_float32, masked_softmax
 from zoo.ops.windows import scatter_window
 
 SMALLEST_BLOCK, LARGEST_BLOCK = 16, 64
-"""c: below, products are too small to be fast; above, short sentences pay for empty blocks."""
+"""Bounds of c: smaller products are slow; larger blocks are mostly empty in short sentences."""
 
 
 def banded_attention(
@@ -42,8 +42,8 @@ def banded_attention(
         values: (B, h, T, v).
         mask: bool (B, T), the keys that are real.
         window: r, odd.
-        drop: applied to the weights that mix the values; those returned are without it.
-        block_size: c, which changes the speed alone; None: near r.
+        drop: dropout of the weights that mix the values; the returned weights are undropped.
+        block_size: c; affects speed only. None: near r.
 
     Returns:
         The mixed values (B, h, T, v), and the weights (B, h, T, r): slot s of row i is the weight
@@ -52,7 +52,7 @@ def banded_attention(
         computed in float32 at least.
 
     Raises:
-        ValueError: if ``window`` is not odd and positive, or ``mask`` is none (B, T).
+        ValueError: if ``window`` is not odd and positive, or ``mask`` is not (B, T).
     """
     check_window(window)
     mask = as_mask(mask, (queries.shape[0], queries.shape[2]))
@@ -70,13 +70,13 @@ def banded_attention(
 
 
 def check_window(window: int) -> None:
-    """Raises ValueError unless as many positions can stand on either side of one in the middle."""
+    """Raises ValueError unless ``window`` is odd and positive, so that it has a centre."""
     if not isinstance(window, int) or window < 1 or window % 2 == 0:
         raise ValueError(f"window is {window!r}, expected an odd, positive integer")
 
 
 def scatter_band(weights: Tensor) -> Tensor:
-    """Lays weights of ``banded_attention`` (B, h, T, r) onto all pairs, at a cost of O(T^2).
+    """Scatters ``banded_attention`` weights (B, h, T, r) onto all pairs, at a cost of O(T^2).
 
     Returns:
         (B, h, T, T), 0 outside the band.
@@ -97,7 +97,7 @@ def _blocks(values: Tensor, size: int) -> Tensor:
 
 
 def _reach(values: Tensor, size: int, window: int) -> Tensor:
-    """Cuts (B, h, T, k) into the windows that the blocks see: (B, h, N, w, k), zeros outside."""
+    """Cuts (B, h, T, k) into one window per block, (B, h, N, w, k), padded with zeros."""
     batch, heads, length, dim = ops.shape(values)
     count, beside = (length + size - 1) // size, window - 1
     further = (beside + size - 1) // size  # blocks that the last row of a block reaches into
@@ -119,7 +119,7 @@ def _band(size: int, window: int) -> np.ndarray:
 
 
 def _skewed(weights: Tensor, window: int) -> Tensor:
-    """The band of each block: (B, h, N, c, w) to (B, h, N, c, r)."""
+    """Extracts the band of each block: (B, h, N, c, w) to (B, h, N, c, r)."""
     batch, heads, count, size, width = ops.shape(weights)
     flat = ops.reshape(weights, (batch, heads, count, size * width))
     flat = ops.pad(flat, [[0, 0], [0, 0], [0, 0], [0, size]])
@@ -128,7 +128,7 @@ def _skewed(weights: Tensor, window: int) -> Tensor:
 
 
 def _joined(blocks: Tensor, length: Tensor) -> Tensor:
-    """Puts blocks (B, h, N, c, k) together again: (B, h, T, k)."""
+    """Joins blocks (B, h, N, c, k) into (B, h, T, k)."""
     batch, heads, count, size, dim = ops.shape(blocks)
     whole = ops.reshape(blocks, (batch, heads, count * size, dim))
     return ops.slice(whole, (0, 0, 0, 0), (batch, heads, length, dim))

@@ -13,20 +13,20 @@ SmoothingOver = Literal["others", "all"]
 def cross_entropy(
     logits: Tensor, ids: Tensor, smoothing: float = 0.0, smoothing_over: SmoothingOver = "others"
 ) -> Tensor:
-    """Negative log-likelihood ``-log softmax(logits)[id]`` of one id each.
+    """Computes the negative log-likelihood ``-log softmax(logits)[id]`` of each id.
 
-    Over ten thousand ids the passes over the logits cost as much as the product that made them:
-    there are four here, and two more of the gradient, each a plain vectorised operation. Label
-    smoothing adds one to either.
+    With ten thousand ids, the passes over the logits cost as much as the matrix product that made
+    them. There are four passes here and two more in the gradient, each a plain vectorised
+    operation. Label smoothing adds one to each.
 
     Args:
         logits: float (..., V).
         ids: int (...), in [0, V).
-        smoothing: probability epsilon that the id gives away (Szegedy et al. 2015, section 7): the
-            cross entropy with q, where q is 1 - epsilon for the id, is returned. It is at least
-            the entropy of q.
-        smoothing_over: what the rest of q is: ``"others"``, epsilon / (V - 1) for every other id;
-            ``"all"``, epsilon / V for all of them, the id too, which so has more than 1 - epsilon.
+        smoothing: label-smoothing mass epsilon, moved from the target to the other ids (Szegedy et
+            al. 2015, section 7). The result is the cross entropy with the smoothed target q and is
+            at least the entropy of q.
+        smoothing_over: ids that share the mass: ``"others"`` gives epsilon / (V - 1) to every other
+            id; ``"all"`` gives epsilon / V to every id, so the target keeps more than 1 - epsilon.
 
     Returns:
         (...), in the dtype of the logits.
@@ -44,14 +44,14 @@ def cross_entropy(
 def precise_cross_entropy(
     logits: Tensor, ids: Tensor, smoothing: float = 0.0, smoothing_over: SmoothingOver = "others"
 ) -> Tensor:
-    """As ``cross_entropy``, of logits (..., V) of any precision: at least in single precision."""
+    """Computes ``cross_entropy`` of logits (..., V) in float32 at least, whatever their dtype."""
     dtype: str = keras.backend.standardize_dtype(logits.dtype)
     logits = ops.cast(logits, dtype if dtype == "float64" else "float32")
     return cross_entropy(logits, ids, smoothing, smoothing_over)
 
 
 def _shares(size: int, smoothing: float, over: SmoothingOver) -> tuple[float, float]:
-    """Splits q: the mass of the target id alone, and the mass that every id gets."""
+    """Splits q into the extra mass of the target id and the mass that every id gets."""
     if not 0 <= smoothing < 1:
         raise ValueError(f"smoothing is {smoothing!r}, expected at least 0 and less than 1")
     if over not in get_args(SmoothingOver):
@@ -67,7 +67,7 @@ def _shares(size: int, smoothing: float, over: SmoothingOver) -> tuple[float, fl
 
 
 def _row_losses(logits: Tensor, ids: Tensor, own: float, each: float) -> Tensor:
-    """Losses (N,) of logits (N, V) and ids (N,), q being ``own * one_hot + each``."""
+    """Computes losses (N,) of logits (N, V) and ids (N,) for q = ``own * one_hot + each``."""
     size = logits.shape[-1]
     columns = ops.cast(ids, "int32")[:, None]
     rows = ops.arange(ops.shape(ids)[0], dtype="int32")[:, None]
@@ -78,19 +78,19 @@ def _row_losses(logits: Tensor, ids: Tensor, own: float, each: float) -> Tensor:
 
     @ops.custom_gradient
     def losses(logits: Tensor) -> tuple[Tensor, Any]:
-        # The initial value lets it be called without a row.
+        # The initial value allows for an empty batch.
         maximum = ops.max(logits, axis=1, keepdims=True, initial=-float("inf"))
         exponentials = ops.exp(logits - maximum)
         total = ops.sum(exponentials, axis=1)
 
         def gradient(upstream: Tensor) -> Tensor:
-            """``upstream * (softmax - q)``, without making the one-hot vectors."""
+            """Computes ``upstream * (softmax - q)`` without making one-hot vectors."""
             values = exponentials * (upstream / total)[:, None]
             if each:
                 values = values - each * upstream[:, None]
             return ops.scatter_update(values, places, picked(values) - own * upstream)
 
-        # q sums to one, so that the maximum may be taken from all logits.
+        # q sums to one, so subtracting the maximum from all logits changes nothing.
         expected = own * (picked(logits) - maximum[:, 0])
         if each:
             expected = expected + each * (ops.sum(logits, axis=1) - size * maximum[:, 0])

@@ -10,9 +10,9 @@ from zoo.ops.masking import Tensor
 def position_gatherer(values: Tensor) -> Callable[[Tensor], Tensor]:
     """Makes a function that picks one vector per example, for picking again and again.
 
-    It takes from the flattened sequence: ``take_along_axis`` has a far slower gradient, and the
-    gradients of several picks are added up before they become one dense tensor. Positions are
-    constants of the gradient.
+    It gathers from the flattened sequence, because the gradient of ``take_along_axis`` is far
+    slower. The gradients of several picks are added up before they become one dense tensor. No
+    gradient flows to the positions.
 
     Args:
         values: (B, T, d).

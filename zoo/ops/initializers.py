@@ -6,11 +6,11 @@ import keras
 
 
 def fresh(initializer: Any, number: int = 0) -> Any:
-    """A copy that draws values of its own; a Keras initialiser gives the same ones at every call.
+    """Copies an initialiser: Keras initialisers repeat their values, so each weight needs its own.
 
     Args:
         initializer: a ``keras.initializers.Initializer``, or a function, which is returned itself.
-        number: of the copy: added to the seed, if the initialiser was given one.
+        number: index of the copy, added to the seed if there is one.
     """
     if not isinstance(initializer, keras.initializers.Initializer):
         return initializer  # a function

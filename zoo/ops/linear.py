@@ -7,9 +7,9 @@ from zoo.ops.masking import Tensor
 
 
 def project(values: Tensor, kernel: Tensor, bias: Tensor | None = None) -> Tensor:
-    """``values`` (..., d) times ``kernel`` (d, n) plus ``bias`` (n), in the dtype of ``values``."""
+    """Computes ``values @ kernel + bias``, (..., d) to (..., n), in the dtype of ``values``."""
     projected = ops.matmul(values, ops.cast(kernel, values.dtype))
     if bias is None:
         return projected
-    # Fused with the product, and its gradient takes a third of the time of a broadcasting sum's.
+    # Fused with the product; its gradient takes a third of the time of a broadcast sum's.
     return tf.nn.bias_add(projected, ops.cast(bias, projected.dtype))

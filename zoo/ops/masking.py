@@ -1,11 +1,11 @@
-"""Masks, and the one masked softmax that every attention of the zoo goes through.
+"""Masks, and the one masked softmax that all attention in the zoo uses.
 
-A mask is a bool tensor, True where a real token stands; whole numbers count as truth values, and
-floats, which elsewhere are added to scores, are refused. Scores are masked *before* the softmax:
+A mask is a bool tensor, True at real tokens. Integers count as truth values. Floats are refused,
+because other libraries add float masks to scores. Scores are masked *before* the softmax:
 multiplying them by the mask instead would leave padding the weight ``exp(0)``.
 
-Softmaxes are computed in float32 at least: in float16 a large negative constant overflows, and
-half precision loses the small weights.
+Softmaxes are computed in float32 at least: a large negative constant overflows in float16, and half
+precision loses small weights.
 """
 
 from collections.abc import Sequence
@@ -21,26 +21,26 @@ MASKED_SCORE = -1e30
 
 
 def as_mask(mask: Tensor | None, *shapes: Sequence[int | None], name: str = "mask") -> Tensor:
-    """Returns ``mask`` as bool, once it is known to be one.
+    """Checks that ``mask`` is a mask and casts it to bool.
 
     Args:
-        mask: bool, or whole numbers, 0 on padding.
-        shapes: those that it may have, None fitting every size; none given: all.
-        name: of the argument that it came as.
+        mask: bool, or integers that are 0 on padding.
+        shapes: the allowed shapes, in which None matches any size; without any, all are allowed.
+        name: the argument's name, for the error.
 
     Raises:
         ValueError: if ``mask`` is None, holds floats or strings, or has another shape.
     """
     expected = " or ".join(str(_sizes(shape)) for shape in shapes)
     expected = f"bool{' of shape ' if expected else ''}{expected}, True at real positions"
-    # Keras fills in a nest of None for the mask of an argument that is a nest.
+    # For an argument that is a nest, Keras passes a nest of None.
     if mask is None or all(part is None for part in keras.tree.flatten(mask)):
         raise ValueError(f"{name} is None, expected {expected}")
     mask = mask if hasattr(mask, "dtype") else ops.convert_to_tensor(mask)
     dtype = keras.backend.standardize_dtype(mask.dtype)
     if not dtype.startswith(("bool", "int", "uint")):
         raise ValueError(
-            f"{name} is {dtype}, expected {expected}: floats, such as 0 and -1e9, are no truth"
+            f"{name} is {dtype}, expected {expected}: floats, such as 0 and -1e9, are not truth"
             " values; compare them first, mask == 0"
         )
     if shapes and not any(_fits(mask.shape, shape) for shape in shapes):
@@ -49,17 +49,17 @@ def as_mask(mask: Tensor | None, *shapes: Sequence[int | None], name: str = "mas
 
 
 def refuse_attached_mask(name: str = "mask", **carriers: Any) -> None:
-    """Raises a ValueError if Keras attached a mask to a tensor whose mask is an argument.
+    """Raises a ValueError if a tensor carries a Keras mask while the mask argument is missing.
 
     Args:
-        name: of the argument, which is None.
-        **carriers: the tensors, or nests of them, by the names of their arguments. Keras attaches
-            masks after ``Embedding(mask_zero=True)``.
+        name: the mask argument, which is None.
+        **carriers: tensors, or nests of them, by argument name. Keras attaches masks after
+            ``Embedding(mask_zero=True)``.
     """
     for carrier, tensors in carriers.items():
         if any(getattr(x, "_keras_mask", None) is not None for x in keras.tree.flatten(tensors)):
             raise ValueError(
-                f"{name} is None, but the {carrier} carry one of Keras: pass it as {name}="
+                f"{name} is None, but the {carrier} carry a Keras mask: pass it as {name}="
             )
 
 
@@ -98,13 +98,37 @@ def masked_softmax(scores: Tensor, mask: Tensor, axis: int = -1) -> Tensor:
         where a whole row is masked.
 
     Raises:
-        ValueError: if ``mask`` is none, or would give the weights a shape other than the scores'.
+        ValueError: if ``mask`` is not a mask, or does not broadcast to the scores.
     """
     mask = _mask_of(scores, mask)
-    # Without a real position all scores are equal, and so would be the weights.
+    # A fully masked row has equal scores; without this it would get uniform weights.
     masked = mask_scores(scores, mask)
     weights = _softmax(masked, axis) * ops.cast(mask, masked.dtype)
     return ops.cast(weights, scores.dtype)
+
+
+def attention_weights(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Softmax over the positions that are real and that the score function can reach.
+
+    Args:
+        scores: (B, Q, S); ``MASKED_SCORE`` or minus infinity where the score function does not
+            reach (``LocationScore``).
+        mask: bool (B, S) or (B, Q, S); None: all are real.
+
+    Returns:
+        (B, Q, S) in the dtype of ``scores``: exactly 0 where masked; all zeros, with a zero
+        gradient, where nothing is left. Other rows sum to one.
+
+    Raises:
+        ValueError: if ``mask`` holds floats, or has another shape.
+    """
+    reached = scores > ops.cast(MASKED_SCORE / 2, scores.dtype)
+    if mask is None:
+        return masked_softmax(scores, reached)
+    batch, _, length = scores.shape
+    mask = as_mask(mask, (batch, length), scores.shape)
+    mask = mask[:, None] if len(mask.shape) == 2 else mask  # (B, 1 or Q, S)
+    return masked_softmax(scores, mask & reached)
 
 
 def masked_log_softmax(scores: Tensor, mask: Tensor, axis: int = -1) -> Tensor:
@@ -123,7 +147,7 @@ def masked_log_softmax(scores: Tensor, mask: Tensor, axis: int = -1) -> Tensor:
     """
     mask = _mask_of(scores, mask)
     masked = mask_scores(scores, mask)
-    # The initial value lets it be called without a row.
+    # The initial value allows for an empty batch.
     maximum = ops.max(masked, axis=axis, keepdims=True, initial=-float("inf"))
     masked = masked - ops.stop_gradient(maximum)
     log_total = ops.logsumexp(masked, axis=axis, keepdims=True)
@@ -142,20 +166,20 @@ def last_position(mask: Tensor) -> Tensor:
 
 
 def _softmax(scores: Tensor, axis: int) -> Tensor:
-    """One operation; Keras warns where there is but one position, as at the first step."""
+    """Avoids Keras' warning for a softmax over one position, as at the first step."""
     if scores.shape[axis] == 1:
         return ops.exp(scores - scores)
     return ops.softmax(scores, axis=axis)
 
 
 def at_least_float32(scores: Tensor) -> Tensor:
-    """Returns ``scores`` in float32, but float64 as it is."""
+    """Casts ``scores`` to float32, but leaves float64 alone."""
     dtype = keras.backend.standardize_dtype(scores.dtype)
     return scores if dtype == "float64" else ops.cast(scores, "float32")
 
 
 def _mask_of(scores: Tensor, mask: Tensor) -> Tensor:
-    """``mask`` as bool, once it is known to broadcast to ``scores`` and not the other way."""
+    """Casts ``mask`` to bool after checking that it broadcasts to ``scores``."""
     mask = as_mask(mask)
     own, of_scores = _sizes(mask.shape), _sizes(scores.shape)
     shared = of_scores[len(of_scores) - len(own) :]
@@ -167,12 +191,12 @@ def _mask_of(scores: Tensor, mask: Tensor) -> Tensor:
 
 
 def _fits(shape: Sequence[int | None], expected: Sequence[int | None]) -> bool:
-    """Whether two shapes are one, as far as their sizes are known."""
+    """Tells whether two shapes agree in all sizes that are known."""
     shape, expected = _sizes(shape), _sizes(expected)
     pairs = zip(shape, expected, strict=False)
     return len(shape) == len(expected) and all(a == b or None in (a, b) for a, b in pairs)
 
 
 def _sizes(shape: Sequence[int | None]) -> tuple[int | None, ...]:
-    """A shape as a tuple, whatever the backend calls shapes."""
+    """Converts the backend's shape to a tuple."""
     return tuple(shape)

@@ -27,8 +27,8 @@ def _split_pools(values: Tensor, pool_size: int) -> Tensor:
 
 @ops.custom_gradient
 def _maximum(values: Tensor) -> tuple[Tensor, Any]:
-    """Maximum over the last axis but one; its gradient is two passes instead of TF's four."""
-    # The initial value lets it be called without a row.
+    """Takes the maximum over axis -2, with a gradient of two passes, not TensorFlow's four."""
+    # The initial value allows for an empty batch.
     maximum = ops.max(values, axis=-2, keepdims=True, initial=-float("inf"))
 
     def gradient(upstream: Tensor) -> Tensor:

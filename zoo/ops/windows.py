@@ -1,7 +1,7 @@
 """Windows of a few positions in long sequences: local attention reads and writes them.
 
-A window is W = 2D + 1 slots around the whole part of its centre. It may stick out of the sentence:
-the slots there have positions below 0 or beyond the end, and are for the caller to mask.
+A window is W = 2D + 1 slots around the integer part of its centre. It may extend beyond the
+sentence: such slots have positions below 0 or past the end, and the caller masks them.
 
 Shape letters: B batch, Q windows of each example, S positions of each example, D half-width,
 W slots of a window.
@@ -13,12 +13,12 @@ from zoo.ops.masking import Tensor, as_mask
 
 
 def sequence_lengths(mask: Tensor) -> Tensor:
-    """Number (B,) int32 of real positions of each row of ``mask`` bool (B, S)."""
+    """Counts the real positions of each row of ``mask`` bool (B, S): int32 (B,)."""
     return ops.sum(ops.cast(as_mask(mask, (None, None)), "int32"), axis=1)
 
 
 def window_starts(centres: Tensor, half_width: int) -> Tensor:
-    """Position int32 (B, Q) of the first slot: ``floor(centre) - D``, below 0 near the beginning.
+    """Computes the first slot's position, ``floor(centre) - D``: int32 (B, Q), possibly below 0.
 
     Args:
         centres: float (B, Q).
@@ -28,15 +28,15 @@ def window_starts(centres: Tensor, half_width: int) -> Tensor:
 
 
 def window_positions(starts: Tensor, width: int) -> Tensor:
-    """Positions int32 (B, Q, W) of the ``width`` slots of windows that begin at ``starts``."""
+    """Lists the positions int32 (B, Q, W) of the ``width`` slots from ``starts`` on."""
     return starts[:, :, None] + ops.arange(width, dtype="int32")
 
 
 def gather_windows(values: Tensor, positions: Tensor) -> Tensor:
-    """Takes windows out of sequences, at a cost that does not depend on S.
+    """Gathers windows from sequences, at a cost independent of S.
 
-    It takes from the flattened sequences, as ``position_gatherer`` does. The gradient of the
-    values is as long as they are.
+    It gathers from the flattened sequences, as ``position_gatherer`` does. The gradient with
+    respect to the values is dense, (B, S, d).
 
     Args:
         values: (B, S, d), S at least 1.

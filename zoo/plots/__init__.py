@@ -1,11 +1,12 @@
-"""Pictures of what a model looked at, of how well it does, and of what it costs.
+"""Pictures of a model's attention, quality and cost.
 
 Figures are made without pyplot, so nothing is shared between calls, threads or notebooks, and no
-display is needed. Tokens of any script can be drawn: what no installed font has becomes a box.
+display is needed. Tokens of any script can be drawn; characters that no installed font has become
+boxes.
 
-`alignment`, `heads`, `document` and `tape` draw weights and tokens, wherever they come from.
-`translation`, `translation_heads`, `reading`, `cloze`, `intra_attention` and `inter_attention` draw
-what a servable of that task answered, and `answer` finds the one that fits.
+`alignment`, `heads`, `document` and `tape` draw any weights and tokens. `translation`,
+`translation_heads`, `reading`, `cloze`, `intra_attention` and `inter_attention` draw a servable's
+outputs for that task, and `answer` chooses among them.
 """
 
 from zoo.plots.answers import (

@@ -1,4 +1,4 @@
-"""Pictures of what a servable answered, one function a task, and one that finds the right one."""
+"""Pictures of a servable's outputs: one function per task, and one that chooses among them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,17 +13,17 @@ from zoo.plots.head_grids import Heads, heads
 from zoo.plots.text import as_text, drawable_text
 from zoo.plots.words import Word, merge, whole_words
 
-_START, _END = "<s>", "</s>"  # as `zoo.text.vocabulary` has it, which would load TensorFlow
+_START, _END = "<s>", "</s>"  # copied from `zoo.text.vocabulary`, which would load TensorFlow
 
 
 def translation(result: Mapping[str, Any], row: int = 0) -> Figure:
-    """Draws the alignment of a translation: a row a word written, a column a word read.
+    """Draws the alignment of a translation: one row per target word, one column per source word.
 
-    Subwords are put together to words, and so in `translation_heads`: a word attends to the mean
-    over its subwords, and is attended to with their sum.
+    As in `translation_heads`, subwords are merged to words: weights are averaged over the subwords
+    of an attending word and summed over those of an attended one.
 
     Args:
-        result: What a translation servable with attention answers, as NumPy arrays or tensors.
+        result: Outputs of a translation servable with attention, as NumPy arrays or tensors.
         row: Which text of the batch.
 
     Returns:
@@ -49,11 +49,11 @@ def translation(result: Mapping[str, Any], row: int = 0) -> Figure:
 def translation_heads(result: Mapping[str, Any], row: int = 0) -> Figure:
     """Draws the attention of all layers and heads of a translation.
 
-    A row of the target is labelled with the word that was written there, a column with the word
-    that had been read, ``<s>`` at first.
+    A target row is labelled with the word written at that step, a target column with the word read,
+    which begins with ``<s>``.
 
     Args:
-        result: What the signature `heads` of a translation servable answers.
+        result: Outputs of the signature `heads` of a translation servable.
         row: Which text of the batch.
 
     Returns:
@@ -84,10 +84,10 @@ def translation_heads(result: Mapping[str, Any], row: int = 0) -> Figure:
 
 
 def intra_attention(result: Mapping[str, Any], row: int = 0) -> Figure:
-    """Draws which words before it each word of a text was read beside, by the top layer.
+    """Draws which earlier words each word of a text attends to in the top layer.
 
     Args:
-        result: What a servable answers that reads one text with a tape.
+        result: Outputs of a servable that reads one text with a tape.
         row: Which text of the batch.
 
     Returns:
@@ -103,10 +103,10 @@ def intra_attention(result: Mapping[str, Any], row: int = 0) -> Figure:
 
 
 def inter_attention(result: Mapping[str, Any], row: int = 0) -> Figure:
-    """Draws which words of the premise each word of the hypothesis was read beside.
+    """Draws which words of the premise each word of the hypothesis attends to.
 
     Args:
-        result: What a servable for pairs of texts answers.
+        result: Outputs of a servable for pairs of texts.
         row: Which pair of the batch.
 
     Returns:
@@ -133,7 +133,7 @@ def _texts(words: Sequence[Word]) -> list[str]:
 
 
 def _translated(source: Sequence[Word], target: Sequence[Word], picked: Mapping[str, Any]) -> str:
-    """The title of a translation: what was read, and what was written."""
+    """Makes the title of a translation from source and translation."""
     read, written = (
         " ".join(word.text for word in side if word.text != _END) for side in (source, target)
     )
@@ -142,7 +142,7 @@ def _translated(source: Sequence[Word], target: Sequence[Word], picked: Mapping[
 
 
 def _said(picked: Mapping[str, Any]) -> str:
-    """The title of a text or a pair of texts: the answer and its probability, if there is one."""
+    """Makes the title of a text or pair: the answer and its probability, if any."""
     if "label" in picked:
         answer, chance = picked["label"], picked["probabilities"].max()
     elif "next_tokens" in picked:
@@ -152,13 +152,13 @@ def _said(picked: Mapping[str, Any]) -> str:
     return f"→ {drawable_text(as_text(answer), LONGEST_TITLE)} ({chance:.2f})"
 
 
-# Kind of attention -> which words attend, and which are attended to.
+# Attending and attended words, by kind of attention.
 _HEADS = {
     "encoder": ("read", "read"),
     "decoder": ("written", "written before"),
     "cross": ("written", "read"),
 }
-# The output that tells the tasks apart -> what draws it.
+# Drawing functions, by the output that identifies the task.
 _DRAWN_BY: dict[str, Callable[..., Figure]] = {
     "attention_context_to_question": reading,
     "attention_document": cloze,
@@ -169,18 +169,18 @@ _DRAWN_BY: dict[str, Callable[..., Figure]] = {
 
 
 def answer(result: Mapping[str, Any], row: int = 0) -> Figure:
-    """Draws what a servable of any task looked at.
+    """Draws the attention of a servable of any task.
 
     Args:
-        result: What its signature `serving_default` answers, as NumPy arrays or tensors.
+        result: Outputs of its signature `serving_default`, as NumPy arrays or tensors.
         row: Which example of the batch.
 
     Returns:
         A figure.
 
     Raises:
-        ValueError: No attention is among the outputs, `row` is not in the batch, or there is
-            nothing to draw.
+        ValueError: The outputs lack attention, `row` is not in the batch, or there is nothing to
+            draw.
     """
     for name, draw in _DRAWN_BY.items():
         if name in result:

@@ -1,4 +1,4 @@
-"""Attention maps, and how a reader came to its answer."""
+"""Pictures of attention maps, and of a reader's answer."""
 
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -19,14 +19,15 @@ SENTINEL = "(none)"
 """Label of the column of a trained vector that stands for "nothing here"."""
 
 BEFORE = "(before)"
-"""Label of the column of all that stands before a text."""
+"""Label of the column of everything before a text."""
 
 _FONT_SIZE = 9.0  # points, of tokens
-_TOKEN_INCHES = 0.19  # what a token label needs across its direction of writing
+_TOKEN_INCHES = 0.19  # size of a token label across its writing direction
 _WIDEST_INCHES = 14.0
 _HIGHEST_INCHES = 9.0
 _LONGEST_TOKEN = 20  # characters
 _COLORS = {"start": STARTS, "end": ENDS}
+_ESTIMATES = ("start_probabilities", "end_probabilities")
 _ANSWER_COLOR = "crimson"
 
 
@@ -39,21 +40,21 @@ def alignment(
     query_name: str = "",
     key_name: str = "",
 ) -> Figure:
-    """Draws an attention map: a row a query token, a column a key token, darker is more.
+    """Draws an attention map: one row per query, one column per key token; darker is more.
 
-    Of long texts, tokens are labelled at even distances. Keys of a script that is written from
-    right to left stand from right to left.
+    In long texts, tokens are labelled at even distances. Keys in a right-to-left script run from
+    right to left.
 
     Args:
         weights: (queries, keys), without padding.
         query_tokens: The tokens that attend; bytes are read as UTF-8.
-        key_tokens: The tokens attended to, with `SENTINEL` last where the map has such a column.
+        key_tokens: The tokens attended to, with `SENTINEL` last if the map has such a column.
         title: Shown above.
-        query_name: What the rows are, written beside them.
-        key_name: What the columns are, written below them.
+        query_name: Name of the rows, written beside them.
+        key_name: Name of the columns, written below them.
 
     Returns:
-        A figure, to be shown by a notebook or written by `save_figure`.
+        A figure, for a notebook or `save_figure`.
 
     Raises:
         ValueError: No tokens on a side, weights of another shape, or weights that are not finite.
@@ -74,10 +75,10 @@ def alignment(
 
 
 def tape(weights: np.ndarray, tokens: Sequence[str | bytes], *, title: str = "") -> Figure:
-    """Draws which words before it each word of a text was read beside.
+    """Draws which earlier words each word of a text attends to.
 
     Args:
-        weights: (T, T + 1), without padding; the last column is what stands before the text.
+        weights: (T, T + 1), without padding; the last column is for everything before the text.
         tokens: The T tokens; bytes are read as UTF-8.
         title: Shown above.
 
@@ -92,15 +93,16 @@ def tape(weights: np.ndarray, tokens: Sequence[str | bytes], *, title: str = "")
 
 
 def reading(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 45) -> Figure:
-    """Draws how a reader found its answer, around the answer.
+    """Draws how a reader found its answer, in a window around the answer.
 
     Above, for each context word, the question words that it attends to; below, the probabilities of
-    the answer's start and end at each iteration, the best one dotted. The answer is red.
+    the answer's start and end at each iteration, the best one dotted; of a reader that answers at
+    once there is nothing below. The answer is red.
 
     Args:
-        result: What a reading servable answers, as NumPy arrays or tensors.
+        result: Outputs of a reading servable, as NumPy arrays or tensors.
         row: Which question of the batch.
-        maximum_tokens: How many tokens of the context are drawn.
+        maximum_tokens: Number of context tokens to draw.
 
     Returns:
         A figure.
@@ -111,7 +113,8 @@ def reading(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 45
     picked, length = pick_row(result, row, "context")
     words = int(picked["question_length"])
     answer = _answer_tokens(picked, length)
-    middle = sum(answer) // 2 if answer else int(picked["start_probabilities"][-1].argmax())
+    estimates = [picked[name] for name in _ESTIMATES if name in picked]  # (I, m) each
+    middle = sum(answer) // 2 if answer else int(estimates[0][-1].argmax()) if estimates else 0
     window = window_around(middle, length, maximum_tokens)
     tokens = list(picked["context_tokens"][window])
     asked = [*picked["question_tokens"][:words], SENTINEL]
@@ -119,23 +122,24 @@ def reading(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 45
     attention = np.concatenate([attention[:, :words], attention[:, -1:]], axis=1).T
 
     width = _inches(len(tokens), _WIDEST_INCHES)
-    iterations = len(picked["start_probabilities"])
-    heights = [_inches(len(asked), _HIGHEST_INCHES), *[iterations * _TOKEN_INCHES] * 2]
+    heights = [_inches(len(asked), _HIGHEST_INCHES)]
+    heights += [len(estimate) * _TOKEN_INCHES for estimate in estimates]
     figure = Figure(
         figsize=(width + 2.6, sum(heights) + 2.4), layout="constrained", facecolor=PAPER
     )
-    above, *below = figure.subplots(3, sharex=True, height_ratios=heights)
+    grid = figure.subplots(len(heights), sharex=True, height_ratios=heights, squeeze=False)
+    above, *below = panels = [*grid[:, 0]]
     image = above.imshow(attention, cmap=WEIGHTS, vmin=0, vmax=_largest(attention), aspect="auto")
     _label_tokens(above, "y", asked, heights[0])
     above.set_ylabel("question")
     _color_bar(figure, image, width, heights[0], "attention")
-    for axes, side in zip(below, ("start", "end"), strict=True):
-        image = _draw_iterations(axes, side, picked[f"{side}_probabilities"][:, window])
+    for axes, estimate, side in zip(below, estimates, ("start", "end"), strict=False):
+        image = _draw_iterations(axes, side, estimate[:, window])
         _color_bar(figure, image, width, heights[1], "")
-    _label_tokens(below[-1], "x", tokens, width)
-    below[-1].set_xlabel("text")
-    _mark_answer([above, *below], answer, window)
-    for axes in (above, below[0]):  # the last one's tokens are meant for all
+    _label_tokens(panels[-1], "x", tokens, width)
+    panels[-1].set_xlabel("text")
+    _mark_answer(panels, answer, window)
+    for axes in panels[:-1]:  # the last one's tokens are meant for all
         axes.tick_params(axis="x", length=0)
     figure.align_ylabels()
     question = drawable_text(b" ".join(picked["question_tokens"][:words]), LONGEST_TITLE)
@@ -163,7 +167,10 @@ def _checked_weights(
 
 
 def _answer_tokens(picked: Mapping[str, Any], length: int) -> tuple[int, int] | None:
-    """First and last token of the answer: of all runs with its text, the most probable one."""
+    """First and last token of the answer: of all runs with its text, the most probable one.
+
+    Without estimates it is the first one.
+    """
     wanted = _squeezed(picked["answer"])
     tokens = [_squeezed(token) for token in picked["context_tokens"][:length]]
     runs = []
@@ -175,12 +182,14 @@ def _answer_tokens(picked: Mapping[str, Any], length: int) -> tuple[int, int] | 
                 runs.append((first, last))
             if len(text) >= len(wanted):
                 break
-    starts, ends = picked["start_probabilities"], picked["end_probabilities"]  # (I, m)
-    return max(runs, key=lambda run: (starts[:, run[0]] * ends[:, run[1]]).max(), default=None)
+    if not runs or _ESTIMATES[0] not in picked:
+        return runs[0] if runs else None
+    starts, ends = (picked[name] for name in _ESTIMATES)  # (I, m)
+    return max(runs, key=lambda run: (starts[:, run[0]] * ends[:, run[1]]).max())
 
 
 def _draw_iterations(axes: Axes, side: str, probabilities: np.ndarray) -> AxesImage:
-    """Draws (I, columns) probabilities, and a dot on the best column of each iteration."""
+    """Draws probabilities (I, columns) with a dot on the best column of each iteration."""
     image = axes.imshow(probabilities, cmap=_COLORS[side], vmin=0, vmax=1, aspect="auto")
     iterations = len(probabilities)
     axes.scatter(probabilities.argmax(axis=1), range(iterations), s=12, color="black")
@@ -191,7 +200,7 @@ def _draw_iterations(axes: Axes, side: str, probabilities: np.ndarray) -> AxesIm
 
 
 def _mark_answer(all_axes: Sequence[Axes], answer: tuple[int, int] | None, window: slice) -> None:
-    """Frames the answer's columns and writes its words in the colour of the frame."""
+    """Frames the answer's columns and colours its words like the frame."""
     if answer is None:
         return
     first, last = (position - window.start for position in answer)
@@ -207,12 +216,12 @@ def _mark_answer(all_axes: Sequence[Axes], answer: tuple[int, int] | None, windo
 
 
 def _inches(tokens: int, most: float) -> float:
-    """Length of an axis on which so many tokens are drawn."""
+    """Computes the length of an axis for a number of tokens."""
     return min(most, max(tokens, 6) * _TOKEN_INCHES)
 
 
 def _label_tokens(axes: Axes, side: str, tokens: Sequence[str | bytes], inches: float) -> None:
-    """Writes as many of the tokens beside an axis as have room."""
+    """Labels an axis with as many of the tokens as fit."""
     step = max(1, int(np.ceil(len(tokens) * _TOKEN_INCHES / inches - 1e-6)))
     labels = [drawable_text(token, _LONGEST_TOKEN) for token in tokens[::step]]
     set_ticks = axes.set_xticks if side == "x" else axes.set_yticks
@@ -225,7 +234,7 @@ def _label_tokens(axes: Axes, side: str, tokens: Sequence[str | bytes], inches: 
 
 
 def _color_bar(figure: Figure, image: AxesImage, width: float, height: float, label: str) -> None:
-    """Adds a scale, as thin on a large picture as on a small one; sizes in inches, of the axes."""
+    """Adds a colour bar of constant thickness; width and height are the axes', in inches."""
     thickness = 0.8 * _TOKEN_INCHES
     bar = figure.colorbar(
         image,
@@ -241,11 +250,11 @@ def _color_bar(figure: Figure, image: AxesImage, width: float, height: float, la
 
 
 def _largest(weights: np.ndarray) -> float:
-    """Upper end of the colour scale; a map of zeros is drawn as one."""
+    """Returns the upper end of the colour scale, also for a map of zeros."""
     return float(weights.max(initial=0)) or 1.0
 
 
 def _squeezed(text: str | bytes) -> str:
-    """Text without what separates tokens: spaces and invisible marks."""
+    """Removes token separators, spaces and invisible marks, from text."""
     decoded = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     return "".join(c for c in decoded if unicodedata.category(c)[0] not in "ZC")

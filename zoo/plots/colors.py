@@ -1,4 +1,4 @@
-"""The colours of the explorer's page on light paper, so that a picture of either looks alike.
+"""Colours of the explorer's page in light mode, so that pictures of both look alike.
 
 `zoo/explorer/assets/style.css` has the same values.
 """
@@ -12,14 +12,14 @@ START = "#7db4e6"
 END = "#f2ab66"
 
 WEIGHTS = LinearSegmentedColormap.from_list("weights", [PAPER, WEIGHT])
-"""From no weight, which is paper, to the largest."""
+"""Colours from no weight, the background, to the largest."""
 STARTS = LinearSegmentedColormap.from_list("starts", [PAPER, START])
 """Probabilities of an answer's start."""
 ENDS = LinearSegmentedColormap.from_list("ends", [PAPER, END])
 """Probabilities of an answer's end."""
 
 LIGHT_TEXT_FROM = 0.817
-"""Share of the largest weight from which on white is easier to read on `WEIGHTS` than black.
+"""Share of the largest weight above which white is more legible on `WEIGHTS` than black.
 
-The contrast is 4.58 or more on either side.
+The contrast is at least 4.58 on either side.
 """

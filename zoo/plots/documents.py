@@ -1,4 +1,4 @@
-"""Running text as a heat map, and how a cloze reader filled a blank."""
+"""Pictures of running text as a heat map, and of a cloze reader's answer."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from zoo.plots.colors import LIGHT_TEXT_FROM, PAPER, WEIGHTS
 from zoo.plots.figures import LONGEST_TITLE, add_title, pick_row, window_around
 from zoo.plots.text import as_text, as_written, drawable_text, reads_right_to_left
 
-_COLUMNS = 14  # tokens a line
+_COLUMNS = 14  # tokens per line
 _LONGEST_TOKEN = 12  # characters
 _CELL_INCHES = (0.86, 0.24)
 _FONT_SIZE = 8.0
@@ -20,31 +20,31 @@ _ANSWER_COLOR = "crimson"
 
 
 class Shaded(NamedTuple):
-    """A text and how much each of its tokens counts."""
+    """Text with a weight for each token."""
 
     weights: np.ndarray
-    """(T,), not negative, without padding."""
+    """(T,), non-negative, without padding."""
     tokens: Sequence[str | bytes]
     """The T tokens; bytes are read as UTF-8."""
 
 
 def document(texts: Mapping[str, Shaded], *, marked: str | bytes = "", title: str = "") -> Figure:
-    """Draws texts in lines as in a book, each token on a field as dark as its weight.
+    """Draws texts in lines as in a book, each token on a background as dark as its weight.
 
-    Each text has a scale of its own, named above it. Lines of a script that is written from right
-    to left run from right to left.
+    Each text has its own scale, named above it. Lines in a right-to-left script run from right to
+    left.
 
     Args:
-        texts: Name, written above the text, to its tokens and weights.
-        marked: A token that is framed in red wherever it stands; none if empty.
+        texts: Tokens and weights by name; the name is written above the text.
+        marked: A token to frame in red wherever it occurs; none if empty.
         title: Shown above all.
 
     Returns:
-        A figure, to be shown by a notebook or written by `save_figure`.
+        A figure, for a notebook or `save_figure`.
 
     Raises:
-        ValueError: No texts, one without tokens, or weights of another length, negative ones or
-            such that are not finite.
+        ValueError: No texts, a text without tokens, or weights of another length, negative or not
+            finite.
     """
     if not texts:
         raise ValueError("texts must not be empty")
@@ -62,15 +62,15 @@ def document(texts: Mapping[str, Shaded], *, marked: str | bytes = "", title: st
 
 
 def cloze(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 420) -> Figure:
-    """Draws where a cloze reader looked: s over the document and, below, beta over the query.
+    """Draws a cloze reader's attention: s over the document and, below, beta over the query.
 
-    The text runs in lines as in a book; darker is more, each side on a scale of its own. The answer
-    is framed in red wherever it stands.
+    The text runs in lines as in a book; darker is more, and each side has its own scale. The answer
+    is framed in red wherever it occurs.
 
     Args:
-        result: What a cloze servable answers, as NumPy arrays or tensors.
+        result: Outputs of a cloze servable, as NumPy arrays or tensors.
         row: Which query of the batch.
-        maximum_tokens: How many tokens of a document are drawn: those around the largest weight.
+        maximum_tokens: Number of document tokens to draw, around the largest weight.
 
     Returns:
         A figure.
@@ -105,7 +105,7 @@ def _checked(name: str, text: Shaded) -> Shaded:
 
 
 def _draw_text(axes: Axes, name: str, text: Shaded, marked: str) -> None:
-    """Draws tokens in lines, each on a field as dark as its weight."""
+    """Draws tokens in lines, each on a background as dark as its weight."""
     weights, tokens = text
     lines = -(-len(tokens) // _COLUMNS)
     grid = np.full(lines * _COLUMNS, np.nan)

@@ -1,4 +1,4 @@
-"""Shared by all pictures: the rows drawn, titles and notes, and files that appear whole."""
+"""Helpers of all pictures: rows, titles, notes, and files written whole."""
 
 import textwrap
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ def save_figure(figure: Figure, path: str | Path, *, dpi: int = 150) -> Path:
     """Writes a figure; the file appears, or is replaced, once it is complete.
 
     Args:
-        figure: What to write.
-        path: The file; its ending says the format, such as .png, .svg or .pdf.
-        dpi: Pixels an inch, for formats that have pixels.
+        figure: The figure.
+        path: The file; its ending selects the format, such as .png, .svg or .pdf.
+        dpi: Pixels per inch, for pixel formats.
 
     Returns:
         The path.
@@ -52,7 +52,7 @@ def check_ending(path: Path) -> str:
 
 
 def pick_row(result: Mapping[str, Any], row: int, side: str) -> tuple[dict[str, Any], int]:
-    """One example of what a servable answers, as NumPy arrays, and the number of a side's tokens.
+    """Picks one example of a servable's outputs, as NumPy arrays, and a side's token count.
 
     Raises:
         ValueError: `row` is not in the batch, or that side has no token.
@@ -68,20 +68,20 @@ def pick_row(result: Mapping[str, Any], row: int, side: str) -> tuple[dict[str, 
 
 
 def window_around(middle: int, length: int, maximum: int) -> slice:
-    """As many tokens as may be drawn around one of them."""
+    """Chooses up to ``maximum`` tokens around one of them."""
     first = max(0, min(middle - maximum // 2, length - maximum))
     return slice(first, min(first + maximum, length))
 
 
 def add_title(figure: Figure, title: str) -> None:
-    """Writes a title above everything, in lines no wider than the figure."""
+    """Writes a title above everything, wrapped to the figure's width."""
     if title:
         text = _wrapped(figure, title, _TITLE_CHARACTERS_PER_INCH)
         figure.suptitle(text, fontsize=11, **as_written([text]))
 
 
 def add_note(figure: Figure, note: str) -> None:
-    """Writes what a reader of the picture must know below everything, small, in lines likewise."""
+    """Writes a small note below everything, wrapped to the figure's width."""
     if note:
         text = _wrapped(figure, note, _NOTE_CHARACTERS_PER_INCH)
         place = {"x": 0.01, "horizontalalignment": "left"}
@@ -89,7 +89,7 @@ def add_note(figure: Figure, note: str) -> None:
 
 
 def _wrapped(figure: Figure, text: str, characters_per_inch: int) -> str:
-    """Text in lines that fit the width of the figure."""
+    """Wraps text to the width of the figure."""
     fitting = int(figure.get_figwidth() * characters_per_inch)
     lines = [drawable_text(line, 4 * LONGEST_TITLE) for line in text.split("\n")]
     return "\n".join(textwrap.fill(line, fitting) for line in lines)

@@ -1,4 +1,4 @@
-"""How figures grow, as lines on logarithmic axes: a power of n is a straight line."""
+"""Growth curves on logarithmic axes, where a power of n is a straight line."""
 
 import itertools
 import math
@@ -24,21 +24,21 @@ def growth_by_size(
     title: str = "",
     note: str = "",
 ) -> Figure:
-    """Draws panels, two a row, with a line for each thing that was measured at several sizes.
+    """Draws panels, two per row, with one line per quantity measured at several sizes.
 
     Args:
-        panels: Title of the panel -> name of the line -> size -> figure. Lines of one name look
-            alike in all panels; a line need not have every size.
-        size_name: Of the horizontal axis.
+        panels: Figures by panel title, line name and size. Lines with the same name look alike in
+            all panels; a line may lack sizes.
+        size_name: Name of the horizontal axis.
         title: Shown above.
-        note: Shown below, small: what a reader of the picture must know.
+        note: Shown below, small.
 
     Returns:
-        A figure, to be shown by a notebook or written by `zoo.plots.save_figure`.
+        A figure, for a notebook or `zoo.plots.save_figure`.
 
     Raises:
-        ValueError: No panel, one without a figure, or a size or figure that is not positive and
-            finite, for which logarithmic axes have no place.
+        ValueError: No panel, a panel without figures, or a size or figure that is not positive and
+            finite, which logarithmic axes need.
     """
     _check(panels)
     names = list(dict.fromkeys(name for lines in panels.values() for name in lines))
@@ -52,7 +52,7 @@ def growth_by_size(
     grid = list(figure.subplots(rows, columns, squeeze=False).flat)
     for axes, (name, lines) in zip(grid, panels.items(), strict=False):
         for line, figures in lines.items():
-            label = drawable_text(line, _LONGEST_LABEL).lstrip("_")  # which hides a line's name
+            label = drawable_text(line, _LONGEST_LABEL).lstrip("_")  # "_" would hide a line's name
             sizes = sorted(figures)
             axes.plot(sizes, [figures[size] for size in sizes], label=label, **looks[line])
         _dress(axes, name, size_name, {size for line in lines.values() for size in line})
@@ -64,7 +64,7 @@ def growth_by_size(
 
 
 def _dress(axes: Axes, name: str, size_name: str, sizes: set[int]) -> None:
-    """Axes, grid, title and legend of a panel."""
+    """Sets axes, grid, title and legend of a panel."""
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xticks(sorted(sizes), [f"{size:,}" for size in sorted(sizes)], fontsize=8)

@@ -1,4 +1,4 @@
-"""All heads of all layers of attention at one sight."""
+"""Grid picture of all attention heads of all layers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ _LONGEST_TOKEN = 14  # characters
 
 
 class Heads(NamedTuple):
-    """The maps of one kind of attention."""
+    """Maps of one kind of attention."""
 
     weights: np.ndarray
     """(layers, heads, queries, keys), without padding."""
@@ -27,22 +27,22 @@ class Heads(NamedTuple):
     key_tokens: Sequence[str | bytes]
     """The tokens attended to."""
     query_name: str = ""
-    """What the rows are, written beside the grid."""
+    """Name of the rows, written beside the grid."""
     key_name: str = ""
-    """What the columns are, written below the grid."""
+    """Name of the columns, written below the grid."""
 
 
 def heads(maps: Mapping[str, Heads], *, title: str = "") -> Figure:
-    """Draws a grid for each kind of attention: a row a layer, a column a head, darker is more.
+    """Draws a grid per kind of attention: one row per layer, one column per head; darker is more.
 
-    All maps have one scale, from 0 to 1. Of long texts, tokens are labelled at even distances.
+    All maps share one scale, from 0 to 1. In long texts, tokens are labelled at even distances.
 
     Args:
-        maps: Name, written above the grid, to its maps: for example encoder, decoder and cross.
+        maps: Maps by name, such as encoder, decoder and cross; the name is written above the grid.
         title: Shown above all.
 
     Returns:
-        A figure, to be shown by a notebook or written by `save_figure`.
+        A figure, for a notebook or `save_figure`.
 
     Raises:
         ValueError: No maps, no tokens on a side, weights of another shape, or weights that are not
@@ -103,7 +103,7 @@ def _draw_panel(panel: Any, name: str, kind: Heads) -> None:
 
 
 def _label(axes: Axes, side: str, tokens: Sequence[str | bytes]) -> None:
-    """Writes as many of the tokens beside an axis, and all that share it, as have room."""
+    """Labels an axis, and those that share it, with as many of the tokens as fit."""
     step = max(1, int(np.ceil(len(tokens) * _TOKEN_INCHES / _inches(tokens) - 1e-6)))
     labels = [drawable_text(token, _LONGEST_TOKEN) for token in tokens[::step]]
     set_ticks = axes.set_xticks if side == "x" else axes.set_yticks
@@ -113,5 +113,5 @@ def _label(axes: Axes, side: str, tokens: Sequence[str | bytes]) -> None:
 
 
 def _inches(tokens: Sequence[Any]) -> float:
-    """Length of a side of one head's map."""
+    """Computes the side length of one head's map."""
     return min(_LARGEST_CELL, max(_SMALLEST_CELL, len(tokens) * _TOKEN_INCHES))

@@ -1,4 +1,4 @@
-"""How well models do on short and on long texts."""
+"""Picture of models' scores by text length."""
 
 import itertools
 from collections.abc import Collection, Mapping, Sequence
@@ -24,31 +24,31 @@ def scores_by_length(
     title: str = "",
     note: str = "",
 ) -> Figure:
-    """Draws a line a model: its score in each bucket of lengths.
+    """Draws one line per model: its score in each bucket of lengths.
 
     Args:
         buckets: Names of the buckets, from short to long, at even distances.
-        scores: Model -> its score in each bucket.
-        counts: How many texts each bucket holds, written below its name.
+        scores: Scores in each bucket, by model.
+        counts: Number of texts in each bucket, written below its name.
         dashed: Models whose line is dashed.
-        score_name: Of the vertical axis, which begins at 0.
-        length_name: Of the horizontal axis.
+        score_name: Name of the vertical axis, which begins at 0.
+        length_name: Name of the horizontal axis.
         title: Shown above.
-        note: Shown below, small: what a reader of the picture must know.
+        note: Shown below, small.
 
     Returns:
-        A figure, to be shown by a notebook or written by `zoo.plots.save_figure`.
+        A figure, for a notebook or `zoo.plots.save_figure`.
 
     Raises:
-        ValueError: No bucket, no model, not one score or count a bucket, a score that is not
-            finite, or a dashed model without scores.
+        ValueError: No bucket or model, a number of scores or counts other than that of the buckets,
+            a score that is not finite, or a dashed model without scores.
     """
     _check(buckets, scores, counts, dashed)
     figure = Figure(figsize=(max(5.0, 0.95 * len(buckets) + 1.5), 4.2), layout="constrained")
     axes = figure.add_subplot()
     positions = range(len(buckets))
     for (model, values), marker in zip(scores.items(), itertools.cycle(_MARKERS), strict=False):
-        label = drawable_text(model, _LONGEST_LABEL).lstrip("_")  # which hides a line's name
+        label = drawable_text(model, _LONGEST_LABEL).lstrip("_")  # "_" would hide a line's name
         style = "--" if model in dashed else "-"
         axes.plot(positions, values, marker=marker, linestyle=style, label=label)
     texts = [drawable_text(bucket, _LONGEST_LABEL) for bucket in buckets]

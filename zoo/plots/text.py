@@ -1,8 +1,8 @@
-"""Text of any script in a picture: the fonts it needs, and a box for what no installed font has.
+"""Text of any script in pictures: the fonts it needs, and boxes for missing characters.
 
 Matplotlib's own font, DejaVu Sans, has Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew, Arabic
-and more, but no Chinese, Japanese or Korean and no script of India. Characters that it lacks are
-looked for in all fonts that are installed, such as those of the Noto family.
+and more, but no Chinese, Japanese or Korean and no Indic scripts. Missing characters are looked for
+in all installed fonts, such as those of the Noto family.
 """
 
 import functools
@@ -16,33 +16,33 @@ from matplotlib.font_manager import FontEntry, FontProperties, findfont, fontMan
 from matplotlib.ft2font import FT2Font
 
 _BOX = "\N{WHITE SQUARE}"
-# Fonts that claim characters which they do not draw: stand-ins, TeX's own codes, colours.
+# Fonts that claim characters but do not draw them: fallbacks, TeX encodings, colour fonts.
 _NOT_FOR_TEXT = re.compile(
     r"Last Resort|cm[a-z]{1,2}\d+$|STIX(NonUnicode|Size)|.*\bColou?r\b", re.IGNORECASE
 )
 
 
 def as_text(text: str | bytes) -> str:
-    """A token as a string; bytes are read as UTF-8, others than that as the replacement mark."""
+    """Decodes a token; bytes that are not UTF-8 become the replacement mark."""
     return text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
 
 
 def drawable_text(text: str | bytes, longest: int) -> str:
-    """Text that can be drawn: shortened, and a box for what no font has."""
+    """Makes text drawable: shortens it, and puts boxes for characters that no font has."""
     drawable = "".join(_drawable(character) for character in as_text(text))
     drawable = re.sub(f"{_BOX}+", _BOX, drawable)
     return drawable if len(drawable) <= longest else drawable[: longest - 1] + "…"
 
 
 def font_families(texts: Iterable[str | bytes] = ()) -> list[str]:
-    """The fonts to draw texts with.
+    """Lists the fonts to draw texts with.
 
     Args:
-        texts: What is to be drawn.
+        texts: The texts to draw.
 
     Returns:
-        The fonts of Matplotlib's settings that are installed, DejaVu Sans, and after them whatever
-        other installed fonts the characters of the texts need.
+        The installed fonts of Matplotlib's settings, DejaVu Sans, and then any other installed
+        fonts that the characters of the texts need.
     """
     families, characters = _fonts()
     missing = sorted({c for text in texts for c in as_text(text)} - set(map(chr, characters)))
@@ -51,10 +51,10 @@ def font_families(texts: Iterable[str | bytes] = ()) -> list[str]:
 
 
 def as_written(texts: Iterable[str | bytes] = ()) -> dict[str, Any]:
-    """Keywords of Matplotlib for texts that are drawn as they are: "$" begins no formula.
+    """Makes Matplotlib keywords for literal text, in which "$" begins no formula.
 
     Args:
-        texts: What is to be drawn.
+        texts: The texts to draw.
 
     Returns:
         `family`, the fonts that the texts need, and `parse_math`.
@@ -63,7 +63,7 @@ def as_written(texts: Iterable[str | bytes] = ()) -> dict[str, Any]:
 
 
 def reads_right_to_left(tokens: Iterable[str | bytes]) -> bool:
-    """Whether most letters are of a script that is written from right to left."""
+    """Tells whether most letters belong to a right-to-left script."""
     letters = [
         unicodedata.bidirectional(character) for token in tokens for character in as_text(token)
     ]
@@ -82,7 +82,7 @@ def _drawable(character: str) -> str:
 
 
 def _fonts() -> tuple[tuple[str, ...], frozenset[int]]:
-    """The fonts of Matplotlib's settings, DejaVu Sans last, and the characters they have."""
+    """Returns the fonts of Matplotlib's settings, DejaVu Sans last, and their characters."""
     settings: dict[str, Any] = dict(mpl.rcParams.items())
     families = [  # "serif" and the like stand for lists
         family
@@ -109,7 +109,7 @@ def _found_fonts(families: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[
 
 @functools.cache
 def _other_family(character: str) -> str | None:
-    """An installed font that has a character; plain ones, of sans-serif type, are tried first."""
+    """Finds an installed font with a character; regular sans-serif fonts come first."""
     usable = (entry for entry in _installed() if ord(character) in _characters(entry.fname))
     entry = next(usable, None)
     return entry.name if entry else None
@@ -132,7 +132,7 @@ def _installed() -> tuple[FontEntry, ...]:
 
 @functools.cache
 def _characters(path: str) -> frozenset[int]:
-    """The characters that a font has; none of a font that Matplotlib cannot draw with."""
+    """Returns a font's characters; none if Matplotlib cannot draw with it."""
     try:
         font = FT2Font(path)
         return frozenset(font.get_charmap()) if font.scalable else frozenset()

@@ -1,4 +1,4 @@
-"""Subwords put together to words, as the explorer's page shows them."""
+"""Subwords merged to words, as on the explorer's page."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -8,31 +8,31 @@ import numpy as np
 
 from zoo.plots.text import as_text
 
-_MARK = "\u2581"  # how SentencePiece writes the space before a word
+_MARK = "\u2581"  # SentencePiece's mark for the space before a word
 _SPECIAL = ("<s>", "</s>", "<unk>", "<pad>")
 
 
 class Word(NamedTuple):
-    """A word and the positions of its tokens."""
+    """Word with the positions of its tokens."""
 
     text: str
     members: list[int]
 
 
 def whole_words(tokens: Sequence[str | bytes]) -> list[Word]:
-    """Puts subwords together; tokens that are words already stay as they are.
+    """Merges subwords to words; tokens that are already words are unchanged.
 
     Args:
-        tokens: Words, or subwords that begin with the mark of SentencePiece where a word begins.
+        tokens: Words, or subwords with SentencePiece's mark at the beginning of a word.
 
     Returns:
-        The words in their order. Punctuation and special tokens are words by themselves.
+        The words in order. Punctuation and special tokens are separate words.
     """
     texts = [as_text(token) for token in tokens]
     if not any(text.startswith(_MARK) for text in texts):
         return [Word(text, [position]) for position, text in enumerate(texts)]
     words: list[Word] = []
-    begins = True  # whether the next piece begins a word in any case
+    begins = True  # whether the next piece begins a word even without a mark
     for position, text in enumerate(texts):
         bare = text.replace(_MARK, "")
         apart = text in _SPECIAL or (bare != "" and all(map(_is_sign, bare)))
@@ -41,12 +41,12 @@ def whole_words(tokens: Sequence[str | bytes]) -> list[Word]:
         else:
             words[-1] = Word(words[-1].text + bare, [*words[-1].members, position])
         begins = apart
-    # A mark by itself is the space before the next word.
+    # A lone mark is the space before the next word.
     return [Word(text or _MARK, members) for text, members in words]
 
 
 def merge(weights: np.ndarray, queries: Sequence[Word], keys: Sequence[Word]) -> np.ndarray:
-    """Merges the weights of tokens to those of words.
+    """Merges token weights to word weights.
 
     Args:
         weights: (..., query tokens, key tokens), which may be padded.

@@ -9,6 +9,7 @@ import dataclasses
 import json
 import math
 import re
+import reprlib
 import sys
 import types
 import typing
@@ -189,7 +190,7 @@ def _check_content(value: Any, path: Path, depth: int = 0) -> None:
     if depth > _DEEPEST:
         raise ValueError(f"{path}: {_TOO_DEEP}")
     if isinstance(value, str) and _UNPRINTABLE.search(value):
-        raise ValueError(f"{path}: expected text without control characters, got {value!r}")
+        raise ValueError(f"{path}: expected text without control characters, got {_shown(value)}")
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{path}: expected finite numbers, got {value}")
     if isinstance(value, dict):
@@ -199,13 +200,20 @@ def _check_content(value: Any, path: Path, depth: int = 0) -> None:
             _check_content(item, path, depth + 1)
 
 
+def _shown(value: Any) -> str:
+    """A value in a message, cut where it is long."""
+    shortened = reprlib.Repr()
+    shortened.maxstring = shortened.maxlong = shortened.maxother = 100
+    return shortened.repr(value)
+
+
 def _from_json(cls: type, values: Any, path: Path, place: str) -> Any:
     """Makes a dataclass of a JSON object, key by key; `place` is the dotted key of the object."""
     if not isinstance(values, dict):
-        raise ValueError(f"{path}: {place or 'the card'} must be an object, got {values!r}")
+        raise ValueError(f"{path}: {place or 'the card'} must be an object, got {_shown(values)}")
     fields = {field.name: field for field in dataclasses.fields(cls)}
     for key in sorted(values.keys() - fields.keys()):
-        raise ValueError(f"{path}: unknown key '{place}{key}'; known: {', '.join(fields)}")
+        raise ValueError(f"{path}: unknown key {_shown(place + key)}; known: {', '.join(fields)}")
     for key in fields:
         if key not in values and key not in _LATER:
             raise ValueError(f"{path}: key '{place}{key}' is missing")
@@ -215,7 +223,8 @@ def _from_json(cls: type, values: Any, path: Path, place: str) -> Any:
     }
     if cls is ModelCard and not _TASK.fullmatch(arguments["task"]):
         raise ValueError(
-            f"{path}: key 'task' must be a name such as 'language_model', got {arguments['task']!r}"
+            f"{path}: key 'task' must be a name such as 'language_model',"
+            f" got {_shown(arguments['task'])}"
         )
     if arguments.get("axes") is not None:
         try:
@@ -236,7 +245,7 @@ def _checked(hint: Any, value: Any, path: Path, key: str) -> Any:
         value = float(value)
     # `True` is an int to isinstance, but not a seed.
     if not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool):
-        raise ValueError(f"{path}: key '{key}' must be {_type_name(hint)}, got {value!r}")
+        raise ValueError(f"{path}: key '{key}' must be {_type_name(hint)}, got {_shown(value)}")
     if expected is dict and typing.get_args(hint)[1] is not Any:
         entry = typing.get_args(hint)[1]
         return {name: _checked(entry, item, path, f"{key}.{name}") for name, item in value.items()}

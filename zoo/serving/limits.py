@@ -17,12 +17,22 @@ class Limits:
     """Of whole-number inputs that hold for a whole batch, such as a beam width."""
     maximum_work: int = 100_000
     """Of a request with such an input: rows times bytes of the longest text times the number."""
+    maximum_batch_cost: int = 65_536
+    """Of what is computed at once, about in bytes that a reader reads; more is divided into pieces,
+    between which other requests have their turn. A single row may cost more."""
+    maximum_batch_seconds: float = 10.0
+    """Of what is computed at once; then it is stopped and divided, and a single row refused."""
+    maximum_held_bytes: int = 128_000_000
+    """Of large bodies and answers at the same time; further ones are answered with 503."""
     maximum_requests: int = 128
-    """Requests at the same time; further ones are answered with 503 and Retry-After."""
+    """Of one model at the same time; further ones are answered with 503 and Retry-After."""
     maximum_connections: int = 512
     """Open at the same time; further ones are answered with 503 at once and closed."""
+    maximum_connections_per_address: int = 256
+    """The same of one client, of a proxy too."""
     timeout_seconds: float = 30.0
-    """For a request to arrive (else 408), and for its answer to be found (else 504)."""
+    """For a request to arrive (else 408), for its answer to be found (else 504), and for the client
+    to read it (else the connection is cut)."""
 
     def __post_init__(self) -> None:
         """Raises ValueError for a limit that would let nothing through."""

@@ -5,6 +5,7 @@ was imported from, and are then taken as paths. TensorFlow is imported by the fu
 it, so that listing the models is instant.
 """
 
+import difflib
 import os
 import random
 from importlib.util import find_spec
@@ -56,6 +57,8 @@ def resolve(name_or_path: str | Path) -> Path:
         return path
     places = " and ".join(str(folder) for folder in model_directories())
     known = f"there are {', '.join(sorted(shipped))}" if shipped else "there is none"
+    similar = difflib.get_close_matches(str(name_or_path), shipped, n=1)
+    meant = f"did you mean {similar[0]!r}? " if similar else ""
     advice = ""
     if not _CHECKOUT_MODELS.is_dir():
         advice = (
@@ -63,8 +66,8 @@ def resolve(name_or_path: str | Path) -> Path:
             " name in a checkout of the project, or to one of your own"
         )
     raise ValueError(
-        f"no model {str(name_or_path)!r}: it is no folder with a SavedModel, and of the models in"
-        f" {places} {known}{advice}"
+        f"no model {str(name_or_path)!r}: {meant}it is no folder with a SavedModel, and of the"
+        f" models in {places} {known}{advice}"
     )
 
 

@@ -5,12 +5,12 @@ machine could read the answers (the host of the request then is that name), and 
 can send requests without being asked for permission.
 """
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
-from starlette.datastructures import Headers
-from starlette.responses import Response
+from starlette.datastructures import Headers, MutableHeaders
+
+from zoo.serving.errors import NO_GUESSING, error_response
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _EVERYWHERE = ("0.0.0.0", "::", "")
@@ -68,16 +68,14 @@ class OwnOrigin:
 
         async def send_guarded(message: Any) -> None:
             if message["type"] == "http.response.start":
-                headers = [*message["headers"], (b"x-content-type-options", b"nosniff")]
-                message["headers"] = headers
+                MutableHeaders(scope=message).update(NO_GUESSING)
             await send(message)
 
         if refusal is None:
             await self._app(scope, receive, send_guarded)
             return
         status, error = refusal
-        body = json.dumps({"error": error}).encode()
-        await Response(body, status, media_type="application/json")(scope, receive, send_guarded)
+        await error_response(error, status)(scope, receive, send)
 
     def _refusal(self, scope: Any, headers: Headers) -> tuple[int, str] | None:
         host = headers.get("host", "")

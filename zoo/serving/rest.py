@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _DEEPEST = 8  # levels of lists; no signature of the zoo has more than two
 _LONGEST_SHOWN = 80  # characters of a value in an error
+_MOST_VALUES = 1 << 17
+"""In a body. Python reads JSON in one go (40 ms for these), without a turn for other threads."""
 
 
 class RequestError(ValueError):
@@ -115,6 +117,8 @@ def _check_rows(values: Any, maximum: int | None) -> None:
 def _parse(body: bytes) -> dict[str, Any]:
     if not body:
         raise RequestError("JSON Parse error: The document is empty")
+    if len(body) > _MOST_VALUES and (values := _count_values(body)) > _MOST_VALUES:
+        raise RequestError(f"Request has {values} values, at most {_MOST_VALUES} are read", 413)
     try:
         values = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
@@ -128,6 +132,18 @@ def _parse(body: bytes) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise RequestError(f"JSON Value: {_shown(values)} Is not object")
     return values
+
+
+def _count_values(body: bytes) -> int:
+    """Counts what a body would be read to, in a hundredth of the time."""
+    plain = body.replace(rb"\\", b"").replace(
+        rb"\"", b""
+    )  # each quote left begins or ends a string
+    strings = plain.count(b'"') // 2
+    if strings > _MOST_VALUES:
+        return strings
+    structure = b"".join(plain.split(b'"')[::2])
+    return sum(structure.count(mark) for mark in (b",", b"[", b"{"))
 
 
 def _refuse_constant(name: str) -> float:

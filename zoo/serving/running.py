@@ -1,20 +1,22 @@
 """Runs a server until it is told to stop."""
 
 import asyncio
-import json
 import math
 import resource
 import socket
-from http import HTTPStatus
+from collections.abc import Callable, Coroutine
 from typing import Any
 
-import h11
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from zoo.serving.connections import guarded
+from zoo.serving.errors import error_response
+from zoo.serving.log_limits import limited_logs
 
 _WAITING = 1024  # connections that wait to be taken up
+_AT_ONCE = 8  # connections that are taken up before the first of them can be refused
+_OWN_FILES = 64  # of the process, and of connections that are being refused
 _ENDING = 7  # seconds for requests to be answered once the server was told to stop
-_LINGERING = 2.0  # seconds to read an answer that came before the request was written whole
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -45,23 +47,31 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def make_server(
-    app: Any, *, timeout_seconds: float, maximum_connections: int = 512
+    app: Any,
+    *,
+    timeout_seconds: float,
+    maximum_connections: int = 512,
+    maximum_connections_per_address: int = 256,
 ) -> uvicorn.Server:
     """Makes a server; `run(sockets=[...])` serves until SIGINT, SIGTERM or `should_exit`.
 
-    It then takes no more connections, answers the requests that it has, and ends.
+    It then takes no more connections, answers the requests that it has, and ends. What goes wrong
+    over and over is logged a few times and counted.
 
     Args:
         app: An ASGI application.
         timeout_seconds: How long a connection is kept on which no request comes, or only a part of
-            its head; and how long requests may take to be answered after the server was stopped,
-            but for seven seconds at most.
+            its head, or whose client does not read its answer; and how long requests may take to
+            be answered after the server was stopped, but for seven seconds at most.
         maximum_connections: More are answered with 503 at once, and closed; fewer where the process
             may not open as many files.
+        maximum_connections_per_address: The same of one client; fewer in the same measure.
     """
+    connections = _affordable(maximum_connections)
+    of_one = max(1, maximum_connections_per_address * connections // maximum_connections)
     config = uvicorn.Config(
-        app,
-        http=_guarded(timeout_seconds, _affordable(maximum_connections)),
+        _answered_at_the_end(app),
+        http=guarded(timeout_seconds, connections, of_one),
         ws="none",
         lifespan="on",
         # Its own configuration closes the handlers that are there, absl's of TensorFlow among them,
@@ -70,82 +80,57 @@ def make_server(
         log_level="warning",
         access_log=False,
         server_header=False,
-        backlog=_WAITING,
+        backlog=_AT_ONCE,
         timeout_graceful_shutdown=min(math.ceil(timeout_seconds), _ENDING),
     )
-    return uvicorn.Server(config)
+    return _Server(config)
+
+
+class _Server(uvicorn.Server):
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        with limited_logs("uvicorn.error", "asyncio"):
+            await super().serve(sockets)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Lets many connections wait, of which asyncio takes up a few at a time.
+
+        It would take up as many as may wait, without refusing one in between, until no file can be
+        opened, and then log an error for each of the others.
+        """
+        await super().startup(sockets)
+        for opened in sockets or []:
+            opened.listen(_WAITING)
 
 
 def _affordable(connections: int) -> int:
     """As many connections, or as many as the process may open files for beside its own."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return connections if files == resource.RLIM_INFINITY else max(1, min(connections, files - 64))
+    if files == resource.RLIM_INFINITY:
+        return connections
+    return max(1, min(connections, files - _OWN_FILES))
 
 
-def _guarded(seconds: float, most: int) -> type[H11Protocol]:
-    """The guarded protocol with these numbers; uvicorn makes one of it for each connection."""
-    return type("Guarded", (_Guarded,), {"seconds": seconds, "most": most})
+def _answered_at_the_end(app: Any) -> Callable[[Any, Any, Any], Coroutine[Any, Any, None]]:
+    """An application whose requests are answered when they are given up, and in JSON.
 
-
-class _Guarded(H11Protocol):
-    """The protocol of uvicorn with an end to all that it would wait for without one.
-
-    Attributes:
-        seconds: for the head of a request to come.
-        most: connections that are open.
+    uvicorn cancels what is not answered by the end, and would say "Internal Server Error".
     """
 
-    seconds: float
-    most: int
-    _waiting: asyncio.TimerHandle | None = None
+    async def answered(scope: Any, receive: Any, send: Any) -> None:
+        began = False
 
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        if len(self.connections) > self.most:
-            error = f"Too many connections: {self.most} are open"
-            transport.write(_response(503, error, "Retry-After: 1\r\n"))
-            transport.close()
-            return
-        self._close_after(self.seconds)
+        async def send_noted(message: Any) -> None:
+            nonlocal began
+            began = True
+            await send(message)
 
-    def data_received(self, data: bytes) -> None:
-        if self.transport.is_closing():
-            return
-        super().data_received(data)
-        if self.conn.their_state is not h11.IDLE:  # the head is there
-            self._stop_waiting()
-        elif self._waiting is None:
-            self._close_after(self.seconds)
+        try:
+            await app(scope, receive, send_noted)
+        except asyncio.CancelledError:
+            if began or scope["type"] != "http":
+                raise
+            headers = {"Retry-After": "1", "Connection": "close"}
+            ending = error_response("The server is ending", 503, headers)
+            await ending(scope, receive, send)
 
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        if self.conn.their_state is h11.SEND_BODY:  # answered before its body came
-            self._close_after(min(self.seconds, _LINGERING))
-
-    def send_400_response(self, msg: str) -> None:
-        self.transport.write(_response(400, f"Malformed request: {msg}"))
-        self.transport.close()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_waiting()
-        super().connection_lost(exc)
-
-    def _close_after(self, delay: float) -> None:
-        self._stop_waiting()
-        self._waiting = self.loop.call_later(delay, self.transport.close)
-
-    def _stop_waiting(self) -> None:
-        if self._waiting is not None:
-            self._waiting.cancel()
-            self._waiting = None
-
-
-def _response(status: int, error: str, headers: str = "") -> bytes:
-    """An answer that no application makes, after which the connection is closed."""
-    body = json.dumps({"error": error}).encode()
-    head = (
-        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: application/json\r\n"
-        f"X-Content-Type-Options: nosniff\r\nContent-Length: {len(body)}\r\n"
-        f"Connection: close\r\n{headers}\r\n"
-    )
-    return head.encode() + body
+    return answered

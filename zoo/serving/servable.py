@@ -12,6 +12,7 @@ import tensorflow as tf
 from zoo.models.core.axes import Axes, from_json
 from zoo.serving.cards import CARD_FILE, read_card
 from zoo.serving.load import load_servable, resolve
+from zoo.serving.stopping import GraphStopper
 
 DEFAULT_SIGNATURE = "serving_default"
 # What TensorFlow writes around the sentence that says what was wrong.
@@ -48,7 +49,11 @@ class Servable:
         folder: where it was loaded from.
         signatures: name -> what it takes and gives.
         axes: output -> the meaning of its last axes; None: the card, if any, does not say.
+        limits: those of its card, such as the tokens of a text that are read; none without a card.
+        stopper: makes an object that stops what its thread asks meanwhile.
     """
+
+    stopper = GraphStopper
 
     def __init__(self, name_or_path: str | Path) -> None:
         """Loads a model.
@@ -61,7 +66,12 @@ class Servable:
         """
         self.folder = resolve(name_or_path)
         self._loaded = load_servable(self.folder)
-        self.axes = _axes(self.folder)
+        self.axes: Mapping[str, Axes] | None = None
+        self.limits: Mapping[str, Any] = {}
+        if (self.folder / CARD_FILE).is_file():
+            card = read_card(self.folder)
+            self.limits = card.limits
+            self.axes = None if card.axes is None else from_json(card.axes)
         self.signatures = {
             name: Signature(
                 _infos(function.structured_input_signature[1]), _infos(function.structured_outputs)
@@ -99,12 +109,6 @@ class Servable:
             reason = _reason(getattr(error, "message", str(error)))
             raise ValueError(f"{signature}: {reason}") from error
         return {name: value.numpy() for name, value in sorted(outputs.items())}
-
-
-def _axes(folder: Path) -> dict[str, Axes] | None:
-    """The meaning of the outputs' axes, from the card of a model that has one."""
-    axes = read_card(folder).axes if (folder / CARD_FILE).is_file() else None
-    return None if axes is None else from_json(axes)
 
 
 @contextmanager

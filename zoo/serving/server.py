@@ -11,8 +11,9 @@ there is no encryption and nobody is asked for a password.
 
 import asyncio
 import json
-import math
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -25,15 +26,22 @@ from starlette.requests import Request as HTTPRequest
 from starlette.responses import Response
 from starlette.routing import Route
 
-from zoo.serving.batching import Answer, Batcher
-from zoo.serving.compression import inflate
+from zoo.serving.answer_limit import AnswerLimit, check_bytes
+from zoo.serving.batching import Batcher
+from zoo.serving.bodies import BodyReader
+from zoo.serving.budget import Budget, BusyError, HeldResponse
+from zoo.serving.definition import describe_signature
+from zoo.serving.errors import error_response
+from zoo.serving.jobs import Answer
 from zoo.serving.limits import Limits
 from zoo.serving.origins import OwnOrigin
 from zoo.serving.response import rounded, write_response, written_bytes
 from zoo.serving.rest import Request, RequestError, read_request
+from zoo.serving.stopping import Stopper
+from zoo.serving.work import check_work, row_costs
 
 if TYPE_CHECKING:
-    from zoo.serving.servable import Servable, Signature, TensorInfo
+    from zoo.serving.servable import Servable
 
 VERSION = "1"
 _LARGE = 100_000  # bytes of JSON: a millisecond or so
@@ -48,7 +56,7 @@ class _Served(NamedTuple):
 
 
 class ModelServer:
-    """The handlers of one application, and how many requests it is busy with.
+    """The handlers of one application, and how many requests each model is busy with.
 
     Needs no TensorFlow by itself: models may be loaded, and added, while it serves.
     """
@@ -63,7 +71,10 @@ class ModelServer:
         self.limits = limits or Limits()
         self._decimals = decimals
         self._models: dict[str, _Served] = {}
-        self._busy = 0
+        self._bodies = BodyReader(self.limits)
+        self._busy: Counter[str] = Counter()
+        self._budget = Budget(self.limits.maximum_held_bytes)
+        self._large = ThreadPoolExecutor(1, "zoo-large")
 
     def add(self, name: str, servable: "Servable") -> None:
         """Serves a model from now on; any thread may call it.
@@ -72,7 +83,14 @@ class ModelServer:
             name: In the address.
             servable: What answers.
         """
-        batcher = Batcher(servable.ask, axes=servable.axes, maximum_rows=self.limits.maximum_rows)
+        batcher = Batcher(
+            servable.ask,
+            axes=servable.axes,
+            maximum_rows=self.limits.maximum_rows,
+            maximum_cost=self.limits.maximum_batch_cost,
+            maximum_seconds=self.limits.maximum_batch_seconds,
+            stopper=getattr(servable, "stopper", Stopper),
+        )
         self._models[name] = _Served(servable, batcher)
 
     def routes(self) -> list[Route]:
@@ -87,37 +105,59 @@ class ModelServer:
         return routes
 
     async def predict(self, http: HTTPRequest) -> Response:
-        """Answers a request, unless too many are being answered.
+        """Answers a request, unless its model is answering too many.
 
         A request counts from when its body is there: others need not wait for one that never comes.
         """
-        served = self._find(http)
-        body = await self._read(http)
-        if self._busy >= self.limits.maximum_requests:
-            error = f"Too many requests: {self._busy} are being answered"
-            return _error(error, 503, {"Retry-After": "1"})
-        self._busy += 1
-        try:
-            return await self._predict(http, served, body)
-        finally:
-            self._busy -= 1
+        served, name = self._find(http), http.path_params["name"]
+        with self._budget.holder(_LARGE) as holder:
+            body = await self._bodies.read(http, holder)
+            if self._busy[name] >= self.limits.maximum_requests:
+                raise BusyError(f"Too many requests: {self._busy[name]} are being answered")
+            self._busy[name] += 1
+            try:
+                return await self._predict(http, served, body)
+            finally:
+                self._busy[name] -= 1
 
     async def _predict(self, http: HTTPRequest, served: _Served, body: bytes) -> Response:
-        read = partial(read_request, body, served.servable.signatures)
-        most = self.limits.maximum_rows
-        request = await _aside(partial(read, maximum_rows=most), len(body))
-        self._check_size(request)
-        answer = await self._answer(http, served, request)
+        prepare = partial(self._prepare, body, served.servable)
+        request, ask = await self._aside(prepare, len(body))
+        answer = await self._answer(http, partial(served.batcher.submit, **ask))
         if request.outputs is not None:
             answer = {name: answer[name] for name in request.outputs}
-        size, most = written_bytes(answer), self.limits.maximum_answer_bytes
-        if size > most:
-            raise RequestError(
-                f"The answer would have about {size} bytes, at most {most} are sent: ask for fewer"
-                " rows, or for less in 'outputs', a list of names",
-                413,
-            )
-        return _json(await _aside(partial(self._write, answer, request.by_row), size))
+        size = check_bytes(written_bytes(answer), self.limits.maximum_answer_bytes)
+        holder = self._budget.holder(_LARGE)
+        holder.hold(size)
+        try:
+            written = await self._aside(partial(self._write, answer, request.by_row), size)
+        except BaseException:
+            holder.__exit__()
+            raise
+        return HeldResponse(holder, written, media_type="application/json")
+
+    def _prepare(self, body: bytes, servable: "Servable") -> tuple[Request, dict[str, Any]]:
+        """Reads a request, refuses one that is too large, and tells how it is to be asked."""
+        most, limits = self.limits.maximum_rows, getattr(servable, "limits", {})
+        request = read_request(body, servable.signatures, maximum_rows=most)
+        check_work(request.inputs, self.limits)
+        limit = AnswerLimit(servable, request, self.limits.maximum_answer_bytes)
+        return request, {
+            "signature": request.signature,
+            "inputs": request.inputs,
+            "costs": row_costs(request.inputs, limits),
+            "check": limit.check_parts,
+            "wanted": request.outputs,
+        }
+
+    async def _aside(self, work: Callable[[], _Made], size: int) -> _Made:
+        """Does a piece of work; a large one in a thread, so that other requests need not wait.
+
+        One thread for all: of several, each would take its turn before that of a small request.
+        """
+        if size <= _LARGE:
+            return work()
+        return await asyncio.get_running_loop().run_in_executor(self._large, work)
 
     def _write(self, answer: Answer, by_row: bool) -> bytes:
         if self._decimals is not None:
@@ -135,7 +175,7 @@ class ModelServer:
         """Tells what each signature takes and gives."""
         served = self._find(http)
         signatures = served.servable.signatures.items()
-        definitions = {name: _definition(name, signature) for name, signature in signatures}
+        definitions = {name: describe_signature(name, signature) for name, signature in signatures}
         spec = {"name": http.path_params["name"], "signature_name": "", "version": VERSION}
         metadata = {"signature_def": {"signature_def": definitions}}
         return _json(json.dumps({"model_spec": spec, "metadata": metadata}, indent=1).encode())
@@ -153,55 +193,9 @@ class ModelServer:
             raise RequestError(f"Servable not found for request: {wanted}", 404)
         return self._models[name]
 
-    async def _read(self, http: HTTPRequest) -> bytes:
-        """The body, unless it is too large or too slow."""
-        most = self.limits.maximum_bytes
-        too_large = RequestError(f"Request body must have at most {most} bytes", 413)
-        announced = http.headers.get("content-length", "0")
-        if announced.isdecimal() and int(announced) > most:
-            raise too_large
-        body = bytearray()
-        try:
-            async with asyncio.timeout(self.limits.timeout_seconds):
-                async for part in http.stream():
-                    body += part
-                    if len(body) > most:
-                        raise too_large
-        except TimeoutError:
-            raise RequestError("Timed out while the request was being read", 408) from None
-        encoding = http.headers.get("content-encoding", "identity").strip().lower()
-        if encoding == "identity":
-            return bytes(body)
-        if encoding not in ("gzip", "x-gzip"):
-            raise RequestError(f"Content-Encoding must be gzip or identity, got {encoding}", 415)
-        inflated = await asyncio.to_thread(inflate, bytes(body), most)
-        if inflated is None:
-            raise too_large
-        return inflated
-
-    def _check_size(self, request: Request) -> None:
-        """Refuses what would take too long to answer; `read_request` has counted the rows.
-
-        A search costs about as much as its rows have characters at most, times its width.
-        """
-        scalars = [int(x) for x in request.inputs.values() if not x.ndim and x.dtype.kind in "iu"]
-        texts = [x for x in request.inputs.values() if x.ndim and x.dtype.kind == "O"]
-        work = sum(len(x) * max(map(len, x.ravel()), default=0) for x in texts)
-        work *= math.prod(max(1, scalar) for scalar in scalars)
-        if scalars and work > self.limits.maximum_work:
-            raise RequestError(
-                f"Rows x bytes of the longest x {' x '.join(map(str, scalars))} is {work}, at most"
-                f" {self.limits.maximum_work} is computed: ask for fewer rows or a smaller beam"
-            )
-        for name, value in request.inputs.items():
-            if value.dtype.kind in "iu" and not value.ndim and value > self.limits.maximum_integer:
-                raise RequestError(
-                    f"Input {name} must be at most {self.limits.maximum_integer}, got {value}"
-                )
-
-    async def _answer(self, http: HTTPRequest, served: _Served, request: Request) -> Answer:
-        """Asks the model; drops what is queued for somebody who has gone, or waits too long."""
-        future = asyncio.wrap_future(served.batcher.submit(request.signature, request.inputs))
+    async def _answer(self, http: HTTPRequest, submit: Callable[[], Future[Answer]]) -> Answer:
+        """Asks the model; stops it for somebody who has gone, or waits too long."""
+        future = asyncio.wrap_future(submit())
         gone = asyncio.ensure_future(_gone(http))
         try:
             async with asyncio.timeout(self.limits.timeout_seconds):
@@ -210,8 +204,10 @@ class ModelServer:
             if not future.done():
                 raise ClientDisconnect
             return future.result()
-        except TimeoutError:
-            raise RequestError("Timed out while the answer was being computed", 504) from None
+        except TimeoutError as error:
+            told = f": {error}" if str(error) else ""
+            late = f"Timed out while the answer was being computed{told}"
+            raise RequestError(late, 504) from None
         except RequestError:
             raise
         except ValueError as error:
@@ -225,11 +221,6 @@ async def _gone(http: HTTPRequest) -> None:
     """Ends when the client has closed the connection."""
     while (await http.receive())["type"] != "http.disconnect":
         pass
-
-
-async def _aside(work: Callable[[], _Made], size: int) -> _Made:
-    """Does a piece of work; a large one in a thread, so that other requests need not wait."""
-    return await asyncio.to_thread(work) if size > _LARGE else work()
 
 
 def make_app(
@@ -265,49 +256,29 @@ def make_app(
     )
 
 
-def _definition(name: str, signature: "Signature") -> dict[str, Any]:
-    """A signature as TensorFlow Serving describes it."""
-    return {
-        "inputs": {key: _tensor(f"{name}_{key}", info) for key, info in signature.inputs.items()},
-        "outputs": {key: _tensor(key, info) for key, info in signature.outputs.items()},
-        "method_name": "tensorflow/serving/predict",
-    }
-
-
-def _tensor(name: str, info: "TensorInfo") -> dict[str, Any]:
-    sizes = [{"size": str(-1 if size is None else size), "name": ""} for size in info.shape]
-    dtypes = {"float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
-    return {
-        "dtype": dtypes.get(info.dtype, f"DT_{info.dtype.upper()}"),
-        "tensor_shape": {"dim": sizes, "unknown_rank": False},
-        "name": name,
-    }
-
-
-def _json(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(body, status, headers, media_type="application/json")
-
-
-def _error(message: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
-    return _json(json.dumps({"error": message}).encode(), status, headers)
+def _json(body: bytes) -> Response:
+    return Response(body, media_type="application/json")
 
 
 def _answer_error(_: HTTPRequest, error: RequestError) -> Response:
-    return _error(str(error), error.status)
+    headers = {"Retry-After": "1"} if isinstance(error, BusyError) else None
+    return error_response(str(error), error.status, headers)
 
 
 def _answer_wrong_path(http: HTTPRequest, error: HTTPException) -> Response:
     path = http.url.path[:200]
-    return _error(f"Malformed request: {http.method} {path}", error.status_code, error.headers)
+    return error_response(
+        f"Malformed request: {http.method} {path}", error.status_code, error.headers
+    )
 
 
 def _answer_nobody(_: HTTPRequest, __: ClientDisconnect) -> Response:
-    return _error("The client has gone", 400)
+    return error_response("The client has gone", 400)
 
 
 def _answer_failure(_: HTTPRequest, error: Exception) -> Response:
     """Answers for a fault of the server itself; the traceback is in its log."""
-    return _error(f"Internal error: {type(error).__name__}", 500)
+    return error_response(f"Internal error: {type(error).__name__}", 500)
 
 
 EXCEPTION_HANDLERS: dict[Any, Any] = {

@@ -1,9 +1,9 @@
-"""Batches of examples of similar length, in an order that depends on nothing but seed and epoch.
+"""Batches of examples of similar length, in an order that depends only on seed and epoch.
 
 The examples are tokenised once and cached as ragged tensors; a batch gathers its rows by index and
-pads them to its own longest. `BucketedBatches` have a number of examples each: sorting by length
+pads them to its own longest. `BucketedBatches` have a fixed number of examples: sorting by length
 inside shuffled pools saves most of the padding and keeps the order random. `TokenBatches` have a
-budget of tokens each: all steps do about the same work, whether sentences are long or short.
+token budget, so that all steps do about the same work, whether sentences are long or short.
 """
 
 import abc
@@ -20,11 +20,11 @@ Targets: TypeAlias = dict[str, tf.Tensor] | tf.Tensor
 
 
 def without_tuning(dataset: tf.data.Dataset) -> tf.data.Dataset:
-    """Gives a data set, and what is made of it, as many threads as there are processors.
+    """Fixes the threads of a data set at the number of processors.
 
-    TensorFlow would tune their number in a thread of its own, which it wakes up an instant before
-    it says that the iterator is gone. So now and then the thread sleeps on, and the end of an epoch
-    waits for it, up to a minute.
+    TensorFlow would tune their number in a separate thread. It wakes that thread just before it
+    marks the iterator as deleted, so the thread sometimes goes back to sleep, and the end of an
+    epoch waits for it for up to a minute.
     """
     options = tf.data.Options()
     options.autotune.enabled = False
@@ -33,7 +33,7 @@ def without_tuning(dataset: tf.data.Dataset) -> tf.data.Dataset:
 
 @dataclass(frozen=True)
 class _Batches(abc.ABC):
-    """Columns of examples, and how rows of them become padded tensors."""
+    """Columns of examples, gathered by row into padded tensors."""
 
     columns: Mapping[str, Column]
     inputs: Sequence[str]
@@ -69,7 +69,7 @@ class _Batches(abc.ABC):
 
         Args:
             epoch: Which epoch, from 0.
-            first_step: How many batches to leave out at the beginning, at no cost.
+            first_step: Number of batches to skip at the beginning, at no cost.
 
         Returns:
             Pairs (inputs, targets), dicts of tensors (batch, ...), or a bare tensor of targets.
@@ -134,18 +134,18 @@ class _Batches(abc.ABC):
 
 @dataclass(frozen=True)
 class BucketedBatches(_Batches):
-    """Cuts columns of examples into batches of so many examples.
+    """Batches with a fixed number of examples.
 
     Attributes:
         columns: The examples by name, all with the same number of rows. Ragged columns (rows,
             tokens) are padded, others are only gathered.
         inputs: Names of the columns the model reads.
-        targets: Names of the columns the model is trained towards; a single name, not in a
-            sequence, gives batches whose target is that column and no dict.
-        lengths: (rows,) what examples are sorted by.
+        targets: Names of the target columns. A bare name instead of a sequence gives that column as
+            the target instead of a dict.
+        lengths: (rows,) lengths by which examples are sorted.
         batch_size: Examples per batch; the last batch of an epoch may be smaller.
         seed: Seed of the order in training.
-        pool_batches: How many batches a pool holds. Examples are sorted inside a pool only.
+        pool_batches: Batches per pool. Examples are sorted only within a pool.
 
     Raises:
         ValueError: If a size is not positive, a column is missing, or rows differ in number.
@@ -193,18 +193,19 @@ class BucketedBatches(_Batches):
 
 @dataclass(frozen=True)
 class TokenBatches(_Batches):
-    """Cuts columns of examples into batches of so many tokens, padding counted.
+    """Batches with a token budget, padding included.
 
-    All examples are sorted by length, so a batch pads almost nothing; it takes examples as long as
-    their number times the longest stays within the budget. Those of one length are shuffled, and
-    so are the batches; where batches begin is the same in every epoch, and so is their number.
+    All examples are sorted by length, so batches need almost no padding. A batch takes examples as
+    long as their number times the longest length stays within the budget. Examples of equal length
+    are shuffled, and so are the batches. Batch boundaries, and thus their number, are the same in
+    every epoch.
 
     Attributes:
         columns: As `BucketedBatches`.
         inputs: Likewise.
         targets: Likewise.
-        lengths: (rows,) tokens of an example; where several columns are padded, of its longest.
-        batch_tokens: Most tokens of a batch, padding counted.
+        lengths: (rows,) tokens of an example; with several padded columns, of the longest.
+        batch_tokens: Maximum number of tokens of a batch, padding included.
         seed: Seed of the order in training.
 
     Raises:
@@ -232,7 +233,7 @@ class TokenBatches(_Batches):
 
     @property
     def batch_size(self) -> int:
-        """Examples per batch on average, rounded."""
+        """Average number of examples per batch, rounded."""
         return max(1, round(len(self.lengths) / max(1, self.steps_per_epoch)))
 
     def indices(self, epoch: int) -> list[np.ndarray]:
@@ -252,10 +253,10 @@ class TokenBatches(_Batches):
 
     @cached_property
     def _starts(self) -> list[int]:
-        """Where, in order of length, batches begin."""
+        """Finds the first row of each batch, in order of length."""
         starts: list[int] = []
         for position, length in enumerate(np.sort(self.lengths).tolist()):
-            # The last one to come is the longest; also an empty text is padded to one column.
+            # The latest example is the longest. Even an empty text is padded to one column.
             if not starts or (position + 1 - starts[-1]) * max(length, 1) > self.batch_tokens:
                 starts.append(position)
         return starts

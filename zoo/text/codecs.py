@@ -18,10 +18,10 @@ Ids: TypeAlias = tf.Tensor | tf.RaggedTensor
 
 @runtime_checkable
 class TextCodec(Protocol):
-    """Strings to ids and back, with TensorFlow operations only.
+    """Codec from strings to ids and back, with TensorFlow operations only.
 
-    Works eagerly, in `tf.data` and in a SavedModel that tracks the codec (a `tf.Module`). Any
-    bytes are text: an empty string has no ids, and nothing makes a codec fail.
+    Works eagerly, in `tf.data` and in a SavedModel that tracks the codec (a `tf.Module`). Any bytes
+    are valid input; an empty string has no ids.
     """
 
     @property
@@ -31,34 +31,34 @@ class TextCodec(Protocol):
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files that the codec was made from."""
+        """Files that the codec was made from."""
         ...
 
     def encode(self, strings: Strings) -> tf.RaggedTensor:
-        """Strings (batch,) to int32 ids (batch, tokens), without start and end."""
+        """Encodes strings (batch,) as int32 ids (batch, tokens), without start and end."""
         ...
 
     def tokens(self, strings: Strings) -> tf.RaggedTensor:
-        """Strings (batch,) to the tokens (batch, tokens) that `encode` numbers, unknown ones too.
+        """Cuts strings (batch,) into the tokens (batch, tokens) that `encode` numbers.
 
-        Pieces in the sense of `join`.
+        Unknown tokens are included. The tokens are pieces in the sense of `join`.
         """
         ...
 
     def pieces(self, ids: Ids) -> tf.Tensor | tf.RaggedTensor:
-        """Ids of any shape to the pieces they stand for; padding is "", an end is "</s>"."""
+        """Maps ids of any shape to pieces; padding is "", an end is "</s>"."""
         ...
 
     def join(self, pieces: tf.Tensor | tf.RaggedTensor) -> Strings:
-        """Pieces (rows, tokens) to strings (rows,), valid UTF-8; special pieces are left out."""
+        """Joins pieces (rows, tokens) to strings (rows,), valid UTF-8, without special pieces."""
         ...
 
     def decode(self, ids: Ids) -> Strings:
-        """Ids (rows, tokens) to strings (rows,): `join` of the pieces before the first end."""
+        """Decodes ids (rows, tokens) to strings (rows,): joins the pieces before the first end."""
         ...
 
     def get_config(self) -> dict[str, Any]:
-        """The constructor's keywords beside the file."""
+        """Returns the constructor's keywords except the file."""
         ...
 
 
@@ -96,7 +96,7 @@ def until_end(ids: Ids) -> tf.Tensor:
 
 
 def dense_pieces(pieces: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
-    """Returns pieces as a matrix (rows, tokens) in which special ones are "".
+    """Pads pieces to a matrix (rows, tokens) in which special ones are "".
 
     Raises:
         ValueError: If `pieces` is not a matrix.

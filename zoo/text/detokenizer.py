@@ -1,19 +1,19 @@
 # ruff: noqa: RUF001 - this file is about the quotation marks that look alike
-r"""Puts the words of `zoo.text.tokenizer` back together: where a space stood, and where none did.
+r"""Joins the words of `zoo.text.tokenizer` into text, with or without spaces between them.
 
-Tokens do not say whether there was a space between them, so this follows the habits of writing:
-punctuation leans on the word before it, brackets and quotation marks enclose, a hyphen joins, an
-apostrophe joins where it elides. A text whose writer had other habits comes back changed.
+Tokens do not record the spaces between them, so the rules follow writing conventions: punctuation
+attaches to the word before it, brackets and quotation marks enclose, hyphens join, and apostrophes
+join in elisions. A text with other conventions comes back changed.
 
-The rules are regular expressions, rewritten one after the other in the graph. All tokens are a
-space apart at first, and rules only take spaces away.
+The rules are regular expressions, applied one after the other in the graph. Initially, single
+spaces separate all tokens; rules only remove spaces.
 """
 
 from collections.abc import Iterator
 
 import tensorflow as tf
 
-Rule = tuple[str, str]  # what is found, and what takes its place
+Rule = tuple[str, str]  # pattern and replacement
 
 _BEFORE = r"(^|[^\pL])"  # \b would know ASCII only
 _AFTER = r"($|[^\pL])"
@@ -31,7 +31,7 @@ _PUNCTUATION: tuple[Rule, ...] = (
     (r" ([,.…])", r"\1"),
     (r"([¿¡]) ", r"\1"),
 )
-# Marks that enclose. What German closes with is what English opens with: the longer pairs first.
+# Enclosing marks. German closes with the mark that English opens with, so German pairs come first.
 _ENCLOSING: tuple[Rule, ...] = (
     (r"([„‚])(?: ([^„“”‚‘’]*))? ([“”‘’])", r"\1\2\3"),
     (r"“(?: ([^“”]*))? ”", r"“\1”"),
@@ -46,7 +46,7 @@ _GUILLEMETS: tuple[Rule, ...] = (
     (r"‹(?: ([^‹›]*))? ›", r"‹\1›"),
     (r"›(?: ([^‹›]*))? ‹", r"›\1‹"),
 )
-# French and Italian elide before the apostrophe, English after it; what is left may enclose.
+# French and Italian elide before the apostrophe, English after it; other apostrophes may enclose.
 _APOSTROPHES: tuple[Rule, ...] = (
     (rf"(?i)(^|[^\pL'’])({_ELIDED}) (['’]) (\pL)", r"\1\2\3\4"),
     (rf"(?i)(\pL) (['’]) (t|d|m|re|ve|ll){_AFTER}", r"\1\2\3\4"),
@@ -85,12 +85,12 @@ def _rules(language: str | None) -> Iterator[Rule]:
 
 
 def detokenize(tokens: tf.Tensor, language: str | None = None) -> tf.Tensor:
-    """Puts words together.
+    """Joins words into text.
 
     Args:
-        tokens: (rows, tokens) tf.string, valid UTF-8; empty ones are passed over.
-        language: ISO 639-1 code. "fr" keeps the space before `; : ! ?` and inside guillemets, "fr"
-            and "de" keep the one before a percent sign; all other rules hold for all languages.
+        tokens: (rows, tokens) tf.string, valid UTF-8; empty ones are ignored.
+        language: ISO 639-1 code. "fr" keeps the space before `; : ! ?` and inside guillemets; "fr"
+            and "de" keep the space before a percent sign. All other rules apply to all languages.
 
     Returns:
         (rows,) tf.string.

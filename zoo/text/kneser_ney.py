@@ -2,12 +2,12 @@
 
 Kneser and Ney, "Improved backing-off for m-gram language modeling", ICASSP 1995, interpolated as in
 Chen and Goodman, "An Empirical Study of Smoothing Techniques for Language Modeling", 1999,
-equation 22, with one discount an order. No dependency but NumPy: millions of words take seconds.
+equation 22, with one discount per order. It needs only NumPy; millions of words take seconds.
 
 ``P_n(w | h) = max(c(h w) - D_n, 0) / c(h .) + D_n N1+(h .) / c(h .) P_{n-1}(w | h')``, h' being h
-without its first word; ``P_n = P_{n-1}`` where h was not seen; ``P_0`` is uniform. Of the highest
-order c is a count; of those below it is the number of different words seen before ``h w``, but a
-count again where h begins with the start of a text, before which nothing stands.
+without its first word; ``P_n = P_{n-1}`` where h was not seen; ``P_0`` is uniform. In the highest
+order c is a count. In lower orders it is the number of different words seen before ``h w``, except
+where h begins with the start of a text: no word precedes that, so c is a count again.
 """
 
 from collections.abc import Sequence
@@ -15,20 +15,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_DISCOUNTS = (0.1, 0.95)  # of few texts the estimate may be 0 or 1, which would leave nothing over
+_DISCOUNTS = (0.1, 0.95)  # with few texts the estimate may be a useless 0 or 1
 
 
 @dataclass(frozen=True)
 class _Order:
-    """The n-grams of one order, in the order of their keys.
+    """N-grams of one order, sorted by key.
 
     Attributes:
-        keys: (grams,) int64, increasing: the number of the gram without its last word among those
-            of the order below, times the number of words, plus the last word.
-        counts: (grams,) c of each.
+        keys: (grams,) int64, increasing: the index, in the order below, of the gram without its
+            last word, times the number of words, plus the last word.
+        counts: (grams,) c of each gram.
         discount: D_n.
         totals: c(h .) of each gram h of the order below.
-        kinds: N1+(h .), how many different words follow it.
+        kinds: N1+(h .), number of different words that follow h.
     """
 
     keys: np.ndarray
@@ -39,16 +39,16 @@ class _Order:
 
 
 _Grams = tuple[np.ndarray, np.ndarray, np.ndarray, int]
-"""Keys, counts, which begin with the start of a text, and how many grams the order below has."""
+"""Keys, counts, flags of grams that begin a text, and number of grams of the order below."""
 
 
 class KneserNey:
-    """A language model of texts that are sequences of ids.
+    """Language model of texts given as sequences of ids.
 
     Args:
-        texts: what it is trained on; ids in [0, vocabulary_size).
+        texts: training texts; ids in [0, vocabulary_size).
         vocabulary_size: V. The model also predicts the end of a text: V + 1 events.
-        order: longest n-gram, 1 at least.
+        order: length of the longest n-gram, at least 1.
 
     Raises:
         ValueError: an argument is out of range, or there is no text.
@@ -63,17 +63,17 @@ class KneserNey:
             raise ValueError("texts must hold one text at least")
         self.vocabulary_size = vocabulary_size
         self._events = vocabulary_size + 1
-        self._words = vocabulary_size + 2  # and the start, which is only read
+        self._words = vocabulary_size + 2  # including the start, which is never predicted
         flat, left = self._flatten(texts)
         self._orders = self._count(flat, left, order)
 
     @property
     def discounts(self) -> list[float]:
-        """D_n of each order, from 1 on."""
+        """Returns D_n of each order, from 1 on."""
         return [order.discount for order in self._orders]
 
     def score(self, texts: Sequence[Sequence[int]]) -> np.ndarray:
-        """Log-probability of each text, its end included: float64 (texts,).
+        """Computes the log-probability of each text, end included: float64 (texts,).
 
         Raises:
             ValueError: an id is not in [0, vocabulary_size).
@@ -82,11 +82,11 @@ class KneserNey:
             return np.zeros(0)
         flat, left = self._flatten(texts)
         logarithms = np.log(self._probabilities(flat, left))
-        logarithms[left == 0] = 0.0  # starts are no events
+        logarithms[left == 0] = 0.0  # starts are not predicted
         return np.add.reduceat(logarithms, np.flatnonzero(left == 0))
 
     def _flatten(self, texts: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
-        """All texts, each with its start and its end, and how far each word is from its start."""
+        """Joins all texts with starts and ends, and returns each word's distance from its start."""
         end, start = self.vocabulary_size, self.vocabulary_size + 1
         flat = np.concatenate([[start, *text, end] for text in texts]).astype(np.int64)
         lengths = np.array([len(text) + 2 for text in texts])
@@ -103,7 +103,7 @@ class KneserNey:
 
     def _count(self, flat: np.ndarray, left: np.ndarray, order: int) -> list[_Order]:
         """Counts the n-grams of every order."""
-        grams = np.zeros(len(flat), np.int64)  # the number of the gram that ENDS at each word
+        grams = np.zeros(len(flat), np.int64)  # index of the gram that ENDS at each word
         parents, found = 1, list[_Grams]()
         for n in range(1, order + 1):
             whole = np.flatnonzero(left >= n - 1)
@@ -115,7 +115,7 @@ class KneserNey:
                 return_counts=True,
             )
             suffix = grams[whole[first]]  # the gram without its first word
-            if n > 1:  # how many words stand before each gram of the order below
+            if n > 1:  # number of words before each gram of the order below
                 before = np.bincount(suffix, minlength=parents)
                 found[-1] = _continued(found[-1], before)
             grams = np.full(len(flat), -1, np.int64)
@@ -127,7 +127,7 @@ class KneserNey:
 
     def _order(self, n: int, keys: np.ndarray, counts: np.ndarray, parents: int) -> _Order:
         """Sums the counts of one order."""
-        if n == 1:  # the start is no event
+        if n == 1:  # the start is not predicted
             counts = np.where(keys == self._words - 1, 0, counts)
         of = keys // self._words
         once, twice = ((counts == times).sum() for times in (1, 2))
@@ -141,11 +141,11 @@ class KneserNey:
         )
 
     def _probabilities(self, flat: np.ndarray, left: np.ndarray) -> np.ndarray:
-        """P of each word after all words before it in its text, as far as the order reaches."""
+        """Computes P of each word given the words before it, as far as the order reaches."""
         chances = np.full(len(flat), 1.0 / self._events)
         grams = np.zeros(len(flat), np.int64)
         for n, order in enumerate(self._orders, 1):
-            if not len(order.keys):  # no text is as long
+            if not len(order.keys):  # all texts are shorter
                 break
             context = grams if n == 1 else np.concatenate([[-1], grams[:-1]])
             context = np.where(left >= n - 1, context, -1)
@@ -163,6 +163,6 @@ class KneserNey:
 
 
 def _continued(grams: _Grams, before: np.ndarray) -> _Grams:
-    """An order that is not the highest: words before each gram in place of its occurrences."""
+    """Converts counts to those of a lower order: distinct preceding words, not occurrences."""
     keys, counts, at_start, parents = grams
     return keys, np.where(at_start, counts, before), at_start, parents

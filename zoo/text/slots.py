@@ -1,15 +1,15 @@
-"""Ids for words outside of a vocabulary: which one it is of an example's unknown words.
+"""Slots: ids that tell the unknown words of an example apart.
 
-One id for all unknown words would make them one word. Here the first unknown word of an example has
-the first slot after the vocabulary, wherever it occurs in that example, the next one the second
-slot, and so on: a model can tell them apart and find them again, though it knows nothing of them
-but how they begin: words that begin with a capital, such as names, have the first half of the
-slots.
+A single id for all unknown words would conflate them. Here the first unknown word of an example
+gets the first slot after the vocabulary, wherever it occurs in that example, the next one the
+second slot, and so on. A model can thus tell unknown words apart and find them again. The first
+half of the slots is for words that begin with a capital, such as names; nothing else is known of
+them.
 
-In training the slots of an example are better permuted each time it is seen (as Hermann et al. 2015
-permute the markers of entities): then nothing can be learned of one example by its slots. And words
-that the vocabulary of another text would lack, as its names, can be read as unknown ones now and
-then, so that both are learned: what they mean, and how to do without.
+In training, permute the slots of an example each time it is seen (as Hermann et al. 2015 permute
+entity markers), so that a model cannot memorise an example by its slots. Words that other texts'
+vocabularies would lack, such as names, can be replaced by unknown ones at random, so that the model
+learns both to use and to do without their meaning.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ _CAPITAL = r"(?s)\p{Lu}.*"
 
 
 def slots_of_capitals(slots: int) -> int:
-    """How many of the slots, the first ones, are those of words that begin with a capital."""
+    """Counts the slots, the first ones, for words that begin with a capital."""
     return (slots + 1) // 2
 
 
@@ -36,9 +36,9 @@ def ids_with_slots(
 
     Args:
         vocabulary: gives the ids below ``len(vocabulary)``.
-        slots: how many unknown words of an example are told apart, half of them (rounded up) words
-            that begin with a capital; all further ones are 1. With 0 the ids are those of the
-            vocabulary.
+        slots: number of unknown words of an example that are told apart; half of them (rounded up)
+            are for words that begin with a capital. Further ones are 1. With 0 the ids are those of
+            the vocabulary.
         *texts: ragged string (examples, tokens), such as documents and queries. Unknown words are
             numbered in the order of the texts.
 
@@ -71,14 +71,14 @@ def ids_with_slots(
 def _slots(
     rows: tf.Tensor, words: tf.Tensor, capital: tf.Tensor, count: tf.Tensor, slots: int
 ) -> tf.Tensor:
-    """Which slot each unknown word has: the next one of its kind that is free in its row.
+    """Assigns each unknown word the next free slot of its kind in its row.
 
     Args:
         rows: (n,) int64.
-        words: (n,) string, whatever tells words apart.
-        capital: (n,) bool, whether the word has one of the slots for capitals.
+        words: (n,) string, keys that tell words apart.
+        capital: (n,) bool, whether the word gets a slot for capitals.
         count: number of rows, int64.
-        slots: how many there are.
+        slots: number of slots.
 
     Returns:
         (n,) int32; -1 where none is left.
@@ -87,7 +87,7 @@ def _slots(
     order = tf.argsort(kinds, stable=True)
     sorted_kinds, sorted_words = tf.gather(kinds, order), tf.gather(words, order)
     keys = tf.strings.join([tf.strings.as_string(sorted_kinds), sorted_words], " ")
-    _, distinct = tf.unique(keys)  # numbered as they come, so those of a kind are neighbours
+    _, distinct = tf.unique(keys)  # numbered in order, so words of a kind are neighbours
     firsts = tf.math.unsorted_segment_min(distinct, sorted_kinds, 2 * count)
     number = tf.scatter_nd(
         order[:, tf.newaxis], distinct - tf.gather(firsts, sorted_kinds), tf.shape(order)
@@ -100,20 +100,20 @@ def _slots(
 def hide_words(
     ids: tf.Tensor, first: int, slots: int, hidden: tf.Tensor, noise: tf.Tensor
 ) -> tf.Tensor:
-    """Gives the unknown words of each example other slots, at random, and slots to hidden words.
+    """Permutes the slots of each example's unknown words and assigns slots to hidden words.
 
     Args:
         ids: (examples, tokens) int32.
         first: id of the first slot, the number of words of the vocabulary.
-        slots: how many there are.
-        hidden: bool (examples, first), the words that the example is to have slots for; they are
-            those of words that begin with a capital.
-        noise: float (examples, slots), random numbers; by their order slots are permuted, those of
-            each kind among themselves.
+        slots: number of slots.
+        hidden: bool (examples, first), words of the vocabulary to hide in the example; they get
+            slots for capitals.
+        noise: float (examples, slots), random numbers whose order permutes the slots within each
+            kind.
 
     Returns:
-        Likewise; words that are neither unknown nor hidden stay as they are, and those that no
-        slot is left for are 1.
+        Ids of the same shape. Words that are neither unknown nor hidden are unchanged; words
+        without a free slot are 1.
     """
     known = ids < first
     now_unknown = tf.gather(hidden, tf.minimum(ids, first - 1), batch_dims=1) & known
@@ -133,15 +133,15 @@ def hide_words(
 
 @dataclass(frozen=True)
 class HiddenWords:
-    """Batches whose examples have their slots permuted, in another way in every epoch.
+    """Batches whose examples have permuted slots, differently in every epoch.
 
     Attributes:
         batches: ids in all columns; (examples, tokens), or (examples,) of targets.
         first: id of the first slot.
-        slots: how many there are, one at least.
-        seed: seed of what is random, a function of it and of the number of the step.
-        words: ids of words, such as names, that an example is now and then to read as unknown.
-        rate: how often: the probability for each of them in each example.
+        slots: number of slots, at least one.
+        seed: seed of the randomness, which also depends on the step number.
+        words: ids of words, such as names, that are hidden at random.
+        rate: probability of hiding each of them in each example.
     """
 
     batches: BucketedBatches
@@ -152,7 +152,7 @@ class HiddenWords:
     rate: float = 0.0
 
     def __post_init__(self) -> None:
-        """Raises ValueError for numbers that make no sense."""
+        """Raises ValueError for numbers out of range."""
         if self.slots < 1:
             raise ValueError(f"slots is {self.slots}, expected at least 1")
         if not 0 <= self.rate <= 1:

@@ -35,10 +35,10 @@ from zoo.text.vocabulary import END, PADDING, SPECIAL_WORDS, START, UNKNOWN
 MODEL_TYPES = ("bpe", "unigram")
 
 LONGEST_WORD = 4000
-"""Bytes between two spaces that are read; what follows them is not."""
+"""Bytes that are read of a word, between two spaces; the rest is ignored."""
 
-_SPACE_MARK = "\u2581"  # how SentencePiece writes the space before a word
-_THREADS = 16  # fixed: the sums of unigram training depend on how the work is divided
+_SPACE_MARK = "\u2581"  # SentencePiece's mark for the space before a word
+_THREADS = 16  # fixed, because sums in unigram training depend on the division of work
 _LOG_ERRORS_ONLY = 2
 
 
@@ -56,14 +56,14 @@ def train_subwords(
     The same texts in the same order give the same file, byte for byte.
 
     Args:
-        texts: What to train on. Empty ones are passed over.
+        texts: Training texts. Empty ones are ignored.
         path: The file to write. It appears whole or not at all.
         vocabulary_size: Number of ids, the four special ones included.
         model_type: "bpe" (byte-pair encoding) or "unigram" (unigram language model).
-        character_coverage: Share of the characters of the texts that the model knows. All is
-            right for alphabets; for Chinese or Japanese, 0.9995 is usual.
-        case_fold: Whether text is case-folded besides being normalised (NFKC). Translations come
-            out in lower case then.
+        character_coverage: Share of the texts' characters that the model covers. 1 suits alphabets;
+            0.9995 is usual for Chinese or Japanese.
+        case_fold: Whether text is case-folded in addition to NFKC normalisation. Translations are
+            then lower-case.
 
     Raises:
         ValueError: If the size does not fit the texts, an argument is out of range, or there is
@@ -103,7 +103,7 @@ def _train(
             model_type=model_type,
             character_coverage=character_coverage,
             normalization_rule_name="nmt_nfkc_cf" if case_fold else "nmt_nfkc",
-            # Longer sentences would be left out without a word.
+            # Longer sentences would be skipped silently.
             max_sentence_length=max(map(len, sentences)) + 1,
             num_threads=_THREADS,
             pad_id=PADDING,
@@ -117,7 +117,7 @@ def _train(
             minloglevel=_LOG_ERRORS_ONLY,
         )
     except RuntimeError as error:
-        # Before the last bracket it names its own source code.
+        # The text before the last bracket names SentencePiece's source code.
         reason = str(error).rpartition("]")[2].strip() or "they hold nothing to learn"
         raise ValueError(
             f"vocabulary_size: {vocabulary_size} does not fit the {len(sentences)} texts: {reason}"
@@ -128,33 +128,33 @@ def _train(
 class SubwordCodec(tf.Module):
     """Strings to ids and back by a SentencePiece model; a `zoo.text.codecs.TextCodec`.
 
-    Text is normalised (NFKC, runs of spaces to one) as the model says, so a round trip gives the
+    The model's rules normalise text (NFKC, runs of spaces to one), so a round trip gives the
     normalised text. The model is part of the graph: a SavedModel that tracks the codec holds it.
 
-    Of what stands between two spaces, the first `LONGEST_WORD` bytes are read. The time is then
-    linear in the length of a text, whatever the bytes are.
+    Only the first `LONGEST_WORD` bytes of a word are read, which keeps the time linear in the
+    length of any text.
     """
 
     def __init__(self, model: str | os.PathLike[str] | bytes, name: str = "subword_codec") -> None:
         """Reads the model.
 
         Args:
-            model: A file that `train_subwords` wrote, or what is in it.
+            model: A file that `train_subwords` wrote, or its content.
             name: Name of the module.
 
         Raises:
-            ValueError: If it is no SentencePiece model, or numbers the special pieces otherwise
-                than `zoo.text.vocabulary`.
+            ValueError: If it is not a SentencePiece model, or its special pieces have other ids
+                than in `zoo.text.vocabulary`.
         """
         super().__init__(name=name)
         self._path = None if isinstance(model, bytes) else os.fspath(model)
         model = model if isinstance(model, bytes) else Path(model).read_bytes()
         self._vocabulary_size = _check_model(model, self._path or "model")
-        # TensorFlow finds the model by the name of the node that holds it: of two models with one
-        # name in a SavedModel only one would be left once it is loaded. So each has its own.
+        # TensorFlow finds the model by the name of its node. Of two models with the same name,
+        # loading a SavedModel would keep only one, so each gets its own.
         name = f"sentencepiece_{hashlib.sha256(model).hexdigest()[:16]}"
         self._ids = tf_text.SentencepieceTokenizer(model=model, out_type=tf.int32, name=name)
-        # Another view of the same resource: two of them would store the model twice.
+        # Another view of the same resource; a second resource would store the model twice.
         self._surface = copy.copy(self._ids)
         self._surface.out_type = tf.string
 
@@ -172,7 +172,7 @@ class SubwordCodec(tf.Module):
         """Cuts strings into subwords.
 
         Args:
-            strings: (batch,) tf.string, or what converts to it.
+            strings: (batch,) tf.string, or convertible to it.
 
         Returns:
             (batch, tokens) int32, without start and end; a string of spaces has no tokens.
@@ -180,10 +180,10 @@ class SubwordCodec(tf.Module):
         return self._ids.tokenize(_cut_words(check_strings(strings)))
 
     def tokens(self, strings: Strings) -> tf.RaggedTensor:
-        """Returns the subwords that `encode` numbers, as they stand in the normalised text.
+        """Returns the subwords that `encode` numbers, as in the normalised text.
 
         Args:
-            strings: (batch,) tf.string, or what converts to it.
+            strings: (batch,) tf.string, or convertible to it.
 
         Returns:
             (batch, tokens) tf.string, valid UTF-8. U+2581 in a subword stands for a space.
@@ -202,13 +202,13 @@ class SubwordCodec(tf.Module):
         if isinstance(ids, tf.RaggedTensor):
             return ids.with_flat_values(self.pieces(ids.flat_values))
         ids = tf.cast(ids, tf.int32)
-        # The model's own look-up would fail on others.
+        # The model's own look-up would fail on other ids.
         ids = tf.where((ids < 0) | (ids >= self._vocabulary_size), UNKNOWN, ids)
         pieces = tf.reshape(self._ids.id_to_string(tf.reshape(ids, [-1])), tf.shape(ids))
         return tf.where(ids == PADDING, "", tf.ensure_shape(pieces, ids.shape))
 
     def join(self, pieces: tf.Tensor | tf.RaggedTensor) -> Strings:
-        """Puts subwords together.
+        """Joins subwords into text.
 
         Args:
             pieces: (rows, tokens) tf.string, of `pieces` or `tokens`.
@@ -224,34 +224,33 @@ class SubwordCodec(tf.Module):
         """Turns ids into text.
 
         Args:
-            ids: (rows, tokens) integers, dense or ragged. The first end or padding of a row, and
-                what follows, is ignored.
+            ids: (rows, tokens) integers, dense or ragged. Each row is cut at its first end or
+                padding.
 
         Returns:
-            (rows,) tf.string, valid UTF-8; unknown tokens leave no trace.
+            (rows,) tf.string, valid UTF-8, without unknown tokens.
         """
         return self.join(self.pieces(until_end(ids)))
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's keywords beside the path: none, the model says it all."""
+        """Returns the constructor's keywords except the path: none, the model holds them all."""
         return {}
 
 
 def _cut_words(strings: tf.Tensor) -> tf.Tensor:
-    """Shortens the words of texts (batch,) that are longer than `LONGEST_WORD`.
+    """Truncates words of texts (batch,) to `LONGEST_WORD` bytes.
 
-    SentencePiece makes one token of neighbouring characters that it does not know, and copies what
-    it has of that token for each of them, in time that is quadratic in their number. No token goes
-    beyond a space.
+    SentencePiece joins adjacent unknown characters into one token and copies the token for each of
+    them, in quadratic time. No token spans a space, so short words bound the cost.
     """
-    # What `tf.strings.split` does, in a tenth of the operations.
+    # Does what `tf.strings.split` does, with a tenth of the operations.
     places, words, _ = tf.raw_ops.StringSplitV2(input=strings, sep=" ")
     words = tf.strings.substr(words, 0, LONGEST_WORD, unit="BYTE")
     return tf.strings.unsorted_segment_join(words, places[:, 0], tf.size(strings), separator=" ")
 
 
 def _check_model(model: bytes, path: str) -> int:
-    """Returns the number of pieces of a model whose special pieces are where they should be."""
+    """Returns the number of pieces of a model after checking its special pieces."""
     processor = sentencepiece.SentencePieceProcessor()
     try:
         processor.LoadFromSerializedProto(model)

@@ -1,20 +1,20 @@
 """Splits strings into words inside the TensorFlow graph, with exact byte offsets.
 
-The ORIGINAL string is split; each token is normalised and case-folded afterwards, so neither can
+The ORIGINAL string is split. Tokens are normalised and case-folded afterwards, so that neither can
 shift an offset: `original[start:end] == surface`, always, whatever the bytes are.
 
-What becomes a token:
+Tokens are:
 
-- a run of letters, digits and combining marks, joiners inside it included;
+- a run of letters, digits and combining marks, including joiners inside it;
 - a number with separators between its digits, such as `1,000.5`;
 - an abbreviation of single Latin letters, such as `U.S.`;
-- the ending `'s`, which answers to questions leave out;
-- each ideograph and each kana, since those languages put no space between words;
-- each other punctuation mark or symbol alone (an emoji keeps its modifiers, a flag is one token);
-- each control character that is not a space, NUL among them.
+- the ending `'s`, which answers leave out;
+- each ideograph and each kana, because those languages write no spaces;
+- any other punctuation mark or symbol (an emoji keeps its modifiers, a flag is one token);
+- each control character that is not a space, including NUL.
 
-Spaces of all kinds, zero-width spaces and direction marks only separate. Bytes that are not valid
-UTF-8 count as letters. Scripts without spaces other than the ones above (Thai, Khmer) are not cut.
+Spaces of all kinds, zero-width spaces and direction marks only separate tokens. Bytes that are not
+valid UTF-8 count as letters. Other scripts without spaces (Thai, Khmer) are not split.
 
 The time is linear in the length of a text, whatever the bytes are.
 """
@@ -27,8 +27,8 @@ import tensorflow_text as tf_text
 _SPACE = (
     r"[\s\v\pZ\x{85}\x{200B}\x{200E}\x{200F}\x{202A}-\x{202E}\x{2060}\x{2066}-\x{2069}\x{FEFF}]+"
 )
-# Digits, fractions and Roman numerals. Without those that are ideographs: where one token may also
-# be the beginning of a longer one, every token of a run would look for the end of the whole run.
+# Digits, fractions and Roman numerals, but not ideographs: if a token may also be the prefix of a
+# longer one, every token of a run would search for the end of the whole run.
 _DIGITS = r"[\p{Nd}\p{No}\x{2160}-\x{2188}]+"
 _NUMBER = rf"{_DIGITS}(?:[.,]{_DIGITS})+"
 _ABBREVIATION = r"\b(?:[A-Za-z]\.){2,}"
@@ -37,23 +37,23 @@ _IDEOGRAPH = r"[\p{Han}\p{Hiragana}\p{Katakana}\x{30FC}]\pM*"
 _FLAG = r"[\x{1F1E6}-\x{1F1FF}]{2}"
 _MODIFIERS = r"[\pM\x{1F3FB}-\x{1F3FF}\x{E0020}-\x{E007F}]*"
 _SYMBOL = rf"[\pP\pS]{_MODIFIERS}(?:\x{{200D}}\pS{_MODIFIERS})*"
-_CONTROL = r"[\x00-\x08\x0E-\x1F\x7F-\x{84}\x{86}-\x{9F}\p{Co}]"  # not the spaces among them
+_CONTROL = r"[\x00-\x08\x0E-\x1F\x7F-\x{84}\x{86}-\x{9F}\p{Co}]"  # without spaces
 
 _KEPT = "|".join((_NUMBER, _ABBREVIATION, _POSSESSIVE, _IDEOGRAPH, _FLAG, _SYMBOL, _CONTROL))
 _DELIMITER = f"{_SPACE}|{_KEPT}"
 
 
 LONGEST_FOLDED = 1000
-"""Bytes of the longest token that is normalised and case-folded."""
+"""Maximum bytes of a token that is normalised and case-folded."""
 
 
 class WordTokens(NamedTuple):
-    """The tokens of a batch of strings: four ragged tensors of the same shape (batch, tokens).
+    """Tokens of a batch of strings: four ragged tensors of the same shape (batch, tokens).
 
     Attributes:
         surface: The bytes of the original string.
-        folded: The token as the vocabulary sees it: NFKC-normalised and case-folded, unless it is
-            longer than `LONGEST_FOLDED`.
+        folded: The token as in the vocabulary: NFKC-normalised and case-folded, unless it is longer
+            than `LONGEST_FOLDED`.
         starts: int32, byte offset of the token's first byte in the original string.
         ends: int32, byte offset one past the token's last byte.
     """
@@ -65,9 +65,9 @@ class WordTokens(NamedTuple):
 
 
 class WordTokenizer:
-    """Cuts strings into words with TensorFlow operations only.
+    """Tokenizer of words, with TensorFlow operations only.
 
-    Works eagerly, in `tf.data` and in a SavedModel. Holds no state.
+    It works eagerly, in `tf.data` and in a SavedModel, and holds no state.
     """
 
     _patterns = (_DELIMITER, _KEPT)
@@ -76,8 +76,7 @@ class WordTokenizer:
         """Sets how tokens are normalised.
 
         Args:
-            case_fold: Whether `folded` is case-folded besides being normalised. Without it, case
-                is kept.
+            case_fold: Whether `folded` is case-folded as well as normalised.
         """
         self.case_fold = case_fold
 
@@ -85,7 +84,7 @@ class WordTokenizer:
         """Tokenises a batch of strings.
 
         Args:
-            strings: (batch,) tf.string, or what converts to it. Any bytes are allowed.
+            strings: (batch,) tf.string, or convertible to it. Any bytes are allowed.
 
         Returns:
             The tokens with their byte offsets.
@@ -96,8 +95,8 @@ class WordTokenizer:
         strings = tf.convert_to_tensor(strings, dtype=tf.string)
         if strings.shape.rank != 1:
             raise ValueError(f"strings must have shape (batch,), got {strings.shape}")
-        # The splitting op reads C strings and would stop at NUL. Another control character of the
-        # same length stands in for it while splitting.
+        # The splitting operation reads C strings and would stop at NUL, so another control
+        # character of the same length replaces it during the split.
         stand_in = tf.strings.regex_replace(strings, r"\x00", "\x01")
         tokens, starts, ends = tf_text.regex_split_with_offsets(stand_in, *self._patterns)
         surface = tokens.with_flat_values(_restore_nul(strings, tokens.flat_values, starts))
@@ -113,32 +112,31 @@ class WordTokenizer:
         return {"case_fold": self.case_fold}
 
     def _fold(self, tokens: tf.Tensor) -> tf.Tensor:
-        """Normalises tokens (n,); both operations copy bytes that are not valid UTF-8."""
+        """Normalises and case-folds tokens (n,); both keep bytes that are not valid UTF-8."""
         # Normalising sorts the marks of a letter, in time that is quadratic in their number.
         long = tf.strings.length(tokens, unit="BYTE") > LONGEST_FOLDED
         folded = tf_text.normalize_utf8(tf.where(long, "", tokens), "NFKC")
         if self.case_fold:
             folded = tf_text.case_fold_utf8(folded)
-        # Case folding removes invisible characters. A token of nothing else stays as it is, and so
-        # does a long one.
+        # Case folding removes invisible characters; a token of nothing else is left alone too.
         return tf.where(tf.equal(folded, ""), tokens, folded)
 
 
 class SpaceTokenizer(WordTokenizer):
-    """Cuts strings at white space and nowhere else: for text whose words were cut before.
+    """Tokenizer that splits only at white space, for text that is already tokenised.
 
-    White space is what Python's `str.split` takes for it. Tokens are not normalised, but for NUL,
-    which is U+0001 in them.
+    White space is as in Python's `str.split`. Tokens are not normalised, except that NUL becomes
+    U+0001.
     """
 
     _patterns = (r"[\s\v\x1C-\x1F\x{85}\pZ]+", "")
 
     def __init__(self) -> None:
-        """There is nothing to set."""
+        """Sets nothing."""
         super().__init__(case_fold=False)
 
     def get_config(self) -> dict[str, Any]:
-        """Returns how it differs from a `WordTokenizer`, as `zoo.text.words.WordCodec` takes it."""
+        """Returns the keyword that makes a `zoo.text.words.WordCodec` use this tokenizer."""
         return {"split_on": "spaces"}
 
     def _fold(self, tokens: tf.Tensor) -> tf.Tensor:
@@ -146,7 +144,7 @@ class SpaceTokenizer(WordTokenizer):
 
 
 def _restore_nul(strings: tf.Tensor, tokens: tf.Tensor, starts: tf.RaggedTensor) -> tf.Tensor:
-    """Puts NUL back where its stand-in was split off as a token.
+    """Restores NUL where its stand-in became a token.
 
     Args:
         strings: (batch,) the original strings.
@@ -154,7 +152,7 @@ def _restore_nul(strings: tf.Tensor, tokens: tf.Tensor, starts: tf.RaggedTensor)
         starts: (batch, tokens) byte offsets of the tokens.
 
     Returns:
-        (n,) the tokens as they are in the original strings.
+        (n,) the tokens as in the original strings.
     """
     all_bytes = tf.io.decode_raw(tf.strings.reduce_join(strings), tf.uint8)
     lengths = tf.strings.length(strings, unit="BYTE")

@@ -1,8 +1,8 @@
-"""Word vectors in text files: the format of GloVe and that of word2vec.
+"""Word vectors in the text formats of GloVe and word2vec.
 
-A line is a word and its values, separated by single spaces; word2vec writes the number of words and
-of dimensions on a line before them. Words may hold spaces themselves, as some of GloVe's do: the
-values are counted from the end of the line.
+A line is a word and its values, separated by single spaces; word2vec adds a first line with the
+numbers of words and dimensions. Words may contain spaces, as some of GloVe's do, so values are
+counted from the end of the line.
 
 Pennington, Socher and Manning, "GloVe: Global Vectors for Word Representation", EMNLP 2014.
 Mikolov et al., "Distributed Representations of Words and Phrases and their Compositionality",
@@ -27,13 +27,13 @@ from zoo.text_files import iterate_lines, open_content
 
 _LINES_TO_GUESS_FROM = 100
 _CHUNK = 4096  # lines whose values are parsed in one call
-_HEADER_DIGITS = 20  # of numbers that a header may hold
+_HEADER_DIGITS = 20  # maximum digits of a number in the header
 
 Line = tuple[int, bytes]  # number from 1, text without the line break
 
 
 class WordVectors(NamedTuple):
-    """Words and their vectors.
+    """Words and vectors.
 
     Attributes:
         words: n distinct words.
@@ -49,21 +49,21 @@ def read_vectors(
 ) -> WordVectors:
     """Reads word vectors in text format.
 
-    Words that no vocabulary can hold have no place in the result: the special ones, which the tools
-    write for what they have no word for (`</s>`, `<unk>`), the empty one, and those with a line
-    break. The memory it takes is a small multiple of the result, whatever the size of the file.
+    The result leaves out words that no vocabulary can hold: special words (`</s>`, `<unk>`), which
+    tools write for missing words, empty ones, and those with a line break. Memory use is a small
+    multiple of the result, whatever the size of the file.
 
     Args:
         path: File in GloVe's or word2vec's text format, compressed if it ends in `.gz`.
         keep: If given, only these words are returned; the values of others are not parsed.
-        maximum: If given, how many words are returned at most, the first of the file. Lines behind
-            them are counted, and not looked at.
+        maximum: If given, only the first so many words are returned. Later lines are counted but
+            not parsed.
 
     Returns:
-        The vectors in the order of the file. Of a word that occurs twice the first one counts.
+        The vectors in the order of the file. The first occurrence of a repeated word counts.
 
     Raises:
-        ValueError: If the file is empty or not complete, a line is broken (the message says which),
+        ValueError: If the file is empty or truncated, a line is malformed (the message names it),
             no line has a word, there are fewer or more vectors than the header says, or `maximum`
             is not positive.
     """
@@ -72,12 +72,12 @@ def read_vectors(
     path = Path(path)
     with open_content(path) as file:
         numbers = count(1)
-        # Some tools leave a space at the end of each line.
+        # Some tools end each line with a space.
         lines = ((next(numbers), line.rstrip(b" ")) for _, line in iterate_lines(file))
         head = list(islice(lines, _LINES_TO_GUESS_FROM))
         expected, dimensions, head = _dimensions(path, head)
         vectors = _read_words(path, chain(head, lines), dimensions, keep, maximum)
-        deque(lines, maxlen=0)  # to the end: a file that is broken off is refused
+        deque(lines, maxlen=0)  # reads to the end, so that a truncated file is refused
     found = next(numbers) - 2  # without the header
     if expected is not None and found != expected:
         raise ValueError(f"{path}: the header announces {expected} vectors, the file has {found}")
@@ -91,7 +91,7 @@ def write_vectors(path: str | os.PathLike[str], vectors: WordVectors) -> None:
 
     Args:
         path: The file to write. It appears whole or not at all.
-        vectors: What to write.
+        vectors: The vectors.
 
     Raises:
         ValueError: If a word is empty or holds a line break, or if the number of words differs
@@ -118,7 +118,7 @@ def embedding_matrix(
     Args:
         vectors: The vectors.
         vocabulary_words: All words of the vocabulary in the order of their ids.
-        dtype: Of the result.
+        dtype: Dtype of the result.
 
     Returns:
         (vocabulary, dimensions); zeros for the special words and for words without a vector.
@@ -137,7 +137,7 @@ def embedding_matrix(
 
 
 def scale_to_norm(vectors: WordVectors, norm: float) -> WordVectors:
-    """Gives every vector the same Euclidean norm; a vector of zeros stays one.
+    """Scales every vector to the same Euclidean norm; zero vectors stay zero.
 
     Args:
         vectors: The vectors.
@@ -160,7 +160,7 @@ def _read_words(
     keep: Collection[str] | None,
     maximum: int | None,
 ) -> WordVectors:
-    """Reads lines up to the last word that is kept; arguments as those of `read_vectors`."""
+    """Reads lines up to the last kept word; arguments as in `read_vectors`."""
     keep = None if keep is None else frozenset(keep)
     words: dict[str, None] = {}
     blocks: list[np.ndarray] = []
@@ -176,12 +176,12 @@ def _read_words(
                 break
         blocks.append(_parse(path, values, dimensions))
         if len(words) == maximum:
-            break  # what is left of the chunk has been counted
+            break  # the rest of the chunk has been counted
     return WordVectors(list(words), np.concatenate(blocks))
 
 
 def _dimensions(path: Path, head: list[Line]) -> tuple[int | None, int, list[Line]]:
-    """Returns the number of vectors (None without a header), of dimensions, and other lines."""
+    """Returns the numbers of vectors (None without a header) and dimensions, and other lines."""
     if not head:
         raise ValueError(f"{path}: line 1: expected a word and its values, got an empty file")
     header = re.fullmatch(rb"(\d+) (\d+)", head[0][1])
@@ -190,7 +190,7 @@ def _dimensions(path: Path, head: list[Line]) -> tuple[int | None, int, list[Lin
     if header:
         expected, dimensions, head = int(header[1]), int(header[2]), head[1:]
     else:
-        # Most words hold no space, and their lines have the right number of fields.
+        # Fast path: most words contain no space, so their lines have the right number of fields.
         fields = Counter(line.count(b" ") for _, line in head)
         expected, dimensions = None, fields.most_common(1)[0][0]
     if dimensions < 1:
@@ -204,7 +204,7 @@ def _split(path: Path, number: int, line: bytes, dimensions: int) -> tuple[str, 
     """Splits a line into the word and the text of its values."""
     word, _, values = line.partition(b" ")
     if values.count(b" ") != dimensions - 1:
-        # A word with spaces in it, or a broken line.
+        # A word with spaces, or a malformed line.
         word, *fields = line.rsplit(b" ", min(dimensions, len(line)))
         values = b" ".join(fields)
         if len(fields) < dimensions:
@@ -234,7 +234,7 @@ def _parse(path: Path, lines: list[Line], dimensions: int) -> np.ndarray:
 
 
 def _floats(text: bytes) -> np.ndarray | None:
-    """Parses numbers separated by spaces; None if one of them is no finite number."""
+    """Parses numbers separated by spaces; None if one of them is not a finite number."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:

@@ -1,6 +1,6 @@
-"""Vocabularies: a text file with a word a line, looked up inside the graph.
+"""Vocabularies: text files with one word per line, looked up inside the graph.
 
-The line number is the id. The file travels inside a SavedModel as an asset.
+The line number is the id. A SavedModel contains the file as an asset.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ def count_words(*tokens: tf.RaggedTensor | tf.Tensor) -> Counter[bytes]:
         *tokens: String tensors or ragged tensors of any shape.
 
     Returns:
-        How often each token occurs, as bytes.
+        The count of each token, as bytes.
     """
     counts: Counter[bytes] = Counter()
     for batch in tokens:
@@ -47,14 +47,14 @@ def choose_words(
     """Chooses the words of a vocabulary: the most frequent first, equal counts by alphabet.
 
     Args:
-        counts: How often each token occurs, see `count_words`.
-        maximum_size: How many words at most, or None for all.
-        minimum_count: Words that occur less often are left out.
-        keep: If given, only words in it are chosen, for example those that have a vector.
+        counts: Count of each token, see `count_words`.
+        maximum_size: Maximum number of words; None: all.
+        minimum_count: Rarer words are left out.
+        keep: If given, only these words are chosen, for example those with a vector.
 
     Returns:
-        The words, without the special ones. Tokens that are empty, no valid UTF-8, hold a line
-        break or are spelled like a special word are left out.
+        The words, without the special ones. Tokens are left out if they are empty, not valid UTF-8,
+        contain a line break or equal a special word.
 
     Raises:
         ValueError: If `maximum_size` is negative.
@@ -72,12 +72,12 @@ def choose_words(
 
 
 def is_ordinary(word: str) -> bool:
-    """Whether a vocabulary can hold a word: it is not empty, stands on one line, is not special."""
+    """Tells whether a vocabulary can hold a word: not empty, not special, on one line."""
     return bool(word) and "\n" not in word and "\r" not in word and word not in SPECIAL_WORDS
 
 
 def write_vocabulary(path: str | os.PathLike[str], words: Iterable[str]) -> None:
-    """Writes a vocabulary file: the four special words, then the given ones, a word a line.
+    """Writes a vocabulary file, one word per line: the four special words, then the given ones.
 
     Args:
         path: The file to write. It appears whole or not at all.
@@ -102,25 +102,25 @@ def write_vocabulary(path: str | os.PathLike[str], words: Iterable[str]) -> None
 def write_longer_vocabulary(
     path: str | os.PathLike[str], words: Iterable[str], new_words: Iterable[str]
 ) -> None:
-    """Writes a vocabulary file with more words; the ids of those that were there stay the same.
+    """Writes a vocabulary file with additional words; existing ids stay the same.
 
     Args:
         path: The file to write.
-        words: Those that were there, `Vocabulary.words`, the special ones included.
-        new_words: Those that follow.
+        words: The existing words, `Vocabulary.words`, including the special ones.
+        new_words: The words to append.
 
     Raises:
-        ValueError: As `write_vocabulary`; if a new word is not new, too.
+        ValueError: As `write_vocabulary`; also if a new word already exists.
     """
     known = [word for word in words if word not in SPECIAL_WORDS]
     write_vocabulary(path, [*known, *new_words])
 
 
 class FileOfWords(tf.lookup.TextFileInitializer):
-    """Fills a table from a file, and names it after what the file holds.
+    """Table initialiser from a file, named after the file's content.
 
-    TensorFlow names it after the path alone: of two vocabularies that were read from one path, one
-    after the other, the second would look words up in the table of the first.
+    TensorFlow names the table after the path. If two vocabularies were read from one path in turn,
+    the second would look words up in the first one's table.
     """
 
     def __init__(self, path: str, words: Iterable[str], **kwargs: Any) -> None:
@@ -133,7 +133,7 @@ class FileOfWords(tf.lookup.TextFileInitializer):
 
 
 class Vocabulary(tf.Module):
-    """Looks tokens up in a vocabulary file, inside the graph."""
+    """Vocabulary file, looked up inside the graph."""
 
     def __init__(self, path: str | os.PathLike[str], name: str = "vocabulary") -> None:
         """Reads the file.
@@ -155,10 +155,10 @@ class Vocabulary(tf.Module):
             word, _ = Counter(words).most_common(1)[0]
             raise ValueError(f"{path}: words must be distinct, got {word!r} more than once")
         for word in words[len(SPECIAL_WORDS) :]:
-            # TensorFlow drops carriage returns, so that the table would hold another word.
+            # TensorFlow drops carriage returns, so the table would hold a different word.
             if not is_ordinary(word):
                 raise ValueError(f"{path}: words must be non-empty and on one line, got {word!r}")
-        # An array, since tf.Module would track a list and save it with the graph.
+        # An array, because tf.Module would track a list and save it with the graph.
         self._words = np.array(words, dtype=object)
         self._table = tf.lookup.StaticHashTable(
             FileOfWords(
@@ -174,11 +174,11 @@ class Vocabulary(tf.Module):
 
     @property
     def words(self) -> list[str]:
-        """All words in the order of their ids, the special ones included."""
+        """All words in order of id, including the special ones."""
         return self._words.tolist()
 
     def __len__(self) -> int:
-        """Returns the number of ids, the special ones included."""
+        """Returns the number of ids, including the special ones."""
         return len(self._words)
 
     def ids(self, tokens: tf.Tensor | tf.RaggedTensor) -> tf.Tensor | tf.RaggedTensor:
@@ -188,8 +188,8 @@ class Vocabulary(tf.Module):
             tokens: String tensor or ragged tensor of any shape.
 
         Returns:
-            int32 of the same shape and kind. Unknown tokens, and those spelled like a special
-            word, are 1.
+            int32 of the same shape and kind. Unknown tokens, and those equal to a special word, are
+            1.
         """
         if isinstance(tokens, tf.RaggedTensor):
             return tokens.with_flat_values(self.ids(tokens.flat_values))
@@ -198,7 +198,7 @@ class Vocabulary(tf.Module):
 
 
 def _as_line(token: bytes) -> str | None:
-    """Returns the token as text, or None where it cannot stand alone on a line."""
+    """Decodes a token, or returns None if it cannot be a line of its own."""
     try:
         word = token.decode("utf-8")
     except UnicodeDecodeError:

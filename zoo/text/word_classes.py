@@ -1,9 +1,10 @@
-"""Word classes by exchange: each word in the class that makes the text most probable.
+"""Word classes by the exchange algorithm, which maximises the text's likelihood.
 
 Uszkoreit and Brants, "Distributed Word Clustering for Large Scale Class-Based Language Modeling in
 Machine Translation", ACL 2008, section 3: the predictive model ``P(c(w_i) | w_{i-1}) P(w_i | c)``,
-whose likelihood up to a constant is ``sum_vc N(v, c) log N(v, c) - sum_c N(c) log N(c)``. Exchange
-itself is Kneser and Ney's (1993): words change their class one at a time while that grows.
+whose likelihood up to a constant is ``sum_vc N(v, c) log N(v, c) - sum_c N(c) log N(c)``. The
+exchange algorithm is Kneser and Ney's (1993): words change class one at a time as long as the
+likelihood grows.
 """
 
 import logging
@@ -20,18 +21,18 @@ def word_classes(
     iterations: int = 5,
     logger: logging.Logger | None = None,
 ) -> np.ndarray:
-    """Sorts words into classes.
+    """Clusters words into classes.
 
     Args:
         texts: ids in [0, vocabulary_size).
         vocabulary_size: V.
-        classes: how many there are, at most.
-        iterations: passes over all words, at most; it ends when none changes its class. A pass
-            costs (different pairs of neighbours) x classes.
-        logger: gets a line a pass.
+        classes: maximum number of classes.
+        iterations: maximum number of passes over all words; the search ends early if no word moves.
+            A pass costs (distinct pairs of neighbours) x classes.
+        logger: gets one line per pass.
 
     Returns:
-        int64 (V,), the class of each word; those that do not occur are in the last one.
+        int64 (V,), the class of each word; words that do not occur are in the last one.
 
     Raises:
         ValueError: a size or the number of iterations is not positive.
@@ -54,7 +55,7 @@ def word_classes(
 
 
 class _Exchange:
-    """Counts of pairs, and of classes after words, as words move."""
+    """Counts of word pairs and of classes after words, updated as words move."""
 
     def __init__(self, texts: Sequence[Sequence[int]], words: int, classes: int) -> None:
         pairs = [np.stack([text[:-1], text[1:]]) for text in map(np.asarray, texts) if len(text)]
@@ -66,7 +67,7 @@ class _Exchange:
         frequency = np.bincount(after, minlength=words)
         self.by_frequency = [w for w in np.argsort(-frequency, kind="stable") if frequency[w]]
         self._frequency = frequency.astype(np.float64)
-        # Frequent words begin apart; the others join them in turn.
+        # The most frequent words start in different classes; the others join them in turn.
         self.class_of = np.full(words, classes - 1, np.int64)
         self.class_of[self.by_frequency] = np.arange(len(self.by_frequency)) % classes
         self._after = np.zeros((words, classes), np.float32)  # N(v, c)
@@ -74,7 +75,7 @@ class _Exchange:
         self._total = np.bincount(self.class_of, self._frequency, minlength=classes)  # N(c)
 
     def move(self, word: int) -> bool:
-        """Puts a word into the best class; returns whether that is another one."""
+        """Moves a word to its best class; returns whether the class changed."""
         own = slice(self._bounds[word], self._bounds[word + 1])
         before, counts, many = self._before[own], self._counts[own], self._frequency[word]
         old = self.class_of[word]
@@ -84,7 +85,7 @@ class _Exchange:
         gains = (_x_log_x(rows + counts[:, None]) - _x_log_x(rows)).sum(axis=0)
         gains -= _x_log_x(self._total + many) - _x_log_x(self._total)
         best = int(np.argmax(gains))
-        if gains[best] <= gains[old] + 1e-9:  # of equals it stays where it is
+        if gains[best] <= gains[old] + 1e-9:  # a tie changes nothing
             best = old
         self._after[before, best] += counts
         self._total[best] += many

@@ -1,7 +1,7 @@
-"""Words: a codec on whole words and punctuation marks, with a vocabulary file.
+"""Codec of whole words and punctuation marks, with a vocabulary file.
 
-What models before subwords read, and what reads best in a picture of attention. Words outside the
-vocabulary are unknown; `zoo.text.subwords` knows no such words.
+Models before subwords read words, and words are the most readable in pictures of attention. Words
+outside the vocabulary are unknown; `zoo.text.subwords` has no unknown words.
 """
 
 from pathlib import Path
@@ -25,7 +25,7 @@ from zoo.text.vocabulary import PADDING, SPECIAL_WORDS, UNKNOWN, FileOfWords, Vo
 class WordCodec(tf.Module):
     """Strings to ids and back by a vocabulary of words; a `zoo.text.codecs.TextCodec`.
 
-    The vocabulary file travels inside a SavedModel that tracks the codec.
+    A SavedModel that tracks the codec contains the vocabulary file.
     """
 
     def __init__(
@@ -40,16 +40,16 @@ class WordCodec(tf.Module):
         """Reads the vocabulary.
 
         Args:
-            path: A file that `zoo.text.vocabulary.write_vocabulary` wrote; `choose_words` of what
-                `WordTokenizer(case_fold=...)` folds to makes its words.
-            case_fold: Whether words are case-folded; the vocabulary has to be made alike.
-            split_on: Where strings are cut: "words" as by `WordTokenizer`; "spaces", for text whose
-                words were cut before, as by `SpaceTokenizer`.
-            language: Of the text that `decode` writes, as in `zoo.text.detokenizer.detokenize`.
+            path: A file that `zoo.text.vocabulary.write_vocabulary` wrote. Make its words with
+                `choose_words` from the folded tokens of `WordTokenizer(case_fold=...)`.
+            case_fold: Whether words are case-folded, as the vocabulary's must then be.
+            split_on: "words" splits as `WordTokenizer`; "spaces" splits as `SpaceTokenizer`, for
+                text that is already tokenised.
+            language: Language of decoded text, as in `zoo.text.detokenizer.detokenize`.
             name: Name of the module.
 
         Raises:
-            ValueError: If the file is no vocabulary, `split_on` is none of its options, or words
+            ValueError: If the file is no vocabulary, `split_on` is not one of its options, or words
                 cut at spaces are to be case-folded.
         """
         super().__init__(name=name)
@@ -82,7 +82,7 @@ class WordCodec(tf.Module):
 
     @property
     def words(self) -> list[str]:
-        """All words in the order of their ids, the four special ones first."""
+        """All words in order of id, the four special ones first."""
         return list(self._vocabulary.words)
 
     @property
@@ -102,7 +102,7 @@ class WordCodec(tf.Module):
         return self._vocabulary.ids(self._tokenizer(check_strings(strings)).folded)
 
     def tokens(self, strings: Strings) -> tf.RaggedTensor:
-        """Returns the words that `encode` numbers, as they stand in the strings.
+        """Returns the words that `encode` numbers, as in the strings.
 
         Args:
             strings: (batch,) tf.string, or what converts to it.
@@ -141,14 +141,14 @@ class WordCodec(tf.Module):
         """Turns ids into text.
 
         Args:
-            ids: (rows, tokens) integers, dense or ragged. The first end or padding of a row, and
-                what follows, is ignored.
+            ids: (rows, tokens) integers, dense or ragged. Each row is cut at its first end or
+                padding.
 
         Returns:
-            (rows,) tf.string, valid UTF-8; unknown words leave no trace.
+            (rows,) tf.string, valid UTF-8, without unknown words.
         """
         return self.join(self.pieces(until_end(ids)))
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's keywords beside the path."""
+        """Returns the constructor's keywords except the path."""
         return {**self._tokenizer.get_config(), "language": self._language}

@@ -1,4 +1,4 @@
-"""Averages of the weights over time, which often answer better than the weights they follow."""
+"""Averages of the weights over time, which often score better than the weights themselves."""
 
 import os
 from abc import ABC, abstractmethod
@@ -13,11 +13,11 @@ from zoo.training.checkpoints import read_weights
 
 
 class WeightAverage(ABC, keras.callbacks.Callback):
-    """Averages of the trainable weights, kept beside the weights that are trained.
+    """Averages of the trainable weights, kept apart from the weights themselves.
 
-    Unlike the averages of a Keras optimizer they never replace the weights that are trained; they
-    are put into the model for a while (`averaged`), or for good (`assign`). Validation inside
-    `fit` sees the averages. A subclass says what is averaged, and when it takes the weights in.
+    Unlike the averages of a Keras optimizer they never replace the weights during training. They
+    are put into the model temporarily (`averaged`) or permanently (`assign`). Validation inside
+    `fit` sees the averages. A subclass defines the average and when it is updated.
     """
 
     def __init__(self) -> None:
@@ -26,18 +26,18 @@ class WeightAverage(ABC, keras.callbacks.Callback):
         self._in_model = False
 
     def build(self, model: keras.Model) -> None:
-        """Create the variables, which a checkpoint has to hold, for a built model."""
+        """Create the variables, which belong in checkpoints, for a built model."""
         self._weights = [weight.value for weight in model.trainable_variables]
         self._build()
 
     def on_train_begin(self, logs: Mapping[str, float] | None = None) -> None:
-        """Create the variables unless they exist, so that several `fit`s go on with them."""
+        """Create the variables unless they exist, so that several `fit`s share them."""
         if not self.variables:
             self.build(self.model)
 
     @contextmanager
     def averaged(self) -> Iterator[None]:
-        """Put the averages into the model for the time of a `with` block; it may be nested."""
+        """Put the averages into the model within a `with` block, which may be nested."""
         if self._in_model:
             yield
             return
@@ -62,7 +62,7 @@ class WeightAverage(ABC, keras.callbacks.Callback):
         self._validation.__enter__()
 
     def on_test_end(self, logs: Mapping[str, float] | None = None) -> None:
-        """Go on with the trained weights."""
+        """Restore the trained weights."""
         self._validation.__exit__(None, None, None)
 
     @abstractmethod
@@ -75,15 +75,15 @@ class WeightAverage(ABC, keras.callbacks.Callback):
 
 
 class ExponentialMovingAverage(WeightAverage):
-    """Averages the trainable weights over time: average = d average + (1 - d) weight."""
+    """Exponential moving average of the weights: average = d average + (1 - d) weight."""
 
     def __init__(self, decay: float = 0.999, warm_up: bool = True) -> None:
         """Set the decay.
 
         Args:
             decay: d, in [0, 1).
-            warm_up: let d be min(decay, (1 + t) / (10 + t)) after t updates, so that the random
-                first weights are soon forgotten.
+            warm_up: use d = min(decay, (1 + t) / (10 + t)) after t updates, so that the random
+                initial weights are soon forgotten.
 
         Raises:
             ValueError: `decay` is not in [0, 1).
@@ -95,7 +95,7 @@ class ExponentialMovingAverage(WeightAverage):
         self.warm_up = warm_up
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
-        """Take the new weights into the averages."""
+        """Update the averages with the new weights."""
         self._update()
 
     def _build(self) -> None:
@@ -106,7 +106,7 @@ class ExponentialMovingAverage(WeightAverage):
         ]
         self._updates = tf.Variable(0, dtype=tf.int64, trainable=False)
         self.variables = [self._updates, *self._averages]
-        # One call a batch, not one eager operation a weight.
+        # One call per batch instead of one eager operation per weight.
         self._update = tf.function(self._update_all, autograph=False)
 
     def _average(self, index: int) -> tf.Tensor:
@@ -125,19 +125,19 @@ class ExponentialMovingAverage(WeightAverage):
 
 
 class AverageOfLast(WeightAverage):
-    """Averages the weights of the last so many points in time, all of them alike.
+    """Unweighted average of the weights at the last few points in time.
 
     Vaswani et al. 2017 (arXiv 1706.03762), section 6.1, average their last 5 or 20 checkpoints. The
-    weights of those points are kept, in float32: `count` times the size of the model. Before the
-    first point the averages are the weights themselves.
+    weights at those points are kept in float32, which takes `count` times the size of the model.
+    Before the first point the averages are the weights themselves.
     """
 
     def __init__(self, count: int = 10, every: int | None = None) -> None:
         """Set the points in time.
 
         Args:
-            count: how many of the last ones are averaged.
-            every: steps from one to the next; None: the end of each epoch.
+            count: number of points averaged.
+            every: steps between points; None: the end of each epoch.
 
         Raises:
             ValueError: one of them is less than 1.
@@ -150,18 +150,18 @@ class AverageOfLast(WeightAverage):
         self.every = every
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
-        """Take the weights in if `every` steps are over."""
+        """Record the weights every `every` steps."""
         self._steps.assign_add(1)
         if self.every is not None and int(self._steps.numpy()) % self.every == 0:
             self.take()
 
     def on_epoch_end(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
-        """Take the weights in if no number of steps was given."""
+        """Record the weights if `every` is None."""
         if self.every is None:
             self.take()
 
     def take(self) -> None:
-        """Take the weights in as they are now, in the place of the oldest."""
+        """Record the present weights in place of the oldest."""
         slot = int(self._taken.numpy()) % self.count
         for weight, kept in zip(self._weights, self._kept, strict=True):
             kept[slot].assign(tf.cast(weight.read_value(), tf.float32))
@@ -185,7 +185,7 @@ class AverageOfLast(WeightAverage):
 
 
 def average_saved_weights(model: keras.Model, paths: Sequence[str | os.PathLike[str]]) -> None:
-    """Give a built model the mean, computed in float32, of weights that were saved.
+    """Load the mean of saved weights, computed in float32, into a built model.
 
     Args:
         model: a model of the same architecture.
@@ -207,5 +207,5 @@ def average_saved_weights(model: keras.Model, paths: Sequence[str | os.PathLike[
             one + tf.cast(w.value, tf.float32) for one, w in zip(sums, model.weights, strict=True)
         ]
     for weight, total in zip(model.weights, sums, strict=True):
-        if weight.dtype.startswith(("float", "bfloat")):  # counters stay those of the last
+        if weight.dtype.startswith(("float", "bfloat")):  # counters keep the last file's values
             weight.assign(tf.cast(total / len(paths), weight.dtype))

@@ -3,7 +3,7 @@
     batch_size: Count | None = None
 
 says that a batch has at least one example. `check_numbers` reads the annotations of a dataclass, so
-that a recipe's own settings are checked like those that all recipes share.
+a recipe's own settings are checked like the shared ones.
 """
 
 import math
@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeAlias, get_args, get_type_hints
 
 @dataclass(frozen=True)
 class Bounds:
-    """An interval of numbers, and its name in an error message."""
+    """Interval of numbers, and its description in error messages."""
 
     words: str
     """Completes the sentence "a setting must be ..."."""
@@ -37,7 +37,7 @@ class Bounds:
 Count: TypeAlias = Annotated[int, Bounds("positive", 1)]
 Whole: TypeAlias = Annotated[int, Bounds("at least 0", 0)]
 Seed: TypeAlias = Annotated[int, Bounds("from 0 to 4294967295", 0, 2**32 - 1)]
-"""Numbers that NumPy takes as a seed."""
+"""Numbers that NumPy accepts as a seed."""
 Positive: TypeAlias = Annotated[float, Bounds("positive and finite", 0, open_below=True)]
 NotNegative: TypeAlias = Annotated[float, Bounds("at least 0 and finite", 0)]
 Rate: TypeAlias = Annotated[float, Bounds("at least 0 and less than 1", 0, 1, open_above=True)]
@@ -46,10 +46,10 @@ Factor: TypeAlias = Annotated[float, Bounds("positive and at most 1", 0, 1, open
 
 
 def check_numbers(settings: Any) -> None:
-    """Refuses a setting that is out of the bounds of its annotation.
+    """Refuses a setting outside the bounds of its annotation.
 
     Args:
-        settings: a dataclass; anything else, and None as a value, passes.
+        settings: a dataclass; other objects, and fields that are None, are not checked.
 
     Raises:
         ValueError: names the first such setting, its value and what is expected.

@@ -1,7 +1,7 @@
-"""Keras callbacks of the training loop; each can be passed to `fit` in a script of one's own too.
+"""Keras callbacks of the training loop, which can also be passed to `fit` in any script.
 
-They share a `Progress`, which `CountSteps`, the first in the list, advances. All of them act on
-the global step, over all epochs, so that a resumed training acts where a straight one does.
+They share a `Progress`, which `CountSteps`, the first in the list, advances. All of them act on the
+global step over all epochs, so that a resumed training behaves like an uninterrupted one.
 """
 
 import logging
@@ -20,7 +20,7 @@ from zoo.training.checkpoints import Checkpointer, Progress
 
 
 class CountSteps(keras.callbacks.Callback):
-    """Advances `progress.step` and `progress.seconds`, and refuses a loss that is not finite."""
+    """Counter of `progress.step` and `progress.seconds`, which refuses a non-finite loss."""
 
     def __init__(self, progress: Progress) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class CountSteps(keras.callbacks.Callback):
 
 
 class EvaluateAndKeepBest(keras.callbacks.Callback):
-    """Evaluates now and then, keeps the weights of the best evaluation, and stops without gain."""
+    """Periodic evaluation that keeps the best weights and stops without improvement."""
 
     def __init__(
         self,
@@ -63,19 +63,19 @@ class EvaluateAndKeepBest(keras.callbacks.Callback):
         average: WeightAverage | None = None,
         logger: logging.Logger | None = None,
     ) -> None:
-        """Say what to evaluate and when.
+        """Set the evaluation and its schedule.
 
         Args:
-            evaluate: scores the model as it is; returns the metrics by name.
-            progress: where the scores are remembered.
+            evaluate: scores the model; returns metrics by name.
+            progress: records the scores.
             monitor: the metric that decides which weights are the best.
             mode: `max` if a higher value is better, `min` if a lower one is.
-            ties: the metric, a loss, that decides between equal values of the monitored one: the
-                weights with the lower value are the better ones. None keeps the first.
+            ties: a loss metric that breaks ties of the monitored one: lower is better. None keeps
+                the first.
             every: steps between evaluations; None evaluates at the end of each epoch.
             patience: stop after this many evaluations in a row without better weights.
             checkpointer: writes the best weights; None only remembers the scores.
-            average: its averages are in the model while it is evaluated and written.
+            average: averages to evaluate and save instead of the trained weights.
             logger: gets a line for each evaluation.
 
         Raises:
@@ -109,13 +109,13 @@ class EvaluateAndKeepBest(keras.callbacks.Callback):
             self.run(logs)
 
     def run(self, logs: Mapping[str, float] | None = None) -> None:
-        """Evaluate now and remember the result.
+        """Evaluate now and record the result.
 
         Args:
-            logs: of the training; its `loss` is written beside the metrics.
+            logs: training logs, whose `loss` is recorded with the metrics.
 
         Raises:
-            ValueError: the metrics lack the monitored one, or the one that decides ties.
+            ValueError: the metrics lack the monitored one, or the one that breaks ties.
         """
         if self.average is None:
             self._evaluate(logs or {})
@@ -126,7 +126,7 @@ class EvaluateAndKeepBest(keras.callbacks.Callback):
             self.model.stop_training = True
 
     def warn_if_constant(self) -> None:
-        """Log a line if the monitored metric had one value at all evaluations, of several."""
+        """Log a line if the monitored metric was the same at all of several evaluations."""
         progress, name = self.progress, self.monitor
         values = {str(record[name]) for record in progress.history}  # str: NaN equals NaN
         if len(progress.history) < 2 or len(values) > 1:
@@ -176,9 +176,10 @@ class EvaluateAndKeepBest(keras.callbacks.Callback):
         return score > best if self.mode == "max" else score < best
 
     def _loss_of_best(self, name: str) -> float:
-        """Return a metric of the best evaluation; it is not stored twice, so history tells it.
+        """Look up a metric of the best evaluation in the history.
 
-        NaN counts as infinity. Histories of older runs may lack the metric: nothing beats that.
+        NaN counts as infinity. If the history of an older run lacks the metric, the result is
+        unbeatable.
         """
         progress = self.progress
         best = next(one for one in progress.history if one["step"] == progress.best_step)
@@ -187,7 +188,7 @@ class EvaluateAndKeepBest(keras.callbacks.Callback):
 
 
 class SaveCheckpoints(keras.callbacks.Callback):
-    """Saves a checkpoint every so many steps, and after each evaluation."""
+    """Checkpoint at regular steps and after each evaluation."""
 
     def __init__(self, checkpointer: Checkpointer, every: int) -> None:
         super().__init__()
@@ -198,30 +199,30 @@ class SaveCheckpoints(keras.callbacks.Callback):
         self._saved = self._position()
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
-        """Save if it is time, or if an evaluation has just been remembered."""
+        """Save if it is time, or if an evaluation has just been recorded."""
         progress = self.checkpointer.progress
         if progress.step % self.every == 0 or progress.evaluated:
             self.save()
 
     def on_epoch_end(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
-        """Save if an evaluation has just been remembered."""
+        """Save if an evaluation has just been recorded."""
         if self.checkpointer.progress.evaluated:
             self.save()
 
     def save(self) -> None:
-        """Save, unless nothing has happened since the last time."""
+        """Save unless nothing has changed since the last time."""
         if self._saved != self._position():
             self.checkpointer.save()
             self._saved = self._position()
 
     def _position(self) -> tuple[int, int]:
-        """Return what tells one state of the training from another."""
+        """Return numbers that identify a state of the training."""
         progress = self.checkpointer.progress
         return progress.step, len(progress.history)
 
 
 class TensorBoardScalars(keras.callbacks.Callback):
-    """Writes loss, learning rate, examples per second and evaluations over the global step."""
+    """TensorBoard curves of loss, learning rate, examples per second and evaluations."""
 
     def __init__(
         self,
@@ -232,15 +233,15 @@ class TensorBoardScalars(keras.callbacks.Callback):
         every: int = 100,
         logger: logging.Logger | None = None,
     ) -> None:
-        """Say where to write and how often.
+        """Set the folder and the interval.
 
         Args:
-            folder: of the event files.
+            folder: folder of the event files.
             progress: holds the global step and the evaluations.
-            batch_size: examples a step.
-            every: steps between two points of the loss.
-            logger: gets the same figures as a line of text; as DEBUG on a terminal, where the
-                progress bar of Keras shows them.
+            batch_size: examples per step.
+            every: steps between points of the loss.
+            logger: gets the same figures as text, at DEBUG level on a terminal, where Keras'
+                progress bar shows them.
         """
         super().__init__()
         self.progress = progress
@@ -254,7 +255,7 @@ class TensorBoardScalars(keras.callbacks.Callback):
         self._steps, self._seconds, self._began = 0, 0.0, 0.0
 
     def on_train_batch_begin(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
-        """Start the clock of the batch: neither evaluations nor checkpoints count."""
+        """Start the clock of the batch, which excludes evaluations and checkpoints."""
         self._began = time.monotonic()
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
@@ -263,14 +264,14 @@ class TensorBoardScalars(keras.callbacks.Callback):
         self._steps += 1
         if self.progress.step % self.every == 0:
             speed = self._steps * self.batch_size / max(self._seconds, 1e-9)
-            # Not `logs`, which is a mean over replicas, whatever number of examples each had.
+            # Not `logs`, which is an unweighted mean over replicas.
             results = self.model.get_metrics_result()
             self._write_training({name: float(value) for name, value in results.items()}, speed)
             self._steps, self._seconds = 0, 0.0
         self.write_evaluations()
 
     def write_evaluations(self) -> None:
-        """Write the evaluations that are new since the last call."""
+        """Write the evaluations since the last call."""
         for record in self.progress.history[self._evaluations :]:
             metrics = {name: v for name, v in record.items() if name not in ("step", "seconds")}
             self.write(record["step"], {f"evaluation/{name}": v for name, v in metrics.items()})

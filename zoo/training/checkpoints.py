@@ -1,16 +1,16 @@
-"""Checkpoints that make a resumed training equal, bit for bit, to one that never stopped.
+"""Checkpoints from which a training resumes bit for bit as if it had never stopped.
 
-A checkpoint is a folder, `000003-step-1500` the third one, with the variables (model, optimizer,
-states of the seed generators, metrics, whatever else the caller names), `progress.json`, and
-`manifest.json`: the checksums of these, and of the run's vocabulary and data. It is written under
-another name, flushed to the disk, and then renamed: only the rename makes it a checkpoint, so a
-kill at any moment leaves the previous one. Before a checkpoint is restored it is verified, and the
-best weights that it refers to as well; a damaged one, or one whose progress contradicts its name,
-is passed over with a warning.
+A checkpoint is a folder, such as `000003-step-1500` for the third one. It holds the variables
+(model, optimizer, states of the seed generators, metrics, and others that the caller names),
+`progress.json`, and `manifest.json`: the checksums of these files and of the run's vocabulary and
+data. It is written under another name, flushed to the disk, and then renamed. Only the rename makes
+it a checkpoint, so a kill at any moment leaves the previous one. Before a checkpoint is restored,
+it and the best weights that it refers to are verified. A damaged one, or one whose progress
+contradicts its name, is skipped with a warning.
 
 The states of the seed generators matter: without them dropout repeats or skips masks after a
-resume. Neither `.weights.h5` files nor `tf.train.Checkpoint(model=...)` hold them. A layer must
-therefore draw from a `SeedGenerator` of its own, as those of Keras do.
+resume. Neither `.weights.h5` files nor `tf.train.Checkpoint(model=...)` contain them. A layer must
+therefore draw from its own `SeedGenerator`, as Keras' layers do.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"  # TensorFlow's own entry
 
 
 class Checkpointer:
-    """Writes and restores the whole state of a training."""
+    """Writer and reader of the whole state of a training."""
 
     def __init__(
         self,
@@ -52,18 +52,17 @@ class Checkpointer:
         depends_on: Iterable[Path] = (),
         logger: logging.Logger | None = None,
     ) -> None:
-        """Look at the variables of a built and compiled model.
+        """Collect the variables of a built and compiled model.
 
         Args:
-            model: the model; its optimizer is built here if it was not.
-            progress: written beside the variables, and restored in place.
-            folder: the folder of the checkpoints; the best weights go to `best/` in it.
+            model: the model; its optimizer is built here if necessary.
+            progress: saved with the variables, and restored in place.
+            folder: folder of the checkpoints; the best weights go to its subfolder `best/`.
             extra: more variables, such as the moving averages of the weights.
             keep: the number of checkpoints kept.
-            shared: the folder that checkpoints are read from, where it is not `folder`: processes
-                that train together go on from what the first of them has written.
-            depends_on: files, such as the vocabulary, without which a checkpoint means nothing: it
-                is of no use beside others.
+            shared: folder that checkpoints are read from, if not `folder`: processes that train
+                together resume from the chief's checkpoints.
+            depends_on: files, such as the vocabulary, that a checkpoint is only valid with.
             logger: gets a warning for each damaged checkpoint.
 
         Raises:
@@ -85,8 +84,8 @@ class Checkpointer:
         self._depends_on = checksums(depends_on)
         self._damaged: list[Path] = []
         self._weights = {"weights": [v.value for v in model.weights]}
-        # Lists, not the model itself: the graph of attributes that TensorFlow would follow leaves
-        # out what is held in ways it does not know, without a word. A list is complete.
+        # Lists instead of the model: TensorFlow's graph of attributes silently omits variables that
+        # are held in ways it does not know.
         self._state = {
             **self._weights,
             "seeds": seed_states(model),
@@ -96,10 +95,10 @@ class Checkpointer:
         }
 
     def save(self) -> Path:
-        """Write a checkpoint of this step and remove those that it makes superfluous.
+        """Write a checkpoint of this step and remove superseded ones.
 
         Raises:
-            OSError: it could not be written; those before it are still there.
+            OSError: it could not be written; earlier ones are still there.
         """
         path = self._write(self.folder, self._state)
         if self.workers.is_chief:
@@ -116,21 +115,20 @@ class Checkpointer:
         return path
 
     def save_best(self) -> Path:
-        """Write the weights that the model has now as the best ones, those of `best_step`.
+        """Write the present weights as the best ones, those of `best_step`.
 
-        The former best weights stay as long as a checkpoint refers to them.
+        Earlier best weights stay as long as a checkpoint refers to them.
         """
         return self._write(self.best_folder, self._weights)
 
     def restore_latest(self) -> bool:
-        """Restore the newest checkpoint that is whole.
+        """Restore the newest undamaged checkpoint.
 
         Returns:
             False if there is no checkpoint at all.
 
         Raises:
-            ValueError: there are checkpoints, but all of them are damaged, or they do not fit
-                the model.
+            ValueError: there are checkpoints, but all are damaged or do not fit the model.
         """
         paths = _checkpoints(self.shared)
         for path in reversed(paths):
@@ -150,7 +148,7 @@ class Checkpointer:
         return False
 
     def count_restart(self) -> None:
-        """Count, on the disk at once, that the training goes on from the restored checkpoint."""
+        """Record on disk at once that training resumes from the restored checkpoint."""
         self.progress.restarts += 1
         if self.workers.is_chief:
             Manifest(self._restored).write_file(_PROGRESS, self.progress.as_json())
@@ -171,7 +169,7 @@ class Checkpointer:
         return True
 
     def check_best(self) -> None:
-        """Verify the weights of the best evaluation, if there was one.
+        """Verify the weights of the best evaluation, if any.
 
         Raises:
             ValueError: the best checkpoint is missing or damaged.
@@ -192,7 +190,7 @@ class Checkpointer:
         return self.best_folder / f"step-{step}"
 
     def _damage_of_best(self, path: Path) -> str | None:
-        """Return what is wrong with the best weights that a checkpoint refers to."""
+        """Describe the damage of the best weights that a checkpoint refers to, or return None."""
         step = _progress(path).best_step
         if step is None or not (self.shared / "best").exists():
             return None
@@ -200,7 +198,7 @@ class Checkpointer:
         return None if damage is None else f"the best weights, of step {step}: {damage}"
 
     def _write(self, folder: Path, state: Mapping[str, Sequence[tf.Variable]]) -> Path:
-        """Write `state` and the progress to a folder of their own, which a rename puts in place.
+        """Write `state` and the progress to a temporary folder, then rename it into place.
 
         Raises:
             OSError: they could not be written, for instance because the disk is full.
@@ -216,7 +214,7 @@ class Checkpointer:
                 flush(file)
             Manifest(temporary).add(checksums(files) | self._depends_on)
         except (OSError, tf.errors.OpError) as error:
-            shutil.rmtree(temporary, ignore_errors=True)  # it may be what fills the disk
+            shutil.rmtree(temporary, ignore_errors=True)  # it may be the cause of a full disk
             reason = str(error).splitlines()[0]
             raise OSError(
                 f"step {self.progress.step} cannot be written to {folder}: {reason}. What was "
@@ -230,7 +228,7 @@ class Checkpointer:
 
 
 def seed_states(model: keras.Model) -> list[tf.Variable]:
-    """Return the states of the model's seed generators (dropout), which `weights` leaves out."""
+    """Return the states of the model's seed generators (dropout), which `weights` omits."""
     weights = {id(weight) for weight in model.weights}
     return [v.value for v in model.variables if id(v) not in weights]
 
@@ -251,7 +249,7 @@ def _step(path: Path) -> int:
 
 
 def _progress(path: Path) -> Progress:
-    """Return the progress of a checkpoint; none where it is damaged."""
+    """Return the progress of a checkpoint; a fresh one if it is damaged."""
     progress = Progress()
     with contextlib.suppress(OSError, ValueError):
         progress.read(path / _PROGRESS)
@@ -259,7 +257,7 @@ def _progress(path: Path) -> Progress:
 
 
 def _damage(path: Path) -> str | None:
-    """Return what is wrong with a checkpoint's files, None if nothing is."""
+    """Describe the damage of a checkpoint's files, or return None."""
     try:
         _verify(path)
     except (OSError, LookupError, RuntimeError, ValueError, tf.errors.OpError) as error:
@@ -270,7 +268,7 @@ def _damage(path: Path) -> str | None:
 def _verify(path: Path) -> None:
     """Raise an error if the files of a checkpoint are damaged, or contradict its name."""
     manifest = Manifest(path)
-    if not manifest.exists():  # of an earlier version
+    if not manifest.exists():  # written by an earlier version
         _verify_tensors(path)
     elif absent := {_PROGRESS, "state.index"} - manifest.entries().keys():
         raise ValueError(f"{manifest.path} is damaged: it lists no {', '.join(absent)}")
@@ -282,7 +280,7 @@ def _verify(path: Path) -> None:
 
 
 def _verify_tensors(path: Path) -> None:
-    """Raise an error if a checksum that TensorFlow keeps of each tensor is not right."""
+    """Raise an error if TensorFlow's checksum of a tensor is wrong."""
     with without_patterns(path) as plain:
         reader = tf.train.load_checkpoint(os.fspath(plain / "state"))
         for name in reader.get_variable_to_shape_map():
@@ -303,7 +301,7 @@ def read_weights(path: str | os.PathLike[str], model: keras.Model) -> None:
 
 
 def _read(path: Path, state: Mapping[str, Sequence[tf.Variable]], *, complete: bool = True) -> None:
-    """Restore the variables of `state` from a checkpoint that is whole, `complete`: all it has."""
+    """Restore `state` from an undamaged checkpoint; `complete`: everything in it."""
     with without_patterns(path) as plain:
         _read_from(os.fspath(plain / "state"), path, state, complete)
 
@@ -314,7 +312,7 @@ def _read_from(
     """Restore from the files that `prefix` names; `path` is the checkpoint's, for messages."""
     tensors = tf.train.load_checkpoint(prefix).get_variable_to_shape_map()
     held = Counter(name.split("/")[0] for name in tensors if name != _OBJECT_GRAPH)
-    # Metrics are built late: a process that resumes may have fewer than the one that saved.
+    # Metrics are built late, so a resuming process may have fewer than the saving one.
     wanted = Counter({name: len(variables) for name, variables in state.items()})
     names = held | wanted if complete else wanted
     differing = [name for name in names if held[name] != wanted[name] and name != "metrics"]

@@ -1,9 +1,8 @@
-"""Several processes that train one model together: their places, and what they agree on.
+"""Several processes that train one model together: their roles, and their agreement.
 
-Every process is started with the same command and is told by its environment who the others are:
-by TF_CONFIG, as TensorFlow defines it, or by what SLURM sets for the tasks of a step. The first one
-is the chief. It writes the run folder, which all must be able to read; what the others write goes
-to temporary folders of their own.
+Every process is started with the same command. Its environment describes the others: TF_CONFIG, as
+TensorFlow defines it, or SLURM's variables for the tasks of a step. The first process is the chief.
+It writes the run folder, which all must be able to read; the others write to temporary folders.
 """
 
 import atexit
@@ -29,27 +28,27 @@ _LOST = (
     tf.errors.CancelledError,
     tf.errors.DeadlineExceededError,
 )
-"""Errors of TensorFlow in a process that waits for one that is gone."""
+"""TensorFlow errors in a process that waits for one that is gone."""
 
 
 def cluster_is_described() -> bool:
-    """Whether TF_CONFIG says that this process is one of several."""
+    """Tell whether TF_CONFIG makes this process one of several."""
     return bool(os.environ.get("TF_CONFIG"))
 
 
 def multi_worker_strategy() -> tf.distribute.MultiWorkerMirroredStrategy:
-    """Return the strategy of this process and the others, once all of them have come to here.
+    """Return the strategy of all processes, once all of them have reached this point.
 
-    It has to be made before TensorFlow computes anything, and is made once.
+    It is made once, and must be made before TensorFlow computes anything.
 
     Raises:
-        ValueError: the environment describes no cluster, or wrongly.
+        ValueError: the environment describes no cluster, or a malformed one.
     """
     return _strategy(os.environ.get("TF_CONFIG", ""))
 
 
 def own_folder() -> Path:
-    """Make a folder for what a process writes that is not the chief; it goes when that ends."""
+    """Make a temporary folder for a process that is not the chief; it is removed at exit."""
     path = tempfile.mkdtemp(prefix="zoo-worker-")
     atexit.register(shutil.rmtree, path, ignore_errors=True)
     return Path(path)
@@ -67,7 +66,7 @@ def _strategy(description: str) -> tf.distribute.MultiWorkerMirroredStrategy:
 
 
 def _described(description: str) -> tf.distribute.cluster_resolver.ClusterResolver:
-    """Return what TF_CONFIG says, after a look at it: TensorFlow takes nonsense for one process."""
+    """Parse TF_CONFIG strictly, because TensorFlow takes nonsense for a single process."""
     expected = (
         'expected such as {"cluster": {"worker": ["host:port", ...]}, '
         '"task": {"type": "worker", "index": 0}}'
@@ -84,16 +83,16 @@ def _described(description: str) -> tf.distribute.cluster_resolver.ClusterResolv
 
 
 def _slurm() -> tf.distribute.cluster_resolver.ClusterResolver:
-    """Return the cluster of a SLURM step, each of whose tasks is a worker."""
+    """Return the cluster of a SLURM step, with one worker per task."""
     try:
         tasks, job = (int(os.environ[f"SLURM_{name}"]) for name in ("STEP_NUM_TASKS", "JOB_ID"))
         first_port = 20_000 + job % 10_000  # two jobs may share a machine
-        # Without GPUs it divides by their number; which of them a task may use is SLURM's to say.
+        # Without GPUs the resolver divides by their number; SLURM assigns GPUs to tasks.
         step = tf.distribute.cluster_resolver.SlurmClusterResolver(
             port_base=first_port, gpus_per_node=tasks, gpus_per_task=1, auto_set_gpu=False
         )
         workers = step.cluster_spec().as_dict()["worker"]
-        # Not the rank: the resolver sorts the names of the machines, host10 before host9.
+        # Not SLURM's rank: the resolver sorts host names, host10 before host9.
         port = first_port + int(os.environ["SLURM_LOCALID"])
         place = workers.index(f"{os.environ['SLURMD_NODENAME']}:{port}")
     except (KeyError, ValueError, RuntimeError) as error:
@@ -111,14 +110,16 @@ def _slurm() -> tf.distribute.cluster_resolver.ClusterResolver:
 
 
 class Workers:
-    """The processes that train together: one, unless the strategy is of several.
+    """Processes that train together; a single one unless the strategy has several.
 
     Attributes:
         count: how many there are.
         index: which one this is, from 0.
+        strategy: that they train under.
     """
 
     def __init__(self, strategy: tf.distribute.Strategy) -> None:
+        self.strategy = strategy
         self.count, self.index = 1, 0
         if isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
             resolver = strategy.cluster_resolver
@@ -128,7 +129,7 @@ class Workers:
             self.index = int(resolver.task_id or 0) + behind_chief
 
         def place(row: tf.Tensor) -> tf.Tensor:
-            """All rows, of which each replica knows its own: sums of these and of zeros."""
+            """Gather all rows by summing each replica's row with zeros elsewhere."""
             replica = tf.distribute.get_replica_context()
             at = [[replica.replica_id_in_sync_group]]
             own = tf.scatter_nd(at, row, (strategy.num_replicas_in_sync, row.shape[1]))
@@ -142,11 +143,11 @@ class Workers:
 
     @property
     def is_chief(self) -> bool:
-        """Whether this process writes what all share."""
+        """Whether this process writes the shared files."""
         return self.index == 0
 
     def all_of(self, values: Sequence[float]) -> np.ndarray:
-        """Give the numbers that every process brings; each waits for the others.
+        """Gather the numbers of every process; each waits for the others.
 
         Args:
             values: this process' numbers, (n,).
@@ -165,7 +166,7 @@ class Workers:
             return rows
 
     def check_same(self, name: str, value: bytes) -> None:
-        """Wait for all processes, and raise ValueError if one of them has another value."""
+        """Wait for all processes; raise ValueError if one of them has a different value."""
         sums = self.all_of([zlib.crc32(value)])[:, 0]
         if (sums != sums[0]).any():
             differing = "one of them" if self.is_chief else "the chief"
@@ -177,7 +178,7 @@ class Workers:
     def as_chief(
         self, evaluate: Callable[[], Mapping[str, float]]
     ) -> Callable[[], Mapping[str, float]]:
-        """Return an evaluation whose result is the chief's: what follows from it is the same."""
+        """Wrap an evaluation to return the chief's result, so that all processes act alike."""
         if self.count == 1:
             return evaluate
 
@@ -189,14 +190,14 @@ class Workers:
         return agreed
 
     def end_unless_chief(self, logger: logging.Logger) -> None:
-        """End this process, its part being done, unless it is the chief."""
+        """End this process, unless it is the chief: its part is done."""
         if not self.is_chief:
             logger.info("process %d: the training is over, the chief goes on", self.index)
             sys.exit()
 
     @contextmanager
     def noticed(self) -> Iterator[None]:
-        """Say in one line what TensorFlow says of a process that is gone.
+        """Re-raise TensorFlow's errors about a lost process as one line.
 
         Raises:
             ConnectionError: one is gone.

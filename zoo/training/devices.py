@@ -1,8 +1,8 @@
 """Choosing the devices of this process, before TensorFlow starts them.
 
-`gpu:0,1` are the GPUs of these numbers, and no other is touched. `cpu:2` is the CPU as two logical
-devices, and no GPU: for trying what several devices do on a machine without them. `cpu:1`, or
-`cpu`, is the CPU alone.
+`gpu:0,1` are the GPUs with these numbers; no other is touched. `cpu:2` is the CPU as two logical
+devices without GPUs, for trying several devices on a machine that has none. `cpu:1`, or `cpu`, is
+the CPU alone.
 """
 
 import re
@@ -13,17 +13,17 @@ _EXPECTED = "expected such as gpu:0, gpu:0,1 (their numbers) or cpu:2 (how many 
 
 
 def choose_devices(text: str | None) -> list[str] | None:
-    """Let TensorFlow use the devices that `text` says, and no others.
+    """Restrict TensorFlow to the devices in `text`.
 
     Args:
-        text: `gpu:<number>,<number>...` or `cpu:<how many>`; None leaves all as it is.
+        text: `gpu:<number>,<number>...` or `cpu:<how many>`; None changes nothing.
 
     Returns:
-        Their names in this process, in order, such as `["GPU:0", "GPU:1"]`: TensorFlow numbers the
-        GPUs that it uses from 0. None if `text` is None.
+        Their names in this process, in order, such as `["GPU:0", "GPU:1"]`: TensorFlow renumbers
+        visible GPUs from 0. None if `text` is None.
 
     Raises:
-        ValueError: `text` says no devices, or some that do not exist, or TensorFlow has already
+        ValueError: `text` is malformed, names devices that do not exist, or TensorFlow has already
             started others.
     """
     if text is None:
@@ -54,7 +54,7 @@ def _gpus(text: str, numbers: list[int]) -> list[str]:
 
 
 def _cpus(text: str, count: int) -> list[str]:
-    """Hide all GPUs, and split the CPU unless it is split so far already."""
+    """Hide all GPUs, and split the CPU unless it already is."""
     if count < 1:
         raise ValueError(f"devices is {text!r}, expected one device at least")
     tf.config.set_visible_devices([], "GPU")

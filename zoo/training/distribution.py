@@ -1,8 +1,8 @@
-"""Choosing the `tf.distribute.Strategy` a model is created and trained under.
+"""Choice of the `tf.distribute.Strategy` under which a model is created and trained.
 
 The whole model (and its optimizer) is created inside `strategy.scope()`; Keras' `fit` then splits
-every batch among the replicas. The batch is the global one: its size does not depend on the
-number of replicas, and a replica may get a smaller share of the last batch, or nothing of it.
+every batch among the replicas. The batch size is global: it does not depend on the number of
+replicas. A replica may get a smaller share of the last batch, or none.
 """
 
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ def make_strategy(
             "Use strategy 'none' for one device"
         )
     if _are_cpus(chosen):
-        # The collective operations that are the default die when a process makes a second model.
+        # The default collective operations fail when a process makes a second model.
         return tf.distribute.MirroredStrategy(
             chosen, cross_device_ops=tf.distribute.ReductionToOneDevice()
         )
@@ -63,7 +63,7 @@ def make_strategy(
 
 
 def _default_devices(name: str) -> list[str]:
-    """Return the short names (`GPU:0`) of all GPUs, or, if asked for, of all CPU devices."""
+    """Return the short names (`GPU:0`) of all GPUs or, for `mirrored`, of all CPU devices."""
     found = tf.config.list_logical_devices("GPU")
     if not found and name == "mirrored":
         found = tf.config.list_logical_devices("CPU")

@@ -1,4 +1,4 @@
-"""Stopping a training by Ctrl-C or SIGTERM: the step is finished, and the state saved."""
+"""Stops a training on Ctrl-C or SIGTERM, after the current step and a checkpoint."""
 
 import os
 import signal
@@ -9,14 +9,14 @@ from types import FrameType, TracebackType
 from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-"""Signals of a user's Ctrl-C, and of schedulers some time before they kill."""
+"""Signals of Ctrl-C, and of schedulers before they kill."""
 
 
 class StoppedBySignalError(Exception):
-    """A signal ended the training after its state was saved.
+    """End of a training by a signal, after its state was saved.
 
     Attributes:
-        number: of the signal.
+        number: the signal's number.
         step: the last one trained.
     """
 
@@ -28,12 +28,13 @@ class StoppedBySignalError(Exception):
 
 
 class SignalWatch:
-    """Remembers the first signal of `SIGNALS` instead of ending the process; the next one ends it.
+    """Handler that records the first of `SIGNALS`; the next one ends the process.
 
-    A context manager. Python lets only the main thread handle signals: elsewhere it does nothing.
+    It is a context manager. Only Python's main thread can handle signals; in others it does
+    nothing.
 
     Attributes:
-        received: the number of the signal that came, None as long as none did.
+        received: the number of the received signal; None so far.
     """
 
     def __init__(self) -> None:
@@ -54,7 +55,7 @@ class SignalWatch:
         self._restore()
 
     def _remember(self, number: int, frame: FrameType | None) -> None:
-        """Take note, and let the next signal do what it did before."""
+        """Record the signal and restore the previous handlers."""
         self.received = number
         self._restore()
 
@@ -64,23 +65,23 @@ class SignalWatch:
 
 
 def _install(handlers: Mapping[signal.Signals, Any]) -> None:
-    """Give signals the handlers that they had before."""
+    """Restore the previous handlers."""
     for one, handler in handlers.items():
-        # None stands for a handler that was not installed by Python.
+        # None stands for a handler that Python did not install.
         signal.signal(one, signal.SIG_DFL if handler is None else handler)
 
 
 def run_passing_signals(command: Sequence[str], folder: str | os.PathLike[str]) -> int:
-    """Runs a command that trains; Ctrl-C and SIGTERM go on to it, and it may take its time.
+    """Runs a training command; passes Ctrl-C and SIGTERM on and waits for its end.
 
     Args:
         command: program and arguments.
         folder: to run it in.
 
     Returns:
-        Its exit status; of one that a signal ended, 128 and the number of the signal.
+        Its exit status; after a signal, 128 plus the signal's number.
     """
-    # In a session of its own: a terminal's Ctrl-C would reach it a second time.
+    # A new session, because a terminal's Ctrl-C would reach it a second time.
     with subprocess.Popen(command, cwd=folder, start_new_session=True) as child:
         former = {
             one: signal.signal(one, lambda number, _: child.send_signal(number)) for one in SIGNALS

@@ -1,4 +1,4 @@
-"""JSON files: written whole, and read with an error that names the file."""
+"""JSON files: written atomically, and read with errors that name the file."""
 
 import dataclasses
 import json
@@ -11,7 +11,7 @@ from zoo.files import whole_file
 
 
 def plain(value: Any) -> Any:
-    """Return `value` as JSON gives it back: dataclasses and mappings as dict, paths as str."""
+    """Convert `value` to its JSON form: dataclasses and mappings to dict, paths to str."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = dataclasses.asdict(value)
     return json.loads(json.dumps(value, default=_encode))
@@ -21,7 +21,7 @@ def read_json(path: Path) -> Any:
     """Return the content of a JSON file.
 
     Raises:
-        ValueError: it is no JSON; names the file.
+        ValueError: it is not JSON; names the file.
     """
     try:
         return json.loads(path.read_text(encoding="utf-8"))
@@ -45,13 +45,13 @@ def as_json(value: Any) -> bytes:
     """Return the content of a JSON file.
 
     Args:
-        value: what `json` can write, also with NumPy scalars, paths, sets and dataclasses in it.
+        value: a JSON value that may also contain NumPy scalars, paths, sets and dataclasses.
     """
     return (json.dumps(value, indent=2, ensure_ascii=False, default=_encode) + "\n").encode()
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a JSON file such that a kill at any moment leaves the old file or the new one.
+    """Write a JSON file atomically: a kill leaves the old file or the new one.
 
     Args:
         path: the file; its folder exists.
@@ -63,7 +63,7 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def _encode(value: Any) -> Any:
-    """Return a form that `json` can write of a value that it cannot."""
+    """Convert a value that `json` cannot write to one that it can."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, Mapping):

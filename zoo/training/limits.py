@@ -1,4 +1,4 @@
-"""When a training ends, and what goes on from one `fit` to the next: helpers of the loop."""
+"""Helpers of the loop: the end of a training, and state that continues between `fit`s."""
 
 from collections.abc import Mapping
 
@@ -9,14 +9,14 @@ from zoo.training.interruption import SignalWatch, StoppedBySignalError
 
 
 class Limits(keras.callbacks.Callback):
-    """Ends `fit` when the training is over, and after each epoch.
+    """Stop of `fit` at the end of the training and after each epoch.
 
-    Processes that train together stop at the same step: after each they tell one another what
-    signal and what clock they have.
+    Processes that train together exchange signals and clocks after each step, so that all stop at
+    the same step.
 
     Attributes:
         workers: the processes.
-        watch: of this process' signals.
+        watch: this process' signal watch.
     """
 
     def __init__(
@@ -33,12 +33,12 @@ class Limits(keras.callbacks.Callback):
 
     @property
     def signal(self) -> int | None:
-        """The number of the signal that stops the training, None as long as there is none."""
+        """The number of the signal that stops the training, or None."""
         return self._present()[0]
 
     @property
     def reached(self) -> str | None:
-        """Why to stop: `epochs`, `patience`, `time` or `signal`; None if there is no reason."""
+        """The reason to stop: `epochs`, `patience`, `time` or `signal`; None to continue."""
         signal, seconds = self._present()
         if self.progress.step >= self.steps:
             return "epochs"
@@ -60,31 +60,31 @@ class Limits(keras.callbacks.Callback):
             self.model.stop_training = True
 
     def on_epoch_end(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
-        """Stop `fit`: the next epoch has a data set, and so a `fit`, of its own."""
+        """Stop `fit`, because each epoch has its own data set and `fit`."""
         self.model.stop_training = True
 
     def check(self) -> None:
-        """Raise StoppedBySignalError if a signal came, to this process or to another."""
+        """Raise StoppedBySignalError if this or another process received a signal."""
         number = self.signal or self.watch.received
         if number is not None:
             raise StoppedBySignalError(number, self.progress.step)
 
     def _present(self) -> tuple[int | None, float]:
-        """The signal and the seconds that count now."""
+        """Return the signal and the seconds that all processes agree on."""
         if self.workers.count > 1:
             return self._agreed
         return self.watch.received, self.progress.seconds
 
 
 class ContinueMetrics(keras.callbacks.Callback):
-    """Gives the metrics their restored values back, which `fit` resets as it begins."""
+    """Restores the metrics' values, which `fit` resets when it begins."""
 
     def __init__(self, model: keras.Model) -> None:
         super().__init__()
         self._values = [(v, v.numpy()) for v in model.metrics_variables]
 
     def on_epoch_begin(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
-        """Go on with the mean loss of an epoch that was begun before the resume."""
+        """Continue the mean loss of an epoch that began before the resume."""
         for variable, value in self._values:
             variable.assign(value)
         self._values = []

@@ -1,8 +1,8 @@
-"""The training loop: one Keras `fit` an epoch, resumed in mid-epoch as if it never stopped.
+"""Training loop: one Keras `fit` per epoch, resumable in mid-epoch as if it never stopped.
 
-The order of the data is a pure function of (seed, epoch, step), so the position in it is a single
-number, the global step; the rest of the state is in the checkpoint. What to do next is decided
-from that state alone: a run that is complete, started again, trains no step.
+The order of the data is a pure function of (seed, epoch, step), so a single number, the global
+step, gives the position in it. The rest of the state is in the checkpoint. The next action depends
+on that state alone: a complete run that is started again trains no step.
 """
 
 import gc
@@ -28,7 +28,7 @@ from zoo.training.runs import RunFolder
 
 
 class Batches(Protocol):
-    """Training data as the loop needs it (see `zoo.text.batching.BucketedBatches`)."""
+    """Training data for the loop (see `zoo.text.batching.BucketedBatches`)."""
 
     @property
     def batch_size(self) -> int:
@@ -63,34 +63,33 @@ def train(
     callbacks: Sequence[keras.callbacks.Callback] = (),
     carried: Sequence[tf.Variable] = (),
 ) -> dict[str, Any]:
-    """Train a compiled model, or go on with it where the run folder says it was.
+    """Train a compiled model, or resume it from the run folder.
 
-    In the end the model has the weights of the best evaluation; without an evaluation those of
-    the last step. With `ema_decay` or `average_last` these are averages. On Ctrl-C or SIGTERM the
-    step under way is finished (or the evaluation), and the state saved; a second one ends at once.
+    In the end the model has the weights of the best evaluation, or those of the last step if there
+    was none. With `ema_decay` or `average_last` these are averages. On Ctrl-C or SIGTERM the
+    current step or evaluation is finished and the state saved; a second signal ends at once.
 
     Args:
-        model: compiled; created inside the scope of `strategy`.
+        model: a compiled model, created inside the scope of `strategy`.
         batches: the training data.
-        epochs: the number of passes over it, counted from the very beginning.
+        epochs: total number of passes over the data, including those before a resume.
         run: the folder of the run; checkpoints, log and TensorBoard events go there.
-        evaluate: scores the model as it is, without training it; returns metrics by name.
+        evaluate: scores the model without training it; returns metrics by name.
         monitor: the metric that chooses the best weights.
-        mode: `max` if a higher value of it is better, `min` if a lower one is.
-        ties: the metric, a loss, whose lower value chooses among equal values of the monitored one;
-            None keeps the first of them.
+        mode: `max` if a higher value is better, `min` if a lower one is.
+        ties: a loss metric that breaks ties of the monitored one: lower is better. None keeps the
+            first.
         patience: stop after this many evaluations in a row without better weights.
-        checkpoint_every: steps between checkpoints; each evaluation is followed by one as well.
-        evaluate_every: steps between evaluations; None evaluates at the end of each epoch. The
-            end of the training is evaluated in any case.
+        checkpoint_every: steps between checkpoints; each evaluation also saves one.
+        evaluate_every: steps between evaluations; None evaluates at the end of each epoch. The end
+            of the training is always evaluated.
         ema_decay: keep moving averages of the weights with this decay (after a warm-up).
-        average_last: keep the mean of the weights of this many points in time: the last ones at
-            which an evaluation is due. 0: none.
-        strategy: what the model must have been created under; None accepts any.
-        maximum_minutes: stop when the training has taken so long, over all resumed runs.
+        average_last: keep the mean of the weights at this many last evaluation points. 0: none.
+        strategy: the strategy that the model must have been created under; None accepts any.
+        maximum_minutes: stop after this training time, summed over all resumed runs.
         log_every: steps between log lines and between TensorBoard points.
         callbacks: more callbacks, called last. Their state is not checkpointed.
-        carried: variables beside the model's that one step hands to the next: checkpointed.
+        carried: further variables that steps pass on to the next one; checkpointed.
 
     Returns:
         `history` (a dict for each evaluation), `stopped` (`epochs`, `patience` or `time`), `step`,
@@ -131,7 +130,7 @@ def _fit(
     limits: Limits,
     callbacks: list[keras.callbacks.Callback],
 ) -> None:
-    """Train, an epoch a `fit`, until a limit is reached."""
+    """Train, with one `fit` per epoch, until a limit is reached."""
     metrics = ContinueMetrics(model)
     with _repeatable_step(model):
         while limits.reached is None:
@@ -145,12 +144,12 @@ def _fit(
                 verbose=1 if sys.stdout.isatty() else 0,
             )
     if limits.progress.step % batches.steps_per_epoch:
-        gc.collect()  # an iterator left in mid-epoch would outlive Python, with a warning
+        gc.collect()  # an iterator left in mid-epoch would outlive Python and warn
 
 
 @contextmanager
 def _repeatable_step(model: keras.Model) -> Iterator[None]:
-    """Make the steps of `fit` come out the same whenever they are run; outside, they may differ."""
+    """Make the steps of `fit` repeatable within the block."""
     model.make_train_function()
     step = model.train_function
     model.train_function = repeatable(step)
@@ -164,7 +163,7 @@ def _resume(checkpointer: Checkpointer, limits: Limits) -> None:
     """Restore the newest checkpoint, if there is one.
 
     Raises:
-        ValueError: no checkpoint is whole, or the best weights are damaged; processes that train
+        ValueError: all checkpoints or the best weights are damaged, or processes that train
             together would begin at different steps.
     """
     restored = checkpointer.restore_latest()
@@ -190,7 +189,7 @@ def _evaluator(
     every: int,
     patience: int | None,
 ) -> EvaluateAndKeepBest | None:
-    """Return the callback that evaluates, if there is something to evaluate with."""
+    """Return the callback that evaluates, if `evaluate` is given."""
     if evaluate is None:
         return None
     evaluator = EvaluateAndKeepBest(
@@ -205,17 +204,17 @@ def _evaluator(
         average=average,
         logger=checkpointer.logger,
     )
-    evaluator.set_model(checkpointer.model)  # it may run without any `fit`
+    evaluator.set_model(checkpointer.model)  # it may run without a `fit`
     return evaluator
 
 
 def _average(
     model: keras.Model, ema_decay: float | None, average_last: int | None, every: int
 ) -> WeightAverage | None:
-    """Return the averages of the model's weights that are asked for, if any are.
+    """Return the requested averages of the model's weights, if any.
 
     Raises:
-        ValueError: both kinds are.
+        ValueError: both kinds are requested.
     """
     if ema_decay is not None and average_last:
         raise ValueError(
@@ -239,7 +238,7 @@ def _checkpointer(
     average: WeightAverage | None,
     carried: Sequence[tf.Variable],
 ) -> Checkpointer:
-    """Return what writes the model, and all else that the training goes on with."""
+    """Return the checkpointer of the model and of all other state of the training."""
     extra = {"average": average.variables if average else [], "carried": carried}
     extra = {name: variables for name, variables in extra.items() if variables}
     return Checkpointer(
@@ -259,7 +258,7 @@ def _finish(
     saving: SaveCheckpoints,
     average: WeightAverage | None,
 ) -> None:
-    """Evaluate and save the end; then give the model the best weights, or the averages."""
+    """Evaluate and save the end; then load the best weights, or the averages, into the model."""
     if evaluator is not None:
         if not evaluator.progress.evaluated:
             evaluator.run(evaluator.model.get_metrics_result())
@@ -271,7 +270,7 @@ def _finish(
 
 
 def _check(model: keras.Model, epochs: int, strategy: tf.distribute.Strategy | None) -> None:
-    """Raise ValueError for what would train something else than was asked for."""
+    """Raise ValueError for arguments that would not train as requested."""
     if epochs < 1:
         raise ValueError(f"epochs must be at least 1; got {epochs}")
     if not model.compiled:
@@ -285,7 +284,7 @@ def _check(model: keras.Model, epochs: int, strategy: tf.distribute.Strategy | N
 
 
 def _build(model: keras.Model, batches: Batches) -> None:
-    """Create the variables of the model, by a call, if it has none yet."""
+    """Create the model's variables by a call if it has none yet."""
     if not model.built:
         inputs, _ = next(iter(batches.training(0)))
         with model.distribute_strategy.scope():
@@ -295,7 +294,7 @@ def _build(model: keras.Model, batches: Batches) -> None:
 def _report(
     model: keras.Model, progress: Progress, limits: Limits, steps_per_epoch: int
 ) -> dict[str, Any]:
-    """Return what a result file says of the training."""
+    """Return the training's entries of the result file."""
     strategy = model.distribute_strategy
     several = isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
     return {
@@ -307,7 +306,7 @@ def _report(
         "best_score": progress.best_score,
         "seconds": progress.seconds,
         "restarts": progress.restarts,
-        # The class has another name in TensorFlow's code than in its documentation.
+        # The class name in TensorFlow's code differs from the documented one.
         "strategy": "MultiWorkerMirroredStrategy" if several else type(strategy).__name__,
         "replicas": strategy.num_replicas_in_sync,
     }

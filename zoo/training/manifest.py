@@ -1,8 +1,8 @@
-"""Manifests: the SHA-256 of every file that a resumed training reads of a folder.
+"""Manifests: SHA-256 of every file of a folder that a resumed training reads.
 
-A file and its entry cannot be written in one step. Where a file is replaced, the manifest therefore
-allows both contents, the old one and the new one, until the new one is in place: a kill at any
-moment leaves a folder whose files are those of its manifest.
+A file and its entry cannot be written in one step. While a file is being replaced, the manifest
+therefore allows both the old and the new content. So a kill at any moment leaves files that match
+the manifest.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ _ABSENT = ""
 
 
 class Manifest:
-    """The manifest of a folder.
+    """Manifest of a folder.
 
     Attributes:
         path: the file, `manifest.json`.
@@ -30,11 +30,11 @@ class Manifest:
         self.path = self._folder / "manifest.json"
 
     def exists(self) -> bool:
-        """Return whether the folder has one; those of earlier versions have none."""
+        """Return whether the folder has a manifest; earlier versions wrote none."""
         return self.path.exists()
 
     def entries(self) -> dict[str, list[str]]:
-        """Return the checksums that each file may have, several only while it is replaced.
+        """Return the allowed checksums of each file, more than one only while it is replaced.
 
         Returns:
             name, relative to the folder -> SHA-256; "" stands for no file.
@@ -63,14 +63,14 @@ class Manifest:
                 raise ValueError(f"{path} {state} {self.path}: one of the two is damaged")
 
     def add(self, sums: Mapping[Path, str]) -> None:
-        """Record files that are complete: path -> SHA-256."""
+        """Record complete files: path -> SHA-256."""
         added = {os.path.relpath(path, self._folder): [one] for path, one in sums.items()}
         entries = self.entries()
         if entries != (new := entries | added) or not self.exists():
             write_json(self.path, new)
 
     def write_file(self, name: str, content: bytes) -> None:
-        """Write or replace a file of the folder, and its entry; nothing where nothing changes."""
+        """Write or replace a file and its entry, unless nothing changes."""
         entries, new = self.entries(), hashlib.sha256(content).hexdigest()
         if entries.get(name) == [new]:
             return

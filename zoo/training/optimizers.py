@@ -1,4 +1,4 @@
-"""Optimizers for models whose weights are many and whose steps are short."""
+"""Optimizers for models with many weights and short steps."""
 
 from typing import Any
 
@@ -8,16 +8,16 @@ import tensorflow as tf
 
 @keras.saving.register_keras_serializable(package="zoo")
 class OnePassAdam(keras.optimizers.Adam):
-    """Keras' Adam, the same steps and the same state, in one pass over each weight.
+    """Keras' Adam, with the same steps and state, in one pass over each weight.
 
-    Keras goes over weight, moments and gradient ten times, one operation after the other: with
-    tables of words a tenth of a training step on a CPU. Arguments as in Keras. The gradients of a
-    row's occurrences are added up before they are squared, which Keras does not do everywhere.
+    Keras passes over weight, moments and gradient ten times, which takes a tenth of a CPU training
+    step with word tables. Arguments as in Keras. Gradients of a row's occurrences are summed before
+    they are squared, which Keras does not always do.
     """
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Updates a variable and its two moments."""
-        if self.amsgrad:  # TensorFlow's operation has none
+        if self.amsgrad:  # TensorFlow's operation lacks it
             super().update_step(gradient, variable, learning_rate)
             return
         dtype = variable.dtype

@@ -1,4 +1,4 @@
-"""Pictures of the attention while a model learns, for TensorBoard."""
+"""Pictures of the attention during training, for TensorBoard."""
 
 import io
 import logging
@@ -17,11 +17,10 @@ _DOTS_PER_INCH = 100
 
 
 class AttentionPictures(keras.callbacks.Callback):
-    """Asks the same question after each epoch, and writes a picture of what was attended to.
+    """Picture of the attention for one fixed example, after each epoch.
 
-    The model has the weights of the moment, not the average of them that a recipe evaluates. What
-    cannot be drawn, such as a translation without a word, as of a model that begins to learn, is
-    left out, and logged.
+    It shows the current weights, not the averages that a recipe evaluates. Outputs that cannot be
+    drawn, such as an empty translation early in training, are skipped and logged.
     """
 
     def __init__(
@@ -32,13 +31,13 @@ class AttentionPictures(keras.callbacks.Callback):
         draw: Callable[[Mapping[str, Any]], Figure] = answer,
         logger: logging.Logger | None = None,
     ) -> None:
-        """Say where to write, and what to ask.
+        """Set the folder and the example.
 
         Args:
-            folder: of the event files.
-            ask: gives the outputs for one example, named as a servable names them.
-            draw: outputs to a figure; raises ValueError if there is nothing to draw.
-            logger: is told why there is no picture.
+            folder: folder of the event files.
+            ask: returns the outputs for one example, named as a servable's.
+            draw: makes a figure of the outputs; raises ValueError if there is nothing to draw.
+            logger: gets the reason for a missing picture.
         """
         super().__init__()
         self.ask = ask
@@ -48,7 +47,7 @@ class AttentionPictures(keras.callbacks.Callback):
         self._writer = tf.summary.create_file_writer(os.fspath(folder))
 
     def on_epoch_end(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
-        """Write a picture, at the step that the optimizer has reached."""
+        """Write a picture at the optimizer's step."""
         try:
             figure = self.draw(self.ask())
         except ValueError as error:

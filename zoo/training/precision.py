@@ -1,4 +1,4 @@
-"""Precision of the computations: mixed with 16 bits, or float32 throughout."""
+"""Precision of computation: mixed with 16 bits, or float32 throughout."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ import keras
 
 @contextmanager
 def computing_in(precision: str) -> Iterator[None]:
-    """Let the models that are made and built inside compute in `precision`.
+    """Set the precision of models that are made and built inside the block.
 
     Args:
         precision: `float32`, `mixed_bfloat16` or `mixed_float16`: a Keras policy, in which weights
@@ -23,9 +23,9 @@ def computing_in(precision: str) -> Iterator[None]:
 
 
 def to_float32(model: keras.Model) -> None:
-    """Let a model compute in float32 from now on, if it was made in mixed precision.
+    """Switch a model from mixed precision to float32.
 
-    Its weights are what they were. Graphs that were traced before are not changed by it.
+    Weights do not change. Graphs that were traced before keep their precision.
     """
     mixed = model.dtype_policy.name
     if not mixed.startswith("mixed_"):

@@ -1,4 +1,4 @@
-"""How far a training has come, as its checkpoints remember it."""
+"""Progress of a training, as stored in its checkpoints."""
 
 import dataclasses
 import time
@@ -12,7 +12,7 @@ from zoo.training.json_files import as_json, read_object
 
 @dataclasses.dataclass
 class Progress:
-    """How far a training has come; all that the loop and its callbacks remember.
+    """Progress of a training: everything that the loop and its callbacks remember.
 
     Attributes:
         step: batches trained on, over all epochs.
@@ -42,21 +42,21 @@ class Progress:
         self._clock = now
 
     def as_json(self) -> bytes:
-        """Return the content of a JSON file with all but the clock."""
+        """Return the content of a JSON file with everything but the clock."""
         values = dataclasses.asdict(self)
         del values["_clock"]
         return as_json(values)
 
     def write(self, path: Path) -> None:
-        """Write all but the clock to a JSON file."""
+        """Write everything but the clock to a JSON file."""
         with whole_file(path) as file:
             file.write(self.as_json())
 
     def read(self, path: Path) -> None:
-        """Take over what a file holds.
+        """Load the values of a file.
 
         Raises:
-            ValueError: it is damaged, or contradicts itself; nothing is taken over.
+            ValueError: it is damaged or contradicts itself; nothing is loaded.
         """
         values = read_object(path)
         if "step" not in values:
@@ -76,7 +76,7 @@ class Progress:
 
     @property
     def evaluated(self) -> bool:
-        """Whether the weights of this very step have been evaluated."""
+        """Whether the weights of the current step have been evaluated."""
         return bool(self.history) and self.history[-1]["step"] == self.step
 
 
@@ -103,4 +103,4 @@ _FORMS: dict[str, Callable[[Any], bool]] = {
     "restarts": _is_count,
     "history": _is_history,
 }
-"""The form that each value of a file must have."""
+"""Validators of the values in a file."""

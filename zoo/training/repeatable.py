@@ -1,11 +1,11 @@
-"""Sums that come out the same, to the last bit, however their operations are scheduled.
+"""Sums that are identical to the last bit, however their operations are scheduled.
 
-Where the gradients of several readers of a tensor meet, TensorFlow adds them up by one operation,
-AddN, and its graph optimiser turns a chain of additions into one as well. To save memory AddN
-writes the sum over one of the summands, the first that nothing else still waits for, and begins
-with that one. Which one it is depends on how far other threads are, and of three floats the order
-matters: two runs of one training were soon apart, on one CPU, with
-``tf.config.experimental.enable_op_determinism`` too. Two summands may come in either order.
+TensorFlow sums the gradients of a tensor's several readers by one operation, AddN, and its graph
+optimiser also turns chains of additions into AddN. To save memory, AddN writes the sum over one of
+the summands, the first that nothing else is waiting for, and begins with that one. Which one it is
+depends on the timing of other threads, and the order of three floats matters. Two runs of one
+training therefore soon diverged, even on one CPU and with
+``tf.config.experimental.enable_op_determinism``. The order of two summands does not matter.
 """
 
 import functools
@@ -24,7 +24,7 @@ _add_n = gen_math_ops.add_n
 
 
 def repeatable(step: Callable[..., Any]) -> Callable[..., Any]:
-    """Makes a step add up two summands at a time, in the graph that it traces and in running it."""
+    """Wraps a step to sum two summands at a time, both when it is traced and when it runs."""
 
     @functools.wraps(step)
     def repeated(*args: Any, **kwargs: Any) -> Any:
@@ -36,7 +36,7 @@ def repeatable(step: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def repeatable_sums() -> Iterator[None]:
-    """Adds up two summands at a time in all functions that are traced in the block."""
+    """Sums two summands at a time in all functions that are traced in the block."""
     _switch.count(1)
     try:
         yield
@@ -45,10 +45,10 @@ def repeatable_sums() -> Iterator[None]:
 
 
 class _Switch:
-    """Replaces the operation, and keeps the optimiser from it, for as long as anyone asks for it.
+    """Switch that replaces AddN and disables its optimisation while anyone needs it.
 
-    Threads may train side by side. It is replaced for all of them, as each replica of a strategy
-    is traced in a thread of its own.
+    It applies to all threads, because a strategy traces each replica in its own thread, and threads
+    may train in parallel.
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class _Switch:
         self.rewrites = True
 
     def count(self, change: int) -> None:
-        """Counts who comes and goes."""
+        """Counts the users; the first switches it on, the last one off."""
         with self.lock:
             if not self.inside:
                 options = tf.config.optimizer.get_experimental_options()
@@ -72,7 +72,7 @@ _switch = _Switch()
 
 
 def _add_by_twos(inputs: Sequence[Tensor], name: str | None = None) -> Tensor:
-    """As ``tf.raw_ops.AddN``, from the first to the last."""
+    """Sums like ``tf.raw_ops.AddN``, from the first summand to the last."""
     if len(inputs) < 3:
         return _add_n(inputs, name)
     return functools.reduce(lambda total, summand: _add_n([total, summand]), inputs)

@@ -1,9 +1,10 @@
-"""Run folders: everything one training writes, in one place, and the settings it was made with.
+"""Run folders: all files of one training, and its settings.
 
 A run folder holds `settings.json`, `train.log`, `tensorboard/`, `checkpoints/`, `result.json`,
 `vocabulary/`, `saved_model/` and `attention.png`. Reopening it with other settings is refused,
 because the checkpoints in it belong to the settings that are written there. `manifest.json` has the
-checksums of settings, data and vocabulary: a damaged or exchanged one is refused too.
+checksums of settings, data and vocabulary: a damaged or exchanged one is refused too. `format.json`
+has the version of all this: a folder of another version is refused.
 """
 
 import fcntl
@@ -13,7 +14,7 @@ import resource
 import shutil
 import sys
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -36,24 +37,30 @@ MAY_CHANGE = frozenset(
         "strategy",
     }
 )
-"""Settings that a run may be resumed with other values of, unless the caller names others.
+"""Settings that may change when a run is resumed, unless the caller names others.
 
-Those that make a difference to what is trained from there on are named when it is resumed: with
-more epochs, for instance, a learning rate that falls along a cosine follows the longer one.
+A changed setting that affects further training is reported on resume: with more epochs, for
+instance, a cosine learning rate follows the longer curve.
+"""
+FORMAT = 2
+"""Version of what a run folder holds. The first one had no `format.json`.
+
+Raise it when a setting is added or changes its meaning: what older folders were trained with is
+then not known, and they cannot be gone on with.
 """
 WRITING = ".writing"
-"""The name of a checkpoint that is not complete."""
+"""Name pattern of an incomplete checkpoint."""
 WITHOUT_EFFECT = frozenset({"checkpoint_every", "data_dir", "fresh", "run_dir"})
 
 
 class RunFolder:
-    """A folder that one training writes to, created or reopened.
+    """Folder of one training, created or reopened.
 
     Attributes:
         path: the folder. The files in it have attributes of their own (`log`, `result`, ...).
-        shared_checkpoints: where to go on from: `checkpoints`, unless this is the folder of a
-            process that another one leads.
-        resumed: True if the folder held this run already.
+        shared_checkpoints: folder to resume from: `checkpoints`, or the chief's if this process is
+            not the chief.
+        resumed: True if the folder already held this run.
         logger: writes to the console and, with the time, to the end of `train.log`. DEBUG
             messages go to the file only.
     """
@@ -64,7 +71,6 @@ class RunFolder:
         settings: Any,
         *,
         may_change: Collection[str] = MAY_CHANGE,
-        added: Mapping[str, Any] | None = None,
         fresh: bool = False,
     ) -> None:
         """Create the folder, or reopen it.
@@ -73,15 +79,16 @@ class RunFolder:
             path: the folder; its parents are created too.
             settings: the resolved settings, a mapping or a dataclass.
             may_change: names of settings that may differ from those of the folder.
-            added: settings that older folders lack, with the values that these stand for.
             fresh: remove what an earlier run left in the folder, whatever its settings.
 
         Raises:
-            ValueError: the folder holds a run with other settings, checkpoints without settings,
-                or files that are damaged; or another process trains in it.
+            ValueError: the folder holds a run with other settings or of another version,
+                checkpoints without settings, or files that are damaged; or another process trains
+                in it.
         """
         self.path = _writable_name(path)
         self.manifest = Manifest(self.path)
+        self.format = self.path / "format.json"
         self.settings = self.path / "settings.json"
         self.data = self.path / "data.json"
         self.log = self.path / "train.log"
@@ -99,23 +106,22 @@ class RunFolder:
         if fresh:
             self._remove_contents()
         wanted = plain(settings)
-        notes += self._check_files()
+        self._check_files()
         self.resumed = self.settings.exists()
         if self.resumed:
-            notes += self._changes(wanted, may_change, added or {})
+            notes += self._changes(wanted, may_change)
         elif self.checkpoints.exists():
             raise ValueError(f"{self.path} holds checkpoints but no {self.settings.name}")
+        self.manifest.write_file(self.format.name, as_json({"format": FORMAT}))
         self.manifest.write_file(self.settings.name, as_json(wanted))
         self.vocabulary.mkdir(exist_ok=True)
-        self.logger = _make_logger(self.log)
-        for note in notes:
-            self.logger.info("%s", note)
+        self.logger = _make_logger(self.log, notes)
 
     def check_data(self, sha256: Mapping[str, str]) -> None:
-        """Keep the checksums of what the run is trained on: of other data, words have other ids.
+        """Record the checksums of the training data: with other data, words have other ids.
 
         Raises:
-            ValueError: the run was begun with other files.
+            ValueError: the run began with other files.
         """
         held = read_object(self.data) if self.resumed and self.data.exists() else dict(sha256)
         names = held.keys() | sha256.keys()
@@ -124,10 +130,10 @@ class RunFolder:
         self.manifest.write_file(self.data.name, as_json(dict(sorted(sha256.items()))))
 
     def seal(self) -> list[Path]:
-        """Record the vocabulary in the manifest, once it is complete, before the first step.
+        """Record the complete vocabulary in the manifest before the first step.
 
         Returns:
-            The files that the ids of the training depend on.
+            The files on which the ids of the training depend.
 
         Raises:
             ValueError: the run has another vocabulary.
@@ -141,9 +147,9 @@ class RunFolder:
         return [*files, *([self.data] if self.data.exists() else [])]
 
     def finish(self, result: Mapping[str, Any]) -> dict[str, Any]:
-        """Write `result.json`: the result, and what the run took of time and memory.
+        """Write `result.json`: the result, and the run's time and memory.
 
-        `total_seconds` is how long the folder was open, `peak_memory_mb` the greatest resident
+        `total_seconds` is the time that the folder was open, `peak_memory_mb` the peak resident
         memory of this process (in 10^6 bytes).
         """
         seconds = round(time.monotonic() - self._opened, 1)
@@ -154,26 +160,23 @@ class RunFolder:
         return complete
 
     def close(self) -> None:
-        """Close the log file. The folder stays usable, but nothing is logged any more."""
+        """Close the log file. The folder stays usable, but no longer logs."""
         for handler in list(self.logger.handlers):
             self.logger.removeHandler(handler)
             handler.close()
 
     def _remove_contents(self) -> None:
-        """Remove what a run writes, and nothing else. The settings go last: see `__init__`."""
+        """Remove only a run's files, the settings last: see `__init__`."""
         for folder in (self.checkpoints, self.tensorboard, self.saved_model):
             shutil.rmtree(folder, ignore_errors=True)
         pictures = (self.picture, self.heads_picture)
-        files = (self.manifest.path, self.log, self.data, self.result, *pictures, self.settings)
-        for file in files:
+        files = (self.manifest.path, self.log, self.data, self.result, *pictures, self.format)
+        for file in (*files, self.settings):
             file.unlink(missing_ok=True)
         shutil.rmtree(self.vocabulary, ignore_errors=True)
 
-    def _check_files(self) -> list[str]:
+    def _check_files(self) -> None:
         """Compare the files with the manifest, and remove what a killed process left unfinished.
-
-        Returns:
-            What is to be said of them.
 
         Raises:
             ValueError: one is damaged or missing; names it.
@@ -186,22 +189,30 @@ class RunFolder:
             self.manifest.check()
         except ValueError as error:
             raise ValueError(f"{error}. Put it right, or start the run afresh (fresh)") from error
-        words = [path for path in self.vocabulary.rglob("*") if path.is_file()]
-        old = self.checkpoints.exists() and self.settings.exists() and not self.manifest.exists()
-        if old:
-            files = (self.settings, self.data, *words)
-            self.manifest.add(checksums(path for path in files if path.exists()))
+        if self.settings.exists():
+            self._check_format()
+            if not self.manifest.exists():
+                raise ValueError(
+                    f"{self.manifest.path} is missing. Put it back, or start the run afresh (fresh)"
+                )
         entries = self.manifest.entries()
-        for path in words:  # a kill came before it was recorded, and before the first step
-            if path.relative_to(self.path).as_posix() not in entries:
+        for path in self.vocabulary.rglob("*"):
+            # A kill came before it was recorded, and before the first step.
+            if path.is_file() and path.relative_to(self.path).as_posix() not in entries:
                 path.unlink()
-        return [f"no {self.manifest.path.name}, as of old: files are taken as they are"] * old
 
-    def _changes(
-        self, wanted: dict[str, Any], may_change: Collection[str], added: Mapping[str, Any]
-    ) -> list[str]:
+    def _check_format(self) -> None:
+        """Raise ValueError if a resumed folder is of another version."""
+        held = read_object(self.format).get("format") if self.format.exists() else 1
+        if held != FORMAT:
+            raise ValueError(
+                f"{self.path} holds a run of format {held}, expected {FORMAT}. Finish it with the "
+                "version that began it, choose another folder, or start it afresh (fresh)"
+            )
+
+    def _changes(self, wanted: dict[str, Any], may_change: Collection[str]) -> list[str]:
         """Return what differs from the settings of the folder, and may; raise for what may not."""
-        held = {**added, **read_object(self.settings)}
+        held = read_object(self.settings)
         absent = "(not set)"
         differing = {
             name: f"{name}: {held.get(name, absent)!r} in the folder, "
@@ -235,10 +246,10 @@ _CLAIMED: dict[Path, IO[str]] = {}
 
 
 def _claim(folder: Path) -> list[str]:
-    """Lock a folder for this process, until it ends, however it ends.
+    """Lock a folder for this process until it ends, in whatever way.
 
     Returns:
-        What is to be said of it, if it cannot be locked.
+        Messages to log if it cannot be locked.
 
     Raises:
         ValueError: another process has locked it.
@@ -254,7 +265,7 @@ def _claim(folder: Path) -> list[str]:
         raise ValueError(
             f"{folder} is in use: another process trains in it; wait for its end, or stop it"
         ) from error
-    except OSError as error:  # some file systems of networks have no locks
+    except OSError as error:  # some network file systems have no locks
         stream.close()
         return [f"nothing keeps another process from training here too: {error}"]
     _CLAIMED[folder] = stream
@@ -262,7 +273,7 @@ def _claim(folder: Path) -> list[str]:
 
 
 class _LogFile(logging.FileHandler):
-    """Says in one line that the log cannot be written, once, and lets the training go on."""
+    """Log file whose failure is reported once, in one line, without stopping the training."""
 
     _told = False
 
@@ -273,8 +284,11 @@ class _LogFile(logging.FileHandler):
         self._told = True
 
 
-def _make_logger(path: Path) -> logging.Logger:
-    """Return a logger of the run alone: console (INFO) and `path` (DEBUG, with the time)."""
+def _make_logger(path: Path, notes: Iterable[str]) -> logging.Logger:
+    """Return a logger of the run alone: console (INFO) and `path` (DEBUG, with the time).
+
+    The notes are logged first.
+    """
     logger = logging.Logger(f"zoo.run.{path.parent.name}", level=logging.DEBUG)
     console = logging.StreamHandler(sys.stdout)
     console.setLevel(logging.INFO)
@@ -283,4 +297,6 @@ def _make_logger(path: Path) -> logging.Logger:
     file.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
     logger.addHandler(console)
     logger.addHandler(file)
+    for note in notes:
+        logger.info("%s", note)
     return logger

@@ -1,4 +1,4 @@
-"""Learning rates over the steps of a training, beside those that Keras has."""
+"""Learning rate schedules that Keras lacks."""
 
 import math
 from typing import Any, Self
@@ -9,22 +9,21 @@ import tensorflow as tf
 
 @keras.saving.register_keras_serializable(package="zoo")
 class InverseSquareRootDecay(keras.optimizers.schedules.LearningRateSchedule):
-    """Rises in a line to a peak, then falls with the inverse square root of the step.
+    """Linear rise to a peak, then decay with the inverse square root of the step.
 
     Vaswani et al. 2017 (arXiv 1706.03762), equation 3. Their
 
         rate = d_model^-0.5 min(step^-0.5, step warmup_steps^-1.5)
 
-    is ``peak min(step / warmup_steps, (step / warmup_steps)^-0.5)`` with a peak of
-    ``(d_model warmup_steps)^-0.5``, which `of_paper` makes. The first step has number 1, while
-    Keras counts from 0.
+    is ``peak min(step / warmup_steps, (step / warmup_steps)^-0.5)`` with a peak of ``(d_model
+    warmup_steps)^-0.5``, which `of_paper` makes. Here the first step is 1; Keras counts from 0.
     """
 
     def __init__(self, peak: float, warmup_steps: int) -> None:
         """Set the curve.
 
         Args:
-            peak: the rate of step `warmup_steps`, the highest one.
+            peak: the highest rate, at step `warmup_steps`.
             warmup_steps: steps in which the rate rises.
 
         Raises:
@@ -36,7 +35,7 @@ class InverseSquareRootDecay(keras.optimizers.schedules.LearningRateSchedule):
 
     @classmethod
     def of_paper(cls, model_dim: int, warmup_steps: int = 4000, factor: float = 1.0) -> Self:
-        """Return the schedule as it is printed, times `factor` (1 in the paper).
+        """Return the schedule as printed, times `factor` (1 in the paper).
 
         Args:
             model_dim: d_model, the size of the vectors between the layers.

@@ -1,4 +1,4 @@
-"""Settings that the recipes of all tasks share, and what follows from them."""
+"""Settings shared by the recipes of all tasks, and their consequences."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import keras
     import tensorflow as tf
 
+    from zoo.training.cluster import Workers
     from zoo.training.loop import Batches
     from zoo.training.runs import RunFolder
 
@@ -24,23 +25,11 @@ _OF_THE_LOOP = (
     "maximum_minutes",
 )
 _REPORTED = ("precision", "accumulate", "deterministic")
-ADDED: dict[str, Any] = {
-    "schedule": "cosine",
-    "warmup_steps": None,
-    "beta_2": 0.999,
-    "epsilon": 1e-7,
-    "average_last": None,
-    "devices": None,
-    "precision": "float32",
-    "accumulate": 1,
-    "deterministic": False,
-}
-"""Settings that folders of the first recipes lack, and what those were trained with."""
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How a recipe trains. Settings given as None depend on the data."""
+    """Training settings of a recipe. Settings that are None depend on the data."""
 
     data_dir: Path | None = None
     """Folder of the data sets; by default $ZOO_DATA, then the Keras cache."""
@@ -49,49 +38,49 @@ class TrainingSettings:
     epochs: Count | None = None
     """Passes over the training part."""
     batch_size: Count | None = None
-    """Examples of a step, over all devices."""
+    """Examples per step, over all devices."""
     learning_rate: Positive | None = None
-    """Adam's, the highest of the training."""
+    """Adam's learning rate, at its highest."""
     warmup_steps: Whole | None = None
-    """Steps in which the learning rate rises from zero; 0: none."""
+    """Steps over which the learning rate rises from zero; 0: none."""
     schedule: Literal["cosine", "inverse_square_root"] = "cosine"
-    """How the learning rate falls after that: along a cosine to a twentieth in the last step, or
-    with the inverse square root of the step (Vaswani et al. 2017)."""
+    """Decay of the learning rate after the warm-up: along a cosine to a twentieth at the last step,
+    or with the inverse square root of the step (Vaswani et al. 2017)."""
     beta_2: Rate = 0.999
     """Decay of Adam's mean of squared gradients."""
     epsilon: Positive = 1e-7
     """Adam's epsilon, added to the root of that mean."""
     clip_norm: Positive | None = 5.0
-    """Largest norm of the whole gradient; None: any."""
+    """Maximum norm of the whole gradient; None: no clipping."""
     ema_decay: Rate | None = None
     """Decay of the moving average of the weights that is evaluated and shipped; 0: none."""
     average_last: Whole | None = None
-    """Instead of it, average the weights at the last so many evaluations; 0: do not."""
+    """Alternatively, average the weights at this many last evaluations; 0: do not."""
     patience: Count | None = None
-    """Evaluations without gain before the training stops; None: all epochs are trained."""
+    """Evaluations without improvement before the training stops; None: train all epochs."""
     evaluate_every: Count | None = None
     """Steps between evaluations; None: each epoch."""
     checkpoint_every: Count = 500
     """Steps between checkpoints."""
     maximum_minutes: Positive | None = None
-    """Training time after which the run stops, cleanly, with what it has."""
+    """Training time after which the run stops cleanly, evaluates and exports."""
     strategy: Literal["auto", "none", "mirrored", "multiworker"] = "auto"
     """auto: MultiWorkerMirroredStrategy when TF_CONFIG is set, MirroredStrategy when there are two
     GPUs or more, or --devices names two, else none."""
     devices: str | None = None
-    """Numbers of the GPUs to use, such as gpu:0,1, or how many logical devices to make of the CPU,
-    such as cpu:2; None: all GPUs, or the CPU."""
+    """Numbers of the GPUs to use, such as gpu:0,1, or number of logical CPU devices, such as cpu:2;
+    None: all GPUs, or the CPU."""
     precision: Literal["float32", "mixed_bfloat16", "mixed_float16"] = "float32"
-    """Precision of the computations in training; weights and exported models are float32."""
+    """Precision of computation in training; weights and exported models are float32."""
     accumulate: Count = 1
-    """Parts that a device takes its share of a batch in, one after the other, to need less memory;
-    the step is the same."""
+    """Parts into which a device splits its share of a batch, to need less memory; the step is the
+    same."""
     deterministic: bool = False
-    """Whether TensorFlow's operations give the same bits every time on a GPU too, more slowly."""
+    """Whether TensorFlow's operations are deterministic on a GPU too, which is slower."""
     seed: Seed = 0
     """Seed of weights, dropout and the order of the data."""
     fresh: bool = False
-    """Start again, whatever the run folder holds."""
+    """Start afresh, whatever the run folder holds."""
 
 
 Settings = TypeVar("Settings", bound=TrainingSettings)
@@ -100,14 +89,14 @@ Settings = TypeVar("Settings", bound=TrainingSettings)
 def resolve(
     settings: Settings, recipe: str, data: str, *defaults: Mapping[str, Mapping[str, Any]]
 ) -> Settings:
-    """Replaces what depends on the data.
+    """Fills in the settings that depend on the data.
 
     Args:
-        settings: a dataclass that has a field ``data`` too.
-        recipe: its name, for the run folder.
-        data: the name of the data set that ``settings.data`` stands for.
-        *defaults: data set -> what settings given as None become; later ones win. Weights are
-            averaged in one way: where one is given, the other has no default.
+        settings: a dataclass that also has a field ``data``.
+        recipe: the recipe's name, for the run folder.
+        data: name of the data set chosen by ``settings.data``.
+        *defaults: values for settings that are None, by data set; later ones win. Weights are
+            averaged in one way: if one is given, the other gets no default.
     """
     chosen: dict[str, Any] = {"run_dir": Path("runs") / f"{recipe}_{data}"}
     for one in defaults:
@@ -120,19 +109,20 @@ def resolve(
     return replace(settings, **changed)
 
 
-def open_run(settings: Any, added: Mapping[str, Any] | None = None) -> "RunFolder":
+def open_run(settings: Any) -> "tuple[RunFolder, Workers]":
     """Chooses the devices, opens the run folder of resolved settings and seeds everything.
 
-    Nothing may have been computed before: see `zoo.training.devices`.
+    It must come before any computation: see `zoo.training.devices`.
 
     Args:
         settings: resolved.
-        added: settings of the task that older folders lack, as `ADDED` holds those of all tasks.
+
+    Returns:
+        The run folder, and the processes that train together with their strategy.
 
     Raises:
-        ValueError: if a number is out of its bounds, devices or strategy cannot be had, the folder
-            holds another run, or the processes that train together were started with different
-            settings.
+        ValueError: if a number is out of its bounds, devices or strategy are unavailable, the
+            folder holds another run, or processes that train together have different settings.
     """
     import keras
     import tensorflow as tf
@@ -150,9 +140,7 @@ def open_run(settings: Any, added: Mapping[str, Any] | None = None) -> "RunFolde
         tf.config.experimental.enable_op_determinism()
     values = asdict(settings)
     if workers.is_chief:
-        run = RunFolder(
-            settings.run_dir, values, added={**ADDED, **(added or {})}, fresh=settings.fresh
-        )
+        run = RunFolder(settings.run_dir, values, fresh=settings.fresh)
     same = {name: values[name] for name in values.keys() - WITHOUT_EFFECT - {"devices"}}
     workers.check_same("settings", repr(sorted(same.items())).encode())  # and the chief is ready
     if not workers.is_chief:
@@ -160,11 +148,12 @@ def open_run(settings: Any, added: Mapping[str, Any] | None = None) -> "RunFolde
         run.shared_checkpoints = Path(settings.run_dir) / run.checkpoints.name
     check_free(run.saved_model)
     keras.utils.set_random_seed(settings.seed)
-    return run
+    return run, workers
 
 
 def build_and_compile(
     settings: Any,
+    workers: "Workers",
     make_model: Callable[[], "keras.Model"],
     steps_per_epoch: int,
     make_optimizer: Callable[[], "keras.optimizers.Optimizer"] | None = None,
@@ -173,26 +162,24 @@ def build_and_compile(
 
     Args:
         settings: resolved, those that `open_run` was given.
+        workers: that `open_run` gave.
         make_model: makes it, without building it.
         steps_per_epoch: for the learning rates.
         make_optimizer: None: the one of `adam`.
 
     Raises:
-        ValueError: if the learning rate is no curve.
+        ValueError: if the settings define no learning rate schedule.
         ConnectionError: if another of the processes that train together is gone.
     """
-    from zoo.training.cluster import Workers
-    from zoo.training.devices import choose_devices
-    from zoo.training.distribution import make_strategy
     from zoo.training.precision import computing_in
 
     if make_optimizer is None:
         steps = settings.epochs * steps_per_epoch
         make_optimizer = partial(adam, settings, steps)
-    strategy = make_strategy(settings.strategy, choose_devices(settings.devices))
     # Of models that take a batch as a whole nothing is asked that they do not know.
     parts = {} if settings.accumulate == 1 else {"accumulate": settings.accumulate}
-    with Workers(strategy).noticed(), strategy.scope(), computing_in(settings.precision):
+    scope = workers.strategy.scope()
+    with workers.noticed(), scope, computing_in(settings.precision):
         model = make_model()
         model.build()
         model.compile(make_optimizer(), **parts)
@@ -200,7 +187,7 @@ def build_and_compile(
 
 
 def adam(settings: Any, steps: int) -> "keras.optimizers.Optimizer":
-    """Returns Adam as the settings say, for so many steps."""
+    """Returns Adam with the settings' schedule over this many steps."""
     from zoo.training.optimizers import OnePassAdam
 
     return OnePassAdam(
@@ -212,7 +199,7 @@ def adam(settings: Any, steps: int) -> "keras.optimizers.Optimizer":
 
 
 def learning_rate(settings: Any, steps: int) -> "keras.optimizers.schedules.LearningRateSchedule":
-    """Returns the rates of so many steps, as the settings say.
+    """Returns the settings' learning rate schedule over this many steps.
 
     Raises:
         ValueError: if the warm-up does not fit the schedule, or the rate is not positive.
@@ -240,6 +227,7 @@ def train(
     model: "keras.Model",
     batches: "Batches",
     run: "RunFolder",
+    workers: "Workers",
     evaluate: Callable[[], Mapping[str, float]],
     monitor: str,
     mode: str = "max",
@@ -249,9 +237,9 @@ def train(
 ) -> dict[str, Any]:
     """Trains as the settings say: see ``zoo.training.loop.train``.
 
-    What ``ask`` gives is drawn after each epoch: see ``zoo.training.pictures``. In the end the
-    model computes in float32, whatever it was trained in. Of several processes only the chief goes
-    on from here; the others end.
+    The outputs of ``ask`` are drawn after each epoch: see ``zoo.training.pictures``. The trained
+    model computes in float32, whatever it was trained in. Of several processes only the chief
+    returns; the others end.
 
     Returns:
         The loop's report, with ``precision``, ``accumulate`` and ``deterministic``.
@@ -261,11 +249,9 @@ def train(
         ValueError: if processes that train together have different vocabularies.
     """
     from zoo.training import loop
-    from zoo.training.cluster import Workers
     from zoo.training.pictures import AttentionPictures
     from zoo.training.precision import to_float32
 
-    workers = Workers(model.distribute_strategy)
     workers.check_same("vocabulary", _vocabulary_of(run))
     report = loop.train(
         model,
@@ -277,7 +263,7 @@ def train(
         ties=ties,
         carried=carried,
         ema_decay=settings.ema_decay or None,
-        strategy=model.distribute_strategy,
+        strategy=workers.strategy,
         **{name: getattr(settings, name) for name in _OF_THE_LOOP},
         callbacks=[AttentionPictures(run.tensorboard, ask, logger=run.logger)] if ask else (),
     )
@@ -287,6 +273,6 @@ def train(
 
 
 def _vocabulary_of(run: "RunFolder") -> bytes:
-    """All files that say which word has which id."""
+    """Returns the content of all files that map words to ids."""
     files = sorted(path for path in run.vocabulary.rglob("*") if path.is_file())
     return b"".join(path.read_bytes() for path in files)

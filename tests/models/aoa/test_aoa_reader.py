@@ -1,4 +1,4 @@
-"""What the contracts do not say of the Attention-over-Attention Reader."""
+"""Tests of the Attention-over-Attention Reader beyond the contracts."""
 
 import keras
 import numpy as np

@@ -1,4 +1,4 @@
-"""What constructors of models refuse."""
+"""Arguments that constructors of models refuse."""
 
 import pytest
 

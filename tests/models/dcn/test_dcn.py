@@ -1,4 +1,4 @@
-"""What the contracts do not say of the Dynamic Coattention Network."""
+"""Tests of the Dynamic Coattention Network beyond the contracts."""
 
 import numpy as np
 import pytest

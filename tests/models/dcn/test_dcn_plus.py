@@ -1,4 +1,4 @@
-"""What the contracts do not say of DCN+: its samples and its learned weights of two losses."""
+"""Tests of DCN+ beyond the contracts: its samples, and the learned weights of its losses."""
 
 import keras
 import numpy as np

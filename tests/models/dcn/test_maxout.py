@@ -60,7 +60,7 @@ def test_maxout_is_that_of_one_kernel_on_the_concatenated_parts(parts, pool_size
 
 @pytest.mark.parametrize("cls", [Maxout, MixtureOfExperts])
 def test_fresh_kernels_are_drawn_each_by_itself_from_glorots_range(cls):
-    """Of one piece that reads both parts: constant or equal kernels would make all pieces one."""
+    """Glorot's limit is that of one piece; constant or equal kernels would make pieces equal."""
     layers = [cls(7, 3), cls(7, 3)]
     for layer in layers:
         layer.build([(None, 40), (None, 40)])

@@ -1,4 +1,4 @@
-"""The pointing decoder with scorers that follow a script, and what is made of its estimates."""
+"""The pointing decoder with scripted scorers, and the use of its estimates."""
 
 import itertools
 
@@ -44,7 +44,7 @@ class Script:
 
 
 def scripted(starts, ends, **arguments):
-    """What a decoder estimates whose scorers prefer these positions, a row an iteration."""
+    """Returns the estimates of a decoder whose scorers prefer these positions per iteration."""
     scripts = {"start_scorer": Script(starts), "end_scorer": Script(ends)}
 
     class Scripted(DynamicPointingDecoder):

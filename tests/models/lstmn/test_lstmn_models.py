@@ -1,4 +1,4 @@
-"""What the contracts do not say of the LSTMN models: arguments, and which options make equal."""
+"""Tests of the LSTMN models beyond the contracts: arguments, and equivalent options."""
 
 import numpy as np
 import pytest

@@ -23,6 +23,8 @@ B, T, K, S, D, N, A = 2, 5, 2, 4, 3, 3, 4
 CARRIED_REAL = np.array([[False, True], [True, True]])  # (K, B)
 SOURCE_REAL = np.array([[1, 1], [1, 1], [1, 0], [1, 0]], bool)  # (S, B)
 STEP = 1e-6
+
+pytestmark = pytest.mark.optimised
 cases = pytest.mark.parametrize(
     ("window", "fused"), list(itertools.product((None, 1, 3, 9), (False, True)))
 )

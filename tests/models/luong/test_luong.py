@@ -1,4 +1,4 @@
-"""What the contracts do not say of Luong's translator: arguments, and options that are one."""
+"""Tests of Luong's translator beyond the contracts: arguments, and equivalent options."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the contracts do not say of the baseline of Sutskever et al."""
+"""Tests of the baseline of Sutskever et al. beyond the contracts."""
 
 import numpy as np
 import pytest

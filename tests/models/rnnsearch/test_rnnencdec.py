@@ -1,4 +1,4 @@
-"""What the contracts do not say of the gated baselines without attention."""
+"""Tests of the gated baselines without attention beyond the contracts."""
 
 import numpy as np
 import pytest

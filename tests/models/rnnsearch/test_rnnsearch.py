@@ -1,4 +1,4 @@
-"""What the contracts do not say of RNNsearch: its arguments, and where its training begins."""
+"""Tests of RNNsearch beyond the contracts: its arguments, and the start of its training."""
 
 import numpy as np
 import pytest

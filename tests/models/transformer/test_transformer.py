@@ -1,4 +1,4 @@
-"""What the contracts do not say of the Transformer: arguments, tied weights, where it begins."""
+"""Tests of the Transformer beyond the contracts: arguments, tied weights, initial weights."""
 
 import numpy as np
 import pytest

@@ -43,7 +43,7 @@ def test_an_encoder_without_positions_is_equivariant_to_permutations(norm, value
 
 @NORMS
 def test_the_first_position_of_an_encoder_classifies(norm, values):
-    """What a classifier does: it depends on all positions that are real, and on no padding."""
+    """A classifier depends on all real positions and on no padding."""
     stack = make(norm=norm)
     mask = np.arange(5) < np.array([[5], [3]])
     first = stack(values, mask)[0].numpy()[:, 0]

@@ -48,7 +48,7 @@ def answer(endpoint):
 
 
 def of_model(endpoint, **extra):
-    """What the model says of the document and query of this file."""
+    """Returns the model's outputs for the document and query of this file."""
     document, query = [TOKENS], [penn_tokens(QUERY)]
     texts = [tf.ragged.constant(t, dtype=tf.string) for t in (document, query, *extra.values())]
     from zoo.text.slots import ids_with_slots

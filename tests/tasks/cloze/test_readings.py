@@ -35,7 +35,7 @@ def tensors(rows=slice(None), names=tuple(BATCH)):
 
 
 def ids_read(readings, inputs):
-    """What the model is shown: (readings, batch, tokens), of document and query together."""
+    """Collects the ids that the model reads, (readings, batch, tokens), document then query."""
     both = tf.concat([inputs["document"], inputs["query"]], axis=1)
     hidden = readings._hide(both)
     return tf.reshape(hidden, [readings.count, *both.shape]).numpy()

@@ -15,7 +15,7 @@ from zoo.tasks.language_model.examples import (
     DecayWithoutGain,
     PerplexityEvaluator,
     SegmentBatches,
-    TapeCarrier,
+    StateCarrier,
     encode_lines,
 )
 from zoo.training.distribution import make_strategy
@@ -131,13 +131,13 @@ def test_rows_that_do_not_divide_the_text_count_every_word_once():
 def test_training_hands_tapes_on_and_no_gradient():
     model = make()
     batches = SegmentBatches(IDS, batch_size=2, segment_length=5)
-    carrier = model.carry = TapeCarrier(model, rows=2, slots=3)
+    carrier = model.carry = StateCarrier(model, rows=2, slots=3)
     segments = list(batches.training(0))
     _, tapes = model.read(segments[0][0], carried_slots=3)
     model.compile(keras.optimizers.SGD(0.0))
     model.train_on_batch(*segments[0])
     for name, value in tapes[0].items():
-        np.testing.assert_allclose(carrier.tapes[0][name], value, rtol=1e-5, err_msg=name)
+        np.testing.assert_allclose(carrier.states[0][name], value, rtol=1e-5, err_msg=name)
     outputs, _ = model.read(segments[1][0], tapes, 3)
     carried = model.forward(*segments[1])
     np.testing.assert_allclose(carried["logits"], outputs["logits"], rtol=1e-4, atol=1e-5)
@@ -159,14 +159,13 @@ def trained(devices, accumulate=1, rows=5):
         model = make(loss_normaliser="sentences")
         model.compile(keras.optimizers.SGD(0.3, global_clipnorm=0.5), accumulate=accumulate)
     batches = SegmentBatches(IDS, batch_size=rows, segment_length=3)
-    model.carry = TapeCarrier(model, rows, slots=2, strategy=strategy)
+    model.carry = StateCarrier(model, rows, slots=2, strategy=strategy)
     for epoch in range(2):
         model.fit(batches.training(epoch), shuffle=False, verbose=0)
     values = [*model.trainable_weights, *model.carry.variables]
     return [tf.convert_to_tensor(value).numpy() for value in values]
 
 
-@pytest.mark.usefixtures("graphs_as_they_are")
 @pytest.mark.parametrize(("devices", "accumulate"), [(3, 1), (1, 2)])
 def test_rows_go_on_wherever_and_in_however_many_parts_they_are_read(devices, accumulate):
     expected, found = trained(1), trained(devices, accumulate)
@@ -177,7 +176,7 @@ def test_rows_go_on_wherever_and_in_however_many_parts_they_are_read(devices, ac
 @pytest.mark.parametrize(("rows", "slots"), [(0, 3), (2, 0)])
 def test_a_carrier_of_nothing_is_refused(rows, slots):
     with pytest.raises(ValueError, match="is 0, expected at least 1"):
-        TapeCarrier(make(), rows, slots)
+        StateCarrier(make(), rows, slots)
 
 
 def test_the_rate_falls_after_an_evaluation_without_gain():

@@ -57,7 +57,7 @@ def answer(endpoint):
 
 
 def check_answers(outputs, contexts, kind=""):
-    """What holds for every answer: a piece of the context, if that has tokens, and real figures."""
+    """Checks invariants of every answer: a span of a non-empty context, and finite figures."""
     for row, context in enumerate(contexts):
         start, end = outputs["start"][row], outputs["end"][row]
         assert 0 <= start <= end <= len(context), (kind, row)
@@ -217,6 +217,24 @@ def test_models_are_spared_empty_tensors(endpoint, strings):
     spied = ReadingEndpoint(model, endpoint.tokenizer, endpoint.vocabulary)
     spied.serve(tf.constant(strings, tf.string), tf.constant(strings, tf.string))
     assert shapes == [(1, 1), (1, 1)]
+
+
+def test_a_reader_that_answers_at_once_gives_no_iterations(answer, endpoint):
+    def model(inputs, training):
+        outputs = endpoint.model(inputs, training=training)
+        return {name: outputs[name] for name in ("start", "end", "attention")}
+
+    at_once = ReadingEndpoint(
+        model, endpoint.tokenizer, endpoint.vocabulary, maximum_answer_tokens=5
+    )
+    found = at_once.serve(tf.constant([QUESTION]), tf.constant([CONTEXT]))
+    full = answer([QUESTION], [CONTEXT])
+    iterations = {
+        f"{side}_{what}" for side in ("start", "end") for what in ("per_iteration", "probabilities")
+    }
+    assert full.keys() - found.keys() == iterations
+    assert found["answer"].numpy().tolist() == full["answer"].tolist()
+    np.testing.assert_allclose(found["score"], full["score"], rtol=1e-5)
 
 
 def test_batch_sizes_that_differ_are_an_error(answer, endpoint):

@@ -101,7 +101,7 @@ def test_scores_are_percentages_over_all_rows(make):
 
 @pytest.mark.parametrize("batch_size", [1, 64])
 def test_the_loss_of_the_answers_is_among_the_metrics_where_it_is_asked_for(make, batch_size):
-    """Of answers that are found at the offset that the data set gives: here those at offset 0."""
+    """The loss counts only answers found at the data set's offset: here those at offset 0."""
     rows = [
         ("łódź", SHORT, ["Old"]),
         ("in", LONG, ["In"]),

@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from zoo.tasks.shared import text_input
-from zoo.text.vocabulary import write_vocabulary
+from zoo.text.vocabulary import END, write_vocabulary
 from zoo.text.words import WordCodec
 
 TEXTS = ["two dogs run .", "", "a dog", "ł"]
@@ -28,6 +28,29 @@ def test_no_strings_are_no_rows(codec):
     encoded = text_input.encode_strings([], codec)
     assert encoded.dtype == tf.int32
     assert encoded.to_list() == []
+
+
+@pytest.mark.parametrize("end", [False, True])
+def test_texts_are_cut_and_padded_to_a_rectangle(codec, end):
+    read = text_input.read_texts(tf.constant(TEXTS), codec, 3 + end, end=end)
+    whole = [codec.encode(tf.constant([text])).to_list()[0][:3] for text in TEXTS]
+    whole = [[*ids, *[END] * (end and len(ids) > 0)] for ids in whole]
+    assert read.lengths.numpy().tolist() == [len(ids) for ids in whole]
+    assert read.ids.numpy().tolist() == [ids + [0] * (3 + end - len(ids)) for ids in whole]
+    tokens = [b"two", b"dogs", b"run", *[b"</s>"] * end]
+    assert read.tokens.numpy()[0].tolist() == tokens
+    assert read.tokens.numpy()[1].tolist() == [b""] * (3 + end)
+    assert read.ragged(read.ids).to_list() == whole
+    assert read.ragged(read.tokens).to_list()[2] == [b"a", b"dog", *[b"</s>"] * end]
+
+
+@pytest.mark.parametrize(("texts", "rows"), [([], 1), ([""], 1), (["", ""], 2)])
+def test_no_text_and_no_token_are_a_row_and_a_column_of_padding(codec, texts, rows):
+    read = text_input.read_texts(tf.constant(texts, tf.string), codec, 3, end=True)
+    assert read.ids.numpy().tolist() == [[0]] * rows
+    assert read.tokens.numpy().tolist() == [[b""]] * len(texts)
+    assert read.lengths.numpy().tolist() == [0] * len(texts)
+    assert read.ragged(read.ids).to_list() == [[]] * len(texts)
 
 
 def test_of_a_long_text_the_beginning_is_read():

@@ -52,7 +52,7 @@ def test_the_seed_orders_both_kinds_of_batches(examples):
 
 
 def test_a_recipe_takes_pairs_or_tokens(tmp_path, monkeypatch):
-    """What the loop would be given; a budget below the longest pair is refused."""
+    """The loop gets these batches; a budget below the longest pair is refused."""
     given = []
 
     def end(settings, model, batches, *_, **__):
@@ -63,7 +63,7 @@ def test_a_recipe_takes_pairs_or_tokens(tmp_path, monkeypatch):
         shared = {"data": "sample", "embedding_dim": 4, "hidden_dim": 4, "run_dir": tmp_path}
         recipe.main(recipe.Settings(**shared, **settings, fresh=True))
 
-    monkeypatch.setattr("zoo.tasks.translation.recipe.train", end)
+    monkeypatch.setattr("zoo.tasks.shared.training_run.train", end)
     for settings in ({"batch_size": 50}, {"batch_tokens": 2_000, "seed": 3}):
         with pytest.raises(InterruptedError):
             run(**settings)

@@ -74,7 +74,7 @@ def beam(servers):
 
 
 def check_row(outputs, row, codec):
-    """What holds for every translation: lengths, padding, weights and valid text."""
+    """Checks invariants of every translation: lengths, padding, weights and valid text."""
     source_length, length = outputs["source_length"][row], outputs["target_length"][row]
     source, target = outputs["source_tokens"][row], outputs["target_tokens"][row]
     for tokens, count in ((source, source_length), (target, length)):

@@ -1,10 +1,9 @@
-"""Every loop over time of the zoo.
+"""All loops over time in the zoo.
 
-``scan`` runs any step function. ``lstm_states`` and ``gated_states`` run fused
-loops: the input projections of all steps come from one product before the loop, and the gradient is
-written by hand, so that the loop backwards holds nothing but the recurrence and the gradient of the
-recurrent weights is one product after it: on a CPU that is faster than differentiating the loop
-operation by operation.
+``scan`` runs any step function. ``lstm_states`` and ``gated_states`` are fused loops. One product
+before the loop projects the inputs of all steps. The gradient is written by hand: the backward loop
+holds only the recurrence, and one product after it gives the gradient of the recurrent weights. On
+a CPU this is faster than differentiating the loop operation by operation.
 
 Shape letters: B batch, T steps, n hidden.
 """

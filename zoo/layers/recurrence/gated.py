@@ -16,12 +16,12 @@ from zoo.ops.masking import Tensor
 
 
 def gated_states(projected: Tensor, kernels: GatedKernels, reverse: bool = False) -> Tensor:
-    """Hidden states of a gated unit (``gated_step``) that starts from a zero state.
+    """Computes the hidden states of a gated unit (``gated_step``) from a zero state.
 
     Args:
-        projected: what the input gives, time-major (T, B, 3n).
+        projected: projected inputs, time-major (T, B, 3n).
         kernels: the recurrent weights.
-        reverse: from the last step to the first.
+        reverse: whether to run from the last step to the first.
 
     Returns:
         (T, B, n), in the order of ``projected``.
@@ -35,7 +35,7 @@ def gated_states(projected: Tensor, kernels: GatedKernels, reverse: bool = False
 
 
 def _gated(projected: Tensor, kernels: GatedKernels, reverse: bool) -> tuple[Tensor, Callable]:
-    """Hidden states (T, B, n) and the function from their gradient to those of the inputs."""
+    """Computes hidden states (T, B, n) and a function from their gradient to the inputs'."""
     length, batch = tf.unstack(tf.shape(projected)[:2])
     units = kernels.candidate.shape[0]
     zeros = tf.zeros((batch, units), projected.dtype)
@@ -70,9 +70,9 @@ def _gated_gradient(
     kernels: GatedKernels,
     reverse: bool,
 ) -> Tensor:
-    """Back through time: the gradient (T, B, 3n) of every step's pre-activations.
+    """Backpropagates through time to the pre-activations of every step (T, B, 3n).
 
-    As for the long short-term memory, factors that no later step changes come first.
+    Factors that are independent of later steps are computed first, for all steps at once.
     """
     length, units = tf.shape(before)[0], before.shape[-1]
     z, r = tf.split(gates, 2, axis=-1)

@@ -35,12 +35,12 @@ def lstm_step_factors(gates: Tensor, cell: Tensor, tanh_cell: Tensor) -> tuple[T
 
 
 def lstm_states(projected: Tensor, recurrent_kernel: Tensor, reverse: bool = False) -> Tensor:
-    """Hidden states of a long short-term memory that starts from a zero state.
+    """Computes the hidden states of a long short-term memory from a zero state.
 
     Args:
-        projected: what the input gives to the gates, W x + b, time-major (T, B, 4n).
+        projected: projected inputs W x + b, time-major (T, B, 4n).
         recurrent_kernel: (n, 4n).
-        reverse: from the last step to the first.
+        reverse: whether to run from the last step to the first.
 
     Returns:
         (T, B, n), in the order of ``projected``.
@@ -61,13 +61,13 @@ def lstm_states_and_cells(
     state: tuple[Tensor, Tensor],
     reverse: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Hidden states and cells of a long short-term memory that starts from ``state``.
+    """Computes the hidden states and cells of a long short-term memory from ``state``.
 
     Args:
         projected: as in ``lstm_states``, (T, B, 4n).
         recurrent_kernel: (n, 4n).
         state: h and c before the first step, (B, n) each.
-        reverse: from the last step to the first.
+        reverse: whether to run from the last step to the first.
 
     Returns:
         Hidden states and cells, (T, B, n) each, in the order of ``projected``.
@@ -86,7 +86,7 @@ def lstm_states_and_cells(
 def _lstm(
     projected: Tensor, recurrent_kernel: Tensor, state: tuple[Tensor, Tensor], reverse: bool
 ) -> tuple[Tensor, Tensor, Callable]:
-    """Hidden states and cells (T, B, n), and the function from their gradients to the inputs'."""
+    """Computes hidden states, cells (T, B, n) and the function that backpropagates through them."""
     cell, gates = _lstmloop(projected, recurrent_kernel, state, reverse)
     units = cell.shape[-1]
     tanh_cell = tf.tanh(cell)
@@ -106,7 +106,7 @@ def _lstm(
 def _lstmloop(
     projected: Tensor, recurrent_kernel: Tensor, state: tuple[Tensor, Tensor], reverse: bool
 ) -> tuple[Tensor, Tensor]:
-    """Cells (T, B, n) and activated gates (T, B, 4n)."""
+    """Computes cells (T, B, n) and activated gates (T, B, 4n)."""
     length, units = tf.shape(projected)[0], recurrent_kernel.shape[0]
     steps = unstack(projected)
     stores = [new_store(projected, length, size) for size in (units, 4 * units)]
@@ -132,9 +132,9 @@ def _gates_gradient(
     recurrent_kernel: Tensor,
     reverse: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Back through time: the gradients of every step's pre-activations and of the first state.
+    """Backpropagates through time to every step's pre-activations and to the first state.
 
-    What does not depend on later steps is computed for all steps at once.
+    Factors that are independent of later steps are computed for all steps at once.
     """
     length, units = tf.shape(tanh_cell)[0], tanh_cell.shape[-1]
     factors, into_cell = lstm_step_factors(gates, cell_before, tanh_cell)

@@ -21,12 +21,13 @@ def scan(
     """Runs ``step`` over the time axis of ``inputs``.
 
     Args:
-        step: ``(inputs_t, state) -> (outputs_t, new_state)``; whatever does not change over time
-            (weights, a memory) it takes from its closure.
+        step: ``(inputs_t, state) -> (outputs_t, new_state)``. Its closure holds whatever does not
+            change over time (weights, a memory).
         inputs: nest of (B, T, ...).
         state: nest of (B, ...), the state before the first step.
-        mask: optional bool (B, T). A masked step carries the state over and gives zero outputs.
-        reverse: from the last step to the first; outputs stay in the order of ``inputs``.
+        mask: optional bool (B, T). A masked step keeps the state and outputs zeros.
+        reverse: whether to run from the last step to the first; outputs keep the order of
+            ``inputs``.
 
     Returns:
         Outputs, a nest of (B, T, ...), and the state after the last step.
@@ -72,7 +73,7 @@ def swap_batch_and_time(values: Tensor) -> Tensor:
 
 
 def _blank_step(values: Tensor) -> Tensor:
-    """Zeros (B, ...) as a step of values (B, T, ...), of which there may be none."""
+    """Makes zeros (B, ...) shaped like one step of values (B, T, ...); T may be 0."""
     values = tf.convert_to_tensor(values)
     shape = tf.shape(values)
     zeros = tf.zeros(tf.concat([shape[:1], shape[2:]], axis=0), values.dtype)
@@ -84,6 +85,6 @@ def _empty_array(like: Tensor, length: Tensor) -> tf.TensorArray:
 
 
 def _select(real: Tensor, new: Tensor, old: Tensor) -> Tensor:
-    """``new`` where ``real`` (B,), else ``old``, for tensors (B, ...) of any rank."""
+    """Selects ``new`` where ``real`` (B,), else ``old``, for tensors (B, ...) of any rank."""
     real = tf.reshape(real, (-1, *[1] * (new.shape.rank - 1)))
     return tf.where(real, new, old)

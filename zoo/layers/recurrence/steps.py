@@ -13,7 +13,7 @@ from zoo.ops.masking import Tensor
 def lstm_step(
     gates: Tensor, cell: Tensor, added: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """One step of a long short-term memory.
+    """Runs one step of a long short-term memory.
 
     ``i, f, o = sigmoid(a_i, a_f, a_o)``, ``g = tanh(a_g)``; ``c' = f * c + i * g``;
     ``h' = o * tanh(c')``.
@@ -21,7 +21,7 @@ def lstm_step(
     Args:
         gates: pre-activations a (..., 4n), in Keras' order i, f, g, o.
         cell: c (..., n).
-        added: further summand of c' (..., n); None: none.
+        added: another term of c' (..., n); None: none.
 
     Returns:
         h' and c' (..., n), and the activated gates (..., 4n).
@@ -34,7 +34,7 @@ def lstm_step(
 
 
 class GatedKernels(NamedTuple):
-    """The recurrent weights of a gated unit. They are read in every step: never cut there."""
+    """Recurrent weights of a gated unit, kept apart because slicing in every step is slow."""
 
     gates: Tensor
     """[U_z, U_r] (n, 2n)."""
@@ -45,7 +45,7 @@ class GatedKernels(NamedTuple):
 def gated_step(
     projected: Tensor, hidden: Tensor, kernels: GatedKernels
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """One step of a gated unit whose update gate lets the new value in.
+    """Runs one step of a gated unit whose update gate admits the new value.
 
     ``z, r = sigmoid(a_z + U_z h, a_r + U_r h)``; ``h~ = tanh(a + U (r * h))``;
     ``h' = (1 - z) * h + z * h~``.

@@ -3,9 +3,9 @@
 Cui, Chen, Wei, Wang, Liu, Hu: Attention-over-Attention Neural Networks for Reading Comprehension.
 ACL 2017, arXiv 1607.04423; and the attention-sum reader, Kadlec et al., ACL 2016, arXiv 1603.01547.
 
-Each word of the query attends to the document, and is itself attended to: the second attention says
-how much its own map counts. The weights of all occurrences of a word are added up, and the word
-that has most of them fills the blank.
+Each query word attends to the document. A second attention, over the query words, weighs their
+maps. The weights of all occurrences of a word are added up, and the word with the largest total
+fills the blank.
 
 Read in this order:
     aoa_reader.py      the reader, from ids to the probabilities of candidates

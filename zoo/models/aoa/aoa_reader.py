@@ -45,7 +45,7 @@ from zoo.ops.masking import MASKED_SCORE, Tensor, mask_from_ids, masked_argmax
 Attention = Literal["over", "sum"]
 
 ABSENT_LOSS = 100.0
-"""The loss of an answer that the document lacks, which no weight could change."""
+"""Loss of an answer that is not in the document; constant, so it has no gradient."""
 
 
 @register_model(task="cloze")
@@ -62,8 +62,8 @@ class AttentionOverAttentionReader(BaseModel):
         embedding_l2: weight of the sum of squares of the word vectors in the loss.
 
     Raises:
-        ValueError: if ``attention`` is none of its options, a size is not positive, ``dropout`` is
-            not a rate, or ``embedding_l2`` is negative.
+        ValueError: if ``attention`` is not one of its options, a size is not positive, ``dropout``
+            is not a rate, or ``embedding_l2`` is negative.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -84,7 +84,7 @@ class AttentionOverAttentionReader(BaseModel):
         "query_to_document": AttentionMap(axes.Tokens("query"), axes.Tokens("document")),
         "document_to_query": AttentionMap(axes.Tokens("document"), axes.Tokens("query")),
     }
-    """Of ``attention="over"``; the ``"sum"`` has no map by word, only its one distribution."""
+    """Maps of ``attention="over"``; ``"sum"`` has a single distribution and no map per word."""
     PREDICTION = "answer"
     TARGETS = Targets()
 
@@ -134,7 +134,7 @@ class AttentionOverAttentionReader(BaseModel):
         self.document_encoder, self.query_encoder = encoders[0], encoders[-1]
 
     def build(self, *_: Any) -> None:
-        """Creates every weight; sizes depend on the constructor's arguments alone."""
+        """Creates all weights, whose sizes depend only on the constructor's arguments."""
         self.embedding.build()
         for encoder in (self.document_encoder, self.query_encoder):
             if not encoder.built:
@@ -145,13 +145,13 @@ class AttentionOverAttentionReader(BaseModel):
         """Attends to the document, and adds up the attention of each word's occurrences.
 
         Args:
-            inputs: ``document`` int32 (B, D) and ``query`` int32 (B, Q), whose blank is a word as
-                any other, 0 where padded; optionally ``candidates`` int32 (B, C), 0 where padded,
-                the only words that may be the answer.
+            inputs: ``document`` int32 (B, D) and ``query`` int32 (B, Q), 0 where padded; the blank
+                is an ordinary word. Optionally ``candidates`` int32 (B, C), 0 where padded, which
+                restricts the answer to these words.
             training: whether dropout is on.
 
         Returns:
-            ``answer``: int32 (B,), the most probable candidate, the first of equals; without
+            ``answer``: int32 (B,), the most probable candidate (the first of a tie), or without
             candidates the most probable word of the document; ``probabilities``: float32 (B, C),
             P(w) of each candidate, or (B, D) of the word at each position, 0 where padded;
             ``document_attention`` s and ``log_document_attention`` (B, D); ``document``: the ids,
@@ -162,7 +162,7 @@ class AttentionOverAttentionReader(BaseModel):
         return attended | self.choose(attended, inputs)
 
     def attend(self, document: Tensor, query: Tensor, training: bool = False) -> dict[str, Any]:
-        """Both encodings (section 3, "contextual embedding"), and what attends to what.
+        """Encodes both texts (section 3, "contextual embedding") and computes the attentions.
 
         Args:
             document: as in `call`.
@@ -170,7 +170,7 @@ class AttentionOverAttentionReader(BaseModel):
             training: whether dropout is on.
 
         Returns:
-            What `call` returns of attention alone.
+            The attention entries of `call`.
         """
         document_mask, query_mask = mask_from_ids(document), mask_from_ids(query)
         encoded, _, _ = self.document_encoder(  # h_doc (B, D, 2n)
@@ -198,11 +198,11 @@ class AttentionOverAttentionReader(BaseModel):
         """Adds up the attention of each word's occurrences (section 3, "final predictions").
 
         Args:
-            attended: of it ``document_attention`` and ``log_document_attention`` are read.
+            attended: ``document_attention`` and ``log_document_attention`` are used.
             inputs: as in `call`.
 
         Returns:
-            What `call` returns beside attention.
+            The other entries of `call`.
         """
         document = inputs["document"]
         if "candidates" in inputs:
@@ -221,7 +221,7 @@ class AttentionOverAttentionReader(BaseModel):
         }
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
-        """``-log P(answer)``; one answer an example."""
+        """Computes ``-log P(answer)``; one answer per example."""
         answers = ops.cast(targets, "int32")[:, None]  # (B, 1)
         log_s, document = outputs["log_document_attention"], outputs["document"]
         log_probability = log_total_of_words(log_s, document, answers)[:, 0]  # (B,)

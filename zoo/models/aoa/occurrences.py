@@ -9,7 +9,7 @@ from zoo.ops.masking import MASKED_SCORE, Tensor, mask_scores
 
 
 def log_total_of_words(log_weights: Tensor, ids: Tensor, words: Tensor) -> Tensor:
-    """Logarithm of the total weight of words: ``log sum_i exp(log_weights_i) [ids_i = w]``.
+    """Computes log total weights of words: ``log sum_i exp(log_weights_i) [ids_i = w]``.
 
     Args:
         log_weights: (B, D), ``MASKED_SCORE`` where there is no weight.
@@ -17,7 +17,7 @@ def log_total_of_words(log_weights: Tensor, ids: Tensor, words: Tensor) -> Tenso
         words: int (B, W).
 
     Returns:
-        (B, W), ``MASKED_SCORE`` at most for words that have no weight: finite, and a constant.
+        (B, W); for words without weight a finite constant, ``MASKED_SCORE`` at most.
     """
     same = ops.equal(ids[:, None, :], words[:, :, None])  # (B, W, D)
     weights = mask_scores(log_weights[:, None, :], same)
@@ -28,8 +28,7 @@ def log_total_of_words(log_weights: Tensor, ids: Tensor, words: Tensor) -> Tenso
 def total_of_each_position(weights: Tensor, ids: Tensor) -> Tensor:
     """Totals, at each position, the weight of its word over all occurrences.
 
-    It costs a sort of the positions, in place of a comparison of each with each. Not to be
-    differentiated.
+    It sorts the positions instead of comparing all pairs. It has no useful gradient.
 
     Args:
         weights: (B, D).

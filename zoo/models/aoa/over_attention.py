@@ -1,7 +1,7 @@
-"""Attention over attention: each query word attends to the document, and is itself attended to.
+"""Attention over attention: a second attention weighs each query word's attention.
 
-Source: Cui et al. 2016 (arXiv 1607.04423), section 3; the attention sum beside it is that of
-Kadlec et al. 2016 (arXiv 1603.01547), section 3. Neither has weights of its own.
+Source: Cui et al. 2016 (arXiv 1607.04423), section 3; the attention sum is from Kadlec et al. 2016
+(arXiv 1603.01547), section 3. Neither has weights of its own.
 
 Shape letters: B batch, D document words, Q query words, h encoding.
 """
@@ -20,11 +20,11 @@ from zoo.ops.masking import (
     masked_softmax,
 )
 
-_SMALLEST = 1e-37  # below it, float32 has no logarithm to rely on
+_SMALLEST = 1e-37  # float32 logarithms are unreliable below
 
 
 class OverAttentionOutput(NamedTuple):
-    """The attentions of one step to the other, float32 at least; 0 on padding."""
+    """Attention between document and query, float32 at least; 0 on padding."""
 
     document: Tensor
     """s (B, D): the distribution over the document, alpha weighted by the averaged beta."""
@@ -41,22 +41,22 @@ class OverAttentionOutput(NamedTuple):
 def attend_over(
     document: Tensor, document_mask: Tensor, query: Tensor, query_mask: Tensor
 ) -> OverAttentionOutput:
-    """Attention over attention.
+    """Computes attention over attention.
 
     ``M(i, j) = h_doc(i) . h_query(j)``; ``alpha(j) = softmax_i M(i, j)``;
     ``beta(i) = softmax_j M(i, j)``; ``beta = sum_i beta(i) / |D|``; ``s = alpha^T beta``.
 
     Args:
         document: h_doc (B, D, h).
-        document_mask: bool (B, D); beta is averaged over its real positions alone.
+        document_mask: bool (B, D); beta is averaged over real positions only.
         query: h_query (B, Q, h).
         query_mask: bool (B, Q).
 
     Returns:
-        See ``OverAttentionOutput``. Without a real position on a side, s is zero.
+        See ``OverAttentionOutput``. s is zero if either side has no real position.
 
     Raises:
-        ValueError: if a mask is none, holds floats or has another shape.
+        ValueError: if a mask is None, holds floats or has another shape.
     """
     document_mask = as_mask(document_mask, document.shape[:2], name="document_mask")
     query_mask = as_mask(query_mask, query.shape[:2], name="query_mask")
@@ -67,7 +67,7 @@ def attend_over(
     beta_rows = mask_rows(beta_rows, document_mask)
     length = ops.sum(ops.cast(document_mask, scores.dtype), axis=1)  # (B,)
     beta = ops.sum(beta_rows, axis=1) / ops.maximum(length, 1)[:, None]  # (B, Q)
-    # s = sum_t alpha_t beta_t, in logarithms: one that float32 cannot hold still has a gradient.
+    # s = sum_t alpha_t beta_t, in logarithms, so that weights that underflow have a gradient.
     log_beta = mask_scores(ops.log(ops.maximum(beta, _SMALLEST)), query_mask)
     log_s = ops.logsumexp(log_alpha + log_beta[:, None, :], axis=2)  # (B, D)
     log_s = mask_scores(log_s, document_mask & ops.any(query_mask, axis=1)[:, None])
@@ -76,7 +76,7 @@ def attend_over(
 
 
 def attend_sum(document: Tensor, document_mask: Tensor, query: Tensor) -> tuple[Tensor, Tensor]:
-    """The attention of the attention-sum reader: ``s = softmax_i h_doc(i) . u``.
+    """Computes the attention of the attention-sum reader: ``s = softmax_i h_doc(i) . u``.
 
     Args:
         document: h_doc (B, D, h).
@@ -87,7 +87,7 @@ def attend_sum(document: Tensor, document_mask: Tensor, query: Tensor) -> tuple[
         s (B, D), 0 on padding, and log s, ``MASKED_SCORE`` on padding; float32 at least.
 
     Raises:
-        ValueError: if the mask is none, holds floats or has another shape.
+        ValueError: if the mask is None, holds floats or has another shape.
     """
     document_mask = as_mask(document_mask, document.shape[:2], name="document_mask")
     document, query = at_least_float32(document), at_least_float32(query)

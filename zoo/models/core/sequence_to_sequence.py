@@ -128,25 +128,19 @@ class SequenceToSequenceModel(BaseModel):
         maps = {name: values[:, 0] for name, values in self.expand(maps, memory).items()}
         return self.project(features), state, maps
 
-    def call(
-        self, inputs: dict[str, Tensor], training: bool = False, targets: Tensor | None = None
-    ) -> dict[str, Any]:
+    def call(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Any]:
         """Predicts every target token from those before it.
 
         Args:
             inputs: ``source`` int32 (B, S), ``target`` int32 (B, T), beginning with ``<s>``; 0
                 where padded.
             training: whether dropout is on.
-            targets: int32 (B, T), what is to be predicted, 0 where padded. With them there are
-                ``losses`` (B, T) instead of logits, which so need not be made for padding.
 
         Returns:
-            ``logits`` (B, T, V), and what ``read_pairs`` adds.
+            ``logits`` (B, T, V), and the outputs of ``read_pairs``.
         """
         features, outputs = self.read_pairs(inputs, training)
-        if targets is None:
-            return {"logits": self.project(features, training=training)} | outputs
-        return {"losses": self._losses_of_real(features, targets, training)} | outputs
+        return {"logits": self.project(features, training=training)} | outputs
 
     def read_pairs(
         self, inputs: dict[str, Tensor], training: bool = False
@@ -175,11 +169,15 @@ class SequenceToSequenceModel(BaseModel):
         return features, {"attention": masked} | self.details(attention)
 
     def forward(self, inputs: Any, targets: Any) -> dict[str, Any]:
-        """Losses alone, where no metric asks for logits; XLA needs shapes known beforehand."""
+        """Computes the outputs of a training step, with ``losses`` (B, T) instead of logits.
+
+        So the projection skips padding. Where a metric asks for logits they are made all the same;
+        and for XLA, whose shapes have to be known beforehand.
+        """
         if self.jit_compile or self._compile_metrics is not None:
             return super().forward(inputs, targets)
-        outputs: dict[str, Any] = self(inputs, training=True, targets=targets)
-        return outputs
+        features, outputs = self.read_pairs(inputs, training=True)
+        return {"losses": self._losses_of_real(features, targets, training=True)} | outputs
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
         """Cross entropy of the target ids (B, T), 0 where padded, with smoothed labels."""

@@ -3,9 +3,9 @@
 Xiong, Zhong, Socher: Dynamic Coattention Networks for Question Answering. ICLR 2017, arXiv
 1611.01604; and DCN+, ICLR 2018, arXiv 1711.00106.
 
-Every document word summarises the question and every question word the document; the document word
-then also reads the summaries of its question words. The decoder estimates start and end of the
-answer in turns, each time from the words that it pointed to before, so that it can leave a local
+Every document word summarises the question, and every question word the document. The document word
+then also reads the summaries of its question words. The decoder re-estimates start and end of the
+answer several times, each time from the words that it last pointed to, so that it can leave a local
 maximum.
 
 Read in this order:

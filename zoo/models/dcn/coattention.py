@@ -3,8 +3,8 @@
 Source: Xiong et al. 2016 (arXiv 1611.01604), section 2.2, equations 1-3.
 
 Shape letters: B batch, m document words, n question words, l hidden. Each side has one trainable
-sentinel, to attend to when nothing fits; it stands at the last index, after the padding:
-coattention does not depend on the order of positions, and no scatter is needed.
+sentinel, to attend to when nothing fits. It is at the last index, after the padding, which needs no
+scatter; coattention does not depend on the order of positions.
 """
 
 from typing import Any, Literal, NamedTuple
@@ -47,9 +47,9 @@ class Coattention(keras.layers.Layer):
     its two halves.
 
     Args:
-        question_initializer: Keras initialiser of W_Q, of which the paper does not speak. From the
-            ``"identity"`` on, the encodings of one word in question and document are alike, and
-            matching words need not be learned first.
+        question_initializer: Keras initialiser of W_Q, which the paper does not specify. With
+            ``"identity"``, a word starts with similar encodings in question and document, so the
+            model can match words before it has learned to.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Coattention(keras.layers.Layer):
     def call(
         self, document: Tensor, document_mask: Tensor, question: Tensor, question_mask: Tensor
     ) -> CoattentionOutput:
-        """Attends both ways.
+        """Attends in both directions.
 
         Args:
             document: encoded document (B, m, l).
@@ -88,10 +88,10 @@ class Coattention(keras.layers.Layer):
             question_mask: bool (B, n).
 
         Returns:
-            See ``CoattentionOutput``; the rows of padded words hold what padding attends to.
+            See ``CoattentionOutput``. Rows of padded words are not masked.
 
         Raises:
-            ValueError: if a mask is none, holds floats or has another shape.
+            ValueError: if a mask is None, holds floats or has another shape.
         """
         document_mask = as_mask(document_mask, document.shape[:2], name="document_mask")
         question_mask = as_mask(question_mask, question.shape[:2], name="question_mask")
@@ -114,22 +114,22 @@ def coattend(
     question_mask: Tensor,
     sentinels: bool = False,
 ) -> CoattentionOutput:
-    """Coattention proper, without weights, of m document and n question positions.
+    """Computes coattention, which has no weights, of m document and n question positions.
 
     Args:
         document: D (B, m, l).
         document_mask: bool (B, m).
         question: Q (B, n, l).
         question_mask: bool (B, n).
-        sentinels: whether the last position of either side is a sentinel, which is attended to
-            but whose own row is of no interest.
+        sentinels: whether the last position of each side is a sentinel, which is attended to but
+            has no output row.
 
     Returns:
         See ``CoattentionOutput``; here maps have m and n columns. All are computed in
         float32 at least and returned in the dtype of D.
 
     Raises:
-        ValueError: if a mask is none, holds floats or has another shape.
+        ValueError: if a mask is None, holds floats or has another shape.
     """
     document_mask = as_mask(document_mask, document.shape[:2], name="document_mask")
     question_mask = as_mask(question_mask, question.shape[:2], name="question_mask")

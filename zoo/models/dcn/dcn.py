@@ -14,7 +14,7 @@ Shape letters: B batch, m document ("context") words, n question words, d embedd
 I iterations.
 
 Expected result: the paper's single model reaches 65.4 exact match / 75.6 F1 on SQuAD 1.1's
-development set with GloVe 840B; what this code reached, and with what, stands in
+development set with GloVe 840B. For results of this code see
 ``saved_models/squad_dcn/model_card.json``.
 
 NumPy reference: ``tests/references/dcn.py``. Docs: ``docs/squad.md``.
@@ -55,17 +55,17 @@ class DynamicCoattentionNetwork(BaseModel):
         hidden_dim: hidden size l of every part.
         pool_size: linear pieces p of each maxout.
         iterations: number I of estimates of the decoder.
-        end_uses: start that the end scorer reads, ``"previous"`` or ``"current"``.
+        end_uses: the start estimate that the end scorer reads, ``"previous"`` or ``"current"``.
         loss_over: ``"all"`` iterations, or until the estimates ``"halt"``.
-        question_initializer: of W_Q; from the ``"identity"`` on, matching words of question and
-            context need not be learned first.
+        question_initializer: of W_Q; with ``"identity"``, the model can match words of question and
+            context from the start.
         dropout: rate of dropout in training.
         trainable_embeddings: whether word vectors are trained; the paper keeps them fixed.
         embedding_dtype: dtype the word vectors are stored in; None: the model's.
 
     Raises:
-        ValueError: if ``end_uses`` or ``loss_over`` is none of its options, a size is not positive,
-            or ``dropout`` is not a rate.
+        ValueError: if ``end_uses`` or ``loss_over`` is not one of its options, a size is not
+            positive, or ``dropout`` is not a rate.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -146,7 +146,7 @@ class DynamicCoattentionNetwork(BaseModel):
         self.drop = keras.layers.Dropout(self.dropout, name="dropout", dtype=policy)
 
     def build(self, *_: Any) -> None:
-        """Creates every weight; sizes depend on the constructor's arguments alone."""
+        """Creates all weights, whose sizes depend only on the constructor's arguments."""
         self.embedding.build()
         self.encoder.build((None, None, self.embedding_dim))
         self.coattention.build((None, None, self.hidden_dim))
@@ -162,11 +162,11 @@ class DynamicCoattentionNetwork(BaseModel):
             training: whether dropout is on.
 
         Returns:
-            ``start``, ``end``: float32 (B, m), logits of the predicting iteration, the last active
-            one; ``span``: int32 (B, 2), its estimates; ``start_per_iteration`` and
-            ``end_per_iteration`` (B, I, m), ``span_per_iteration`` (B, I, 2), ``active`` bool
-            (B, I); ``attention``: ``context_to_question`` (B, m, n + 1) and
-            ``question_to_context`` (B, n, m + 1), the last column the sentinel's.
+            ``start``, ``end``: float32 (B, m), logits of the last active iteration; ``span``: int32
+            (B, 2), its estimates; ``start_per_iteration`` and ``end_per_iteration`` (B, I, m),
+            ``span_per_iteration`` (B, I, 2), ``active`` bool (B, I); ``attention``:
+            ``context_to_question`` (B, m, n + 1) and ``question_to_context`` (B, n, m + 1), the
+            last column the sentinel's.
         """
         question, context = inputs["question"], inputs["context"]
         question_mask, context_mask = mask_from_ids(question), mask_from_ids(context)
@@ -182,7 +182,7 @@ class DynamicCoattentionNetwork(BaseModel):
         encoding, _ = self.fusion(self.drop(fused, training=training), context_mask)
         encoding = self.drop(encoding, training=training)  # U (B, m, 2l)
 
-        # Section 2.3: the decoder points again and again.
+        # Section 2.3: the decoder refines its estimates.
         estimates = self.decoder(encoding, context_mask)
         attention = {
             "context_to_question": mask_rows(attended.document_to_question, context_mask),
@@ -191,13 +191,13 @@ class DynamicCoattentionNetwork(BaseModel):
         return pointing_outputs(estimates) | {"attention": attention}
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
-        """Cross entropy of start and end, summed over iterations; one answer an example."""
+        """Computes cross entropy of start and end, summed over iterations, of one answer each."""
         return self.weighted_losses(targets, outputs, None)
 
     def weighted_losses(
         self, targets: Any, outputs: dict[str, Any], weights: Any
     ) -> tuple[Tensor, Tensor]:
-        """As ``example_losses``, start and end times their weights (B,), or None."""
+        """Computes ``example_losses`` with weights (B,) or None for start and end."""
         losses = pointing_losses(targets, outputs, self.loss_over, weights)
         return losses, ops.ones_like(losses)
 

@@ -7,10 +7,10 @@ coattention encoder), 2.2 (mixed objective) and the sparse mixture of experts of
 Where the paper is silent or several readings exist:
     sentinels: in layer 1 only, appended after the BiLSTM; their rows are dropped afterwards;
     layer 2 has no projection of the question;
-    experts: the linear pieces of the maxout layer that they replace, two of them active;
+    experts: the linear pieces of the replaced maxout layer; two are active;
     reward: F1 of the positions of two spans, 0 for a span that ends before it starts;
-    objective: with the logarithms of Kendall et al. 2017, which print forgot: without them the
-    learned weights of both losses go to zero;
+    objective: with the logarithms of Kendall et al. 2017, which the print omits: without them the
+        learned weights of both losses go to zero;
     inputs: word vectors only, without the paper's character n-grams and CoVe.
 
 Shape letters: B batch, m document ("context") words, n question words, d embedding, l hidden,
@@ -66,17 +66,18 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         hidden_dim: hidden size l of each direction of every part.
         pool_size: linear pieces of each maxout, and number of experts.
         iterations: number I of estimates of the decoder.
-        end_uses: start that the end scorer reads, ``"previous"`` or ``"current"``.
+        end_uses: the start estimate that the end scorer reads, ``"previous"`` or ``"current"``.
         loss_over: ``"all"`` iterations, or until the estimates ``"halt"``.
-        objective: ``"mixed"`` cross entropy and self-critical reinforcement, or the first alone.
-        question_initializer: of W_Q; from the ``"identity"`` on, matching words of question and
-            context need not be learned first.
+        objective: ``"mixed"`` (cross entropy and self-critical reinforcement) or cross entropy
+            alone.
+        question_initializer: of W_Q; with ``"identity"``, the model can match words of question and
+            context from the start.
         dropout: rate of dropout in training.
         trainable_embeddings: whether word vectors are trained.
         embedding_dtype: dtype the word vectors are stored in; None: the model's.
 
     Raises:
-        ValueError: if an option is none of its values, a size is not positive, or ``dropout`` is
+        ValueError: if an option is not one of its values, a size is not positive, or ``dropout`` is
             not a rate.
     """
 
@@ -153,7 +154,7 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         self.sampling_seed = keras.random.SeedGenerator()
 
     def build(self, *_: Any) -> None:
-        """Creates every weight; sizes depend on the constructor's arguments alone."""
+        """Creates all weights, whose sizes depend only on the constructor's arguments."""
         width = 2 * self.hidden_dim
         self.embedding.build()
         self.first_encoder.build((None, None, self.embedding_dim))
@@ -174,9 +175,9 @@ class DynamicCoattentionNetworkPlus(BaseModel):
             training: whether dropout is on and spans are sampled.
 
         Returns:
-            What ``DynamicCoattentionNetwork`` returns, with the second layer's attention,
-            ``deep_context_to_question`` (B, m, n) and ``deep_question_to_context`` (B, n, m); in
-            training with the mixed objective also ``sampled_span_per_iteration`` (B, I, 2).
+            The outputs of ``DynamicCoattentionNetwork`` and the second layer's attention,
+            ``deep_context_to_question`` (B, m, n) and ``deep_question_to_context`` (B, n, m); with
+            the mixed objective, in training, also ``sampled_span_per_iteration`` (B, I, 2).
         """
         question, context = inputs["question"], inputs["context"]
         question_mask, context_mask = mask_from_ids(question), mask_from_ids(context)
@@ -196,15 +197,15 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         return outputs | {"attention": maps}
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
-        """Mixed objective, or cross entropy alone; one answer an example."""
+        """Computes the mixed objective, or cross entropy alone; one answer per example."""
         return self.weighted_losses(targets, outputs, None)
 
     def weighted_losses(
         self, targets: Any, outputs: dict[str, Any], weights: Any
     ) -> tuple[Tensor, Tensor]:
-        """As ``example_losses``, start and end times their weights (B,), or None.
+        """Computes ``example_losses`` with weights (B,) or None for start and end.
 
-        The mixed objective is a sum over both sides too, and each has half of log s_ce + log s_rl.
+        The mixed objective is also a sum over both sides, so each gets half of log s_ce + log s_rl.
         """
         losses = pointing_losses(targets, outputs, self.loss_over, weights)  # (B,)
         if self.objective == "mixed":
@@ -227,7 +228,7 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         context_mask: Tensor,
         training: bool,
     ) -> tuple[Tensor, CoattentionOutput, CoattentionOutput]:
-        """Section 2.1: U (B, m, 2l) and what both layers attended to."""
+        """Encodes both texts (section 2.1): U (B, m, 2l) and the attention of both layers."""
         document, _ = self.first_encoder(self._words(context, training), context_mask)  # E_1^D
         query, _ = self.first_encoder(self._words(question, training), question_mask)
         first = self.coattention(document, context_mask, query, question_mask)
@@ -243,7 +244,7 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         return self.drop(encoding, training=training), first, second
 
     def _sample(self, outputs: dict[str, Tensor]) -> Tensor:
-        """One start and one end drawn at each iteration: int32 (B, I, 2)."""
+        """Samples a start and an end at each iteration: int32 (B, I, 2)."""
         draws = []
         for side in ("start", "end"):
             logits = outputs[f"{side}_per_iteration"]  # (B, I, m)
@@ -254,9 +255,9 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         return ops.stack(draws, axis=-1)
 
     def _reinforcement(self, targets: Any, outputs: dict[str, Any], weights: Any) -> Tensor:
-        """Section 2.2: -(F1(sampled) - F1(greedy)) sum_t log p(sampled_t), (B,), sides weighted.
+        """Computes -(F1(sampled) - F1(greedy)) sum_t log p(sampled_t) (section 2.2), (B,).
 
-        Outside training nothing is sampled: the greedy span is its own baseline, which gives 0.
+        Both sides are weighted. Outside training nothing is sampled and the result is 0.
         """
         if "sampled_span_per_iteration" not in outputs:
             return ops.zeros_like(outputs["start"][:, 0])

@@ -20,8 +20,8 @@ from zoo.ops.maxout import maxout
 class Maxout(keras.layers.Layer):
     """``max_k (W^k [x_1; x_2; ...] + b^k)`` over k = 1..pool_size.
 
-    The input comes in parts, each with a kernel of its own: the concatenation is never made, and
-    a part that stays the same over several calls is projected once (``project``).
+    The input comes in parts, each with its own kernel. Parts are never concatenated, and a part
+    that is constant over several calls is projected once (``project``).
 
     Args:
         units: number of outputs.
@@ -36,7 +36,7 @@ class Maxout(keras.layers.Layer):
     def build(self, parts_shapes: list[tuple[Any, ...]]) -> None:
         """Creates kernel_<part> (d_part, p * units), pool-major, and bias (p * units)."""
         input_dims = [shape[-1] for shape in parts_shapes]
-        # Glorot's limit for one piece reading the whole input, as if the parts were one kernel.
+        # Glorot's limit for one piece that reads the whole input, as if the parts had one kernel.
         limit = math.sqrt(6 / (sum(input_dims) + self.units))
         uniform = keras.initializers.RandomUniform
         features = self.pool_size * self.units
@@ -51,11 +51,11 @@ class Maxout(keras.layers.Layer):
         self.bias = self.add_weight(shape=(features,), initializer="zeros", name="bias")
 
     def project(self, part: int, values: Tensor) -> Tensor:
-        """One part's share of the pieces: (..., d_part) -> (..., p * units), without the bias."""
+        """Projects one part to the pieces, without bias: (..., d_part) -> (..., p * units)."""
         return ops.matmul(values, self.kernels[part])
 
     def call(self, parts: list[Tensor]) -> Tensor:
-        """Parts (..., d_part) -> (..., units)."""
+        """Computes (..., units) from parts (..., d_part)."""
         pieces = sum(self.project(part, values) for part, values in enumerate(parts))
         return self.pool(self.add_bias(pieces))
 
@@ -64,7 +64,7 @@ class Maxout(keras.layers.Layer):
         return pieces + ops.cast(self.bias, pieces.dtype)
 
     def pool(self, pieces: Tensor) -> Tensor:
-        """Maximum over the pieces: (..., p * units) -> (..., units)."""
+        """Takes the maximum over the pieces: (..., p * units) -> (..., units)."""
         return maxout(pieces, self.pool_size)
 
     def get_config(self) -> dict[str, Any]:
@@ -77,8 +77,8 @@ class MixtureOfExperts(Maxout):
     """``sum_k g_k (W^k x + b^k)`` over the two best of pool_size experts.
 
     A linear gate without bias reads the same input; the softmax of its two largest outputs gives
-    g. The experts are the linear pieces of a maxout layer, which this one replaces.
-    Source: Shazeer et al. 2017 (arXiv 1701.06538), as used by DCN+ (arXiv 1711.00106, section 2.2).
+    g. The experts are the linear pieces of the maxout layer that this layer replaces. Source:
+    Shazeer et al. 2017 (arXiv 1701.06538), as used by DCN+ (arXiv 1711.00106, section 2.2).
     """
 
     def build(self, parts_shapes: list[tuple[Any, ...]]) -> None:
@@ -90,7 +90,7 @@ class MixtureOfExperts(Maxout):
         ]
 
     def project(self, part: int, values: Tensor) -> Tensor:
-        """One part's share of experts and gate: (..., d_part) -> (..., p * units + p)."""
+        """Projects one part to experts and gate: (..., d_part) -> (..., p * units + p)."""
         gate = ops.matmul(values, self.gates[part])
         return ops.concatenate([super().project(part, values), gate], axis=-1)
 
@@ -112,8 +112,9 @@ class MixtureOfExperts(Maxout):
 class HighwayMaxoutNetwork(keras.layers.Layer):
     """Scores every position of a document (DCN, equations 9-12).
 
-    ``call`` is the equations. ``W_1 u_t + b_1`` is the same in every iteration, though: the decoder
-    computes it once an example (``prepare``), and ``scores`` adds what comes from ``r``.
+    ``call`` follows the equations. Because ``W_1 u_t + b_1`` is the same in every iteration, the
+    decoder computes it once per example (``prepare``), and ``scores`` adds the part that depends on
+    ``r``.
 
     Args:
         units: hidden size l.
@@ -132,7 +133,7 @@ class HighwayMaxoutNetwork(keras.layers.Layer):
         self.score = Maxout(1, pool_size, name="score", dtype=self.dtype_policy)
 
     def make_first_layer(self) -> Maxout:
-        """The layer of [u_t; r]; a variant of the network may replace it."""
+        """Makes the layer that reads [u_t; r]; subclasses may replace it."""
         return Maxout(self.units, self.pool_size, name="first", dtype=self.dtype_policy)
 
     def build(self, encoding_shape: tuple[Any, ...]) -> None:
@@ -167,7 +168,7 @@ class HighwayMaxoutNetwork(keras.layers.Layer):
         return self.first.add_bias(self.first.project(0, encoding))
 
     def scores(self, prepared: Tensor, hidden: Tensor, start: Tensor, end: Tensor) -> Tensor:
-        """As ``call``, from what ``prepare`` returned (B, m, p * l) in place of the encoding."""
+        """Scores as ``call``, but from the result of ``prepare`` (B, m, p * l)."""
         r = self.summary(ops.concatenate([hidden, start, end], axis=-1))  # (B, l)
         pieces = ops.expand_dims(self.first.project(1, r), 1)  # (B, 1, p * l)
         m1 = self.first.pool(prepared + pieces)  # (B, m, l)
@@ -183,5 +184,5 @@ class HighwayMixtureNetwork(HighwayMaxoutNetwork):
     """A Highway Maxout Network with experts as its first layer (DCN+)."""
 
     def make_first_layer(self) -> Maxout:
-        """The mixture of experts of [u_t; r]."""
+        """Makes the mixture of experts that reads [u_t; r]."""
         return MixtureOfExperts(self.units, self.pool_size, name="first", dtype=self.dtype_policy)

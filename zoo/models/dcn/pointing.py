@@ -1,4 +1,4 @@
-"""The dynamic pointing decoder: start and end of the answer, estimated again and again.
+"""Dynamic pointing decoder: iterative estimates of the answer's start and end.
 
 Source: Xiong et al. 2016 (arXiv 1611.01604), section 2.3, equations 5-12. Shared by the Dynamic
 Coattention Network and its successor DCN+.
@@ -25,9 +25,9 @@ LossOver = Literal["all", "halt"]
 class DynamicPointingDecoder(keras.layers.Layer):
     """Alternates between estimating the start and the end of the answer.
 
-    ``h_i = LSTM(h_{i-1}, [u_{s_{i-1}}; u_{e_{i-1}}])``, then a start and an end scorer, separate
-    networks, read every position beside h_i and the current estimates; the best position of each
-    is the next estimate. No gradient passes through the choice of a position.
+    ``h_i = LSTM(h_{i-1}, [u_{s_{i-1}}; u_{e_{i-1}}])``, then separate start and end scorers read
+    every position together with h_i and the current estimates. The best position of each is the
+    next estimate. No gradient passes through the choice of a position.
 
     Args:
         units: hidden size l.
@@ -55,7 +55,7 @@ class DynamicPointingDecoder(keras.layers.Layer):
         self.end_scorer = self.make_scorer("end_scorer")
 
     def make_scorer(self, name: str) -> HighwayMaxoutNetwork:
-        """The network that scores positions; start and end have one each."""
+        """Makes a network that scores positions, one each for start and end."""
         return HighwayMaxoutNetwork(self.units, self.pool_size, name=name, dtype=self.dtype_policy)
 
     def build(self, encoding_shape: tuple[Any, ...], *_: Any) -> None:
@@ -74,7 +74,7 @@ class DynamicPointingDecoder(keras.layers.Layer):
         Returns:
             ``start``, ``end``: float32 logits (B, I, m), ``MASKED_SCORE`` where padded;
             ``span``: int32 (B, I, 2), the estimates (s_i, e_i);
-            ``active``: bool (B, I), False once an iteration before confirmed its estimates.
+            ``active``: bool (B, I), False once an earlier iteration has repeated its estimates.
         """
         mask = as_mask(mask, encoding.shape[:2])
         prepared = self.start_scorer.prepare(encoding), self.end_scorer.prepare(encoding)
@@ -108,7 +108,7 @@ class DynamicPointingDecoder(keras.layers.Layer):
         state: tuple[Tensor, Tensor],
         span: tuple[Tensor, Tensor],
     ) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
-        """One iteration: the new LSTM state, (start, end) scores (B, m) and the new estimates."""
+        """Runs one iteration: new LSTM state, (start, end) scores (B, m) and new estimates."""
         start_vector, end_vector = vector_at(span[0]), vector_at(span[1])  # (B, 2l)
         state = self.lstm.step(ops.concatenate([start_vector, end_vector], axis=-1), state)
         hidden = state[0]
@@ -134,18 +134,18 @@ class DynamicPointingDecoder(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable(package="zoo")
 class MixturePointingDecoder(DynamicPointingDecoder):
-    """The pointing decoder of DCN+: scorers with a mixture of experts as first layer."""
+    """Pointing decoder of DCN+, whose scorers begin with a mixture of experts."""
 
     def make_scorer(self, name: str) -> HighwayMaxoutNetwork:
-        """The network that scores positions; start and end have one each."""
+        """Makes a network that scores positions, one each for start and end."""
         return HighwayMixtureNetwork(self.units, self.pool_size, name=name, dtype=self.dtype_policy)
 
 
 def pointing_outputs(estimates: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Names the decoder's estimates as every reader does and adds the prediction.
+    """Gives the decoder's estimates the names that all readers share, and adds the prediction.
 
     Args:
-        estimates: what ``DynamicPointingDecoder`` returned.
+        estimates: result of ``DynamicPointingDecoder``.
 
     Returns:
         ``start``, ``end`` (B, m) and ``span`` (B, 2) of the last active iteration;
@@ -170,13 +170,13 @@ def pointing_losses(
     over: LossOver,
     weights: Mapping[str, Tensor] | None = None,
 ) -> Tensor:
-    """Cross entropy of start and end, summed over the iterations.
+    """Computes the cross entropy of start and end, summed over the iterations.
 
     Args:
         targets: ``start`` and ``end``, int (B,).
-        outputs: what ``pointing_outputs`` returned.
+        outputs: result of ``pointing_outputs``.
         over: ``"all"`` iterations, or ``"halt"``: only the active ones.
-        weights: of ``start`` and ``end``, (B,), by which their losses are multiplied; None: by one.
+        weights: factors (B,) of the losses of ``start`` and ``end``; None: one.
 
     Returns:
         float32 (B,).
@@ -192,7 +192,7 @@ def pointing_losses(
 
 
 def _cross_entropy(target: Tensor, logits: Tensor) -> Tensor:
-    """(B,) positions and (B, I, m) logits to (B, I)."""
+    """Computes losses (B, I) of positions (B,) under logits (B, I, m)."""
     iterations = logits.shape[1]
     target = ops.repeat(ops.cast(target, "int32")[:, None], iterations, axis=1)  # (B, I)
     return ops.sparse_categorical_crossentropy(target, logits, from_logits=True)
@@ -201,11 +201,11 @@ def _cross_entropy(target: Tensor, logits: Tensor) -> Tensor:
 def sampled_log_probability(
     sampled: Tensor, outputs: dict[str, Tensor], weights: Mapping[str, Tensor] | None = None
 ) -> Tensor:
-    """Log-probability of spans drawn from each iteration's distributions, summed over iterations.
+    """Computes the log-probability of each iteration's sampled span, summed over iterations.
 
     Args:
         sampled: int (B, I, 2).
-        outputs: what ``pointing_outputs`` returned.
+        outputs: result of ``pointing_outputs``.
         weights: as in ``pointing_losses``.
 
     Returns:
@@ -221,14 +221,14 @@ def sampled_log_probability(
 
 
 def _weighted_sum(sides: Mapping[str, Tensor], weights: Mapping[str, Tensor] | None) -> Tensor:
-    """The sum of both sides (B, I), each times its weights (B,)."""
+    """Sums both sides (B, I), each times its weights (B,)."""
     if weights is None:
         return sum(sides.values())
     return sum(one * ops.cast(weights[side], one.dtype)[:, None] for side, one in sides.items())
 
 
 def span_overlap_f1(spans: Tensor, answers: Tensor) -> Tensor:
-    """F1 of the positions of two spans, ends included.
+    """Computes the F1 of the positions of two spans, ends included.
 
     Args:
         spans: int (B, 2); one that ends before it starts has no positions and scores 0.

@@ -3,15 +3,15 @@
 Cheng, Dong, Lapata: Long Short-Term Memory-Networks for Machine Reading. EMNLP 2016, arXiv
 1601.06733.
 
-An LSTM reads its last state; an LSTMN reads a weighted sum of the states at all words before. Each
-word thus attends to the words before it while it is being read, and the weights show which ones
-belong together. A second text can be read beside the tapes of a first one (fusion).
+An LSTM reads its last state; an LSTMN reads a weighted sum of the states at all earlier words. Each
+word thus attends to the words before it, and the weights show which words belong together. A second
+text can be read with attention to the tapes of a first one (fusion).
 
 Read in this order:
     cell.py                  one step: score, read, gate, write (section 3, equations 5-9); with a
                              source (section 4, equations 12-16)
     lstmn.py                 the layer, with its weights and its tape
-    stacked_lstmn.py         several of them, one above the other (equation 10)
+    stacked_lstmn.py         stacked layers (equation 10)
     lstmn_language_model.py, lstmn_classifier.py   models of one text (sections 5.1, 5.2)
     fusion.py                shallow and deep fusion with a text read before (section 4)
     reader_pair.py           two readers, one after the other

@@ -8,9 +8,9 @@ Jianpeng Cheng, Li Dong, Mirella Lapata: Long Short-Term Memory-Networks for Mac
     i_t, f_t, o_t, c^_t = sigmoid, sigmoid, sigmoid, tanh of W [h~_t; x_t] + b   gate
     c_t = f_t * c~_t + i_t * c^_t;  h_t = o_t * tanh(c_t)                        write
 
-``run_plainly`` repeats it over a text, with tapes that grow by a slot a step. ``tape.py`` does the
-same fast: slots in a ring, and a gradient written by hand. Products that depend on the inputs alone
-come from outside, where they are computed for all steps at once.
+``run_plainly`` repeats it over a text, with tapes that grow by one slot per step. ``tape.py``
+computes the same fast, with slots in a ring and a gradient written by hand. Products that depend on
+the inputs alone are arguments, because they are computed for all steps at once.
 
 Shape letters: B batch, ... rows (a batch, or a batch and its hypotheses), T steps, K slots before
 the first step, S slots in reach, n hidden, a score units. Slots and steps are the first axis.
@@ -25,27 +25,27 @@ from zoo.ops.masking import Tensor, at_least_float32, masked_softmax
 
 
 class Slots(NamedTuple):
-    """A memory and what scores it."""
+    """Memory slots and the keys that score them."""
 
     keys: Tensor
-    """A slot's part of its score, W_h h_i, (S, ..., a)."""
+    """Keys W_h h_i (S, ..., a)."""
     memory: Tensor
     """[h_i; c_i] (S, ..., 2n)."""
     real: Tensor
-    """bool (S, ...), False where a slot holds nothing."""
+    """bool (S, ...), False at empty slots."""
 
     def cut(self, count: Tensor) -> "Slots":
-        """The first ``count`` slots."""
+        """Returns the first ``count`` slots."""
         return Slots(self.keys[:count], self.memory[:count], self.real[:count])
 
 
 class CellKernels(NamedTuple):
-    """The weights that every step reads."""
+    """Weights that every step reads."""
 
     slot: Tensor
-    """W_h of a slot's score (n, a)."""
+    """W_h of the keys (n, a)."""
     summary: Tensor
-    """W_h~ of the summary before (n, a)."""
+    """W_h~ of the previous summary (n, a)."""
     scale: Tensor
     """v (a,)."""
     recurrent: Tensor
@@ -53,10 +53,10 @@ class CellKernels(NamedTuple):
 
 
 class FusionKernels(NamedTuple):
-    """The weights of deep fusion that every step reads."""
+    """Weights of deep fusion that every step reads."""
 
     summary: Tensor
-    """W_gamma~ of the source's summary before (n, a)."""
+    """W_gamma~ of the previous source summary (n, a)."""
     scale: Tensor
     """u (a,)."""
     gate: Tensor
@@ -69,7 +69,7 @@ class FusedStep(NamedTuple):
     query: Tensor
     """W_x' x_t (..., a)."""
     gate: Tensor
-    """The input projected for r_t, the bias included, (..., n)."""
+    """Input projected for r_t, bias included, (..., n)."""
     source: Slots
     summary: Tensor
     """gamma~_{t-1} (..., n)."""
@@ -84,7 +84,7 @@ class CellStep(NamedTuple):
     cell: Tensor
     """c_t (..., n)."""
     key: Tensor
-    """W_h h_t (..., a), for the scores to come."""
+    """W_h h_t (..., a), the new slot's key."""
     gates: Tensor
     """Activated i, f, c^, o (..., 4n)."""
     read: Tensor
@@ -110,7 +110,7 @@ def score(query: Tensor, slots: Slots, scale: Tensor) -> Tensor:
 
 
 def compare(query: Tensor, slots: Slots) -> Tensor:
-    """``tanh(W_h h_i + query)`` (S, ..., a), in float32 at least."""
+    """Computes ``tanh(W_h h_i + query)`` (S, ..., a), in float32 at least."""
     return ops.tanh(at_least_float32(slots.keys) + at_least_float32(query))
 
 
@@ -122,8 +122,8 @@ def read(scores: Tensor, slots: Slots) -> tuple[Tensor, Tensor]:
         slots: the tape.
 
     Returns:
-        The mean of the memory (..., 2n), zeros where no slot is real, and the weights s (S, ...).
-        They are in the dtype of the memory, and computed in float32 at least.
+        The weighted mean of the memory (..., 2n), zeros where no slot is real, and the weights s
+        (S, ...). Both have the dtype of the memory and are computed in float32 at least.
     """
     weights, memory = masked_softmax(scores, slots.real, axis=0), at_least_float32(slots.memory)
     mean = ops.sum(weights[..., None] * memory, axis=0)
@@ -138,15 +138,15 @@ def step(
     kernels: CellKernels,
     fusion: FusedStep | None = None,
 ) -> CellStep:
-    """One step (equations 5-9; with fusion 12-16).
+    """Runs one step (equations 5-9; with fusion 12-16).
 
     Args:
         query: W_x x_t (..., a).
-        gates: x_t projected to the gates, the bias included, (..., 4n).
+        gates: x_t projected to the gates, bias included, (..., 4n).
         slots: the tape in reach.
         summary: h~_{t-1} (..., n).
         kernels: the weights.
-        fusion: of the source.
+        fusion: the source of deep fusion.
     """
     scores = score(query + ops.matmul(summary, kernels.summary), slots, kernels.scale)
     summaries, weights = read(scores, slots)  # [h~_t; c~_t] (..., 2n)
@@ -155,7 +155,7 @@ def step(
     if fusion is not None:
         fused = _read_source(fusion)
         (_, alpha), gate = ops.split(fused[0], 2, axis=-1), fused[1]
-        added = gate * alpha  # r_t * alpha~_t, a summand of c_t (equation 16)
+        added = gate * alpha  # r_t * alpha~_t, a term of c_t (equation 16)
     gates = gates + ops.matmul(summary, kernels.recurrent)
     hidden, cell, gates = lstm_step(gates, cell, added)  # i, f, o, c^; c_t and h_t
     key = ops.matmul(hidden, kernels.slot)
@@ -172,22 +172,22 @@ def _read_source(fusion: FusedStep) -> tuple[Tensor, Tensor, Tensor]:
 
 
 class Fusion(NamedTuple):
-    """A source, and the inputs projected for attention to it."""
+    """Source of deep fusion, and the inputs projected for attention to it."""
 
     queries: Tensor
     """W_x' x_t (T, B, a)."""
     gates: Tensor
-    """Inputs projected for r, the bias included, (T, B, n)."""
+    """Inputs projected for r, bias included, (T, B, n)."""
     source: Slots
-    """W_gamma gamma_j (S, B, a), [gamma; alpha] (S, B, 2n), real words."""
+    """Source slots: W_gamma gamma_j (S, B, a), [gamma; alpha] (S, B, 2n), bool (S, B)."""
     kernels: FusionKernels
 
 
 class TapeStart(NamedTuple):
-    """The tape before the first step; K is at least one."""
+    """Tape before the first step; K is at least one."""
 
     memory: Tensor
-    """[h; c] of every slot, the oldest first, (K, B, 2n)."""
+    """[h; c] of every slot, oldest first, (K, B, 2n)."""
     real: Tensor
     """bool (K, B)."""
     summary: Tensor
@@ -202,7 +202,7 @@ class TapeStates(NamedTuple):
     summaries: Tensor
     """h~_t (T, B, n)."""
     weights: Tensor
-    """s^t (T, B, K + T): the slots before the first step, then those of the steps."""
+    """s^t (T, B, K + T): first the slots before the first step, then one slot per step."""
     source_weights: Tensor | None
     """p^t (T, B, S), with fusion."""
 
@@ -215,15 +215,15 @@ def run_plainly(
     window: int | None = None,
     fusion: Fusion | None = None,
 ) -> TapeStates:
-    """Runs over a text of known length, a step after the other: ``tape_states``, but slow.
+    """Runs over a text of known length step by step; a slow, plain form of ``tape_states``.
 
     Args:
         queries: W_x x_t of every step, (T, B, a).
-        gates: inputs projected to the gates, the bias included, (T, B, 4n).
+        gates: inputs projected to the gates, bias included, (T, B, 4n).
         start: the tape before the first step.
         kernels: the weights.
-        window: how many of the most recent slots a step reads; None: all.
-        fusion: of a source.
+        window: number of most recent slots that a step reads; None: all.
+        fusion: the source of deep fusion.
     """
     length, carried = queries.shape[0], start.memory.shape[0]
     summary, gamma = start.summary, ops.zeros_like(start.summary)
@@ -240,7 +240,7 @@ def run_plainly(
         done = step(queries[t], gates[t], reach, summary, kernels, fused)
         summary = done.read[:, :units]
         gamma = gamma if done.fused is None else done.fused[0][:, :units]
-        unread = [first, length - t]  # slots out of reach, and those that are yet to be written
+        unread = [first, length - t]  # slots out of reach, and slots not yet written
         rows.append(ops.transpose(ops.pad(done.weights, [unread, [0, 0]])))  # (B, K + T)
         memory = ops.concatenate([done.hidden, done.cell], axis=-1)
         added = done.key, memory, ops.ones_like(start.real[0])
@@ -254,9 +254,9 @@ def run_plainly(
 
 
 def _products(values: Tensor, vector: Tensor) -> Tensor:
-    """Products (S, ...) of values (S, ..., a) and a vector (a,).
+    """Computes products (S, ...) of values (S, ..., a) and a vector (a,).
 
-    A tensor product would copy the values first, as it does where a size is not known in advance.
+    ``tensordot`` would first copy values whose size is not static.
     """
     flat = ops.matmul(ops.reshape(values, (-1, vector.shape[0])), vector[:, None])
     return ops.reshape(flat, ops.shape(values)[:-1])

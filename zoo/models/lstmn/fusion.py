@@ -1,4 +1,4 @@
-"""Fusing a text with another that was read before it, outside of a cell or inside.
+"""Fusion of a text with one read before it, outside the cell (shallow) or inside (deep).
 
 Jianpeng Cheng, Li Dong, Mirella Lapata: Long Short-Term Memory-Networks for Machine Reading. EMNLP
 2016, arXiv 1601.06733, section 4 (equations 11-16).
@@ -27,11 +27,11 @@ from zoo.ops.masking import Tensor, as_mask
 
 @keras.saving.register_keras_serializable(package="zoo")
 class ShallowFusion(keras.layers.Layer):
-    """Additive attention of the states to a source's hidden tape, outside of the cell.
+    """Additive attention of the states to a source's hidden tape, outside the cell.
 
     ``e_j = v^T tanh(U_q h_t + U_k gamma_j)``; ``p = softmax(e)``;
-    ``tanh(W_j [sum_j p_j gamma_j; h_t])``. The paper leaves the use of the context to the standard
-    encoder-decoder.
+    ``tanh(W_j [sum_j p_j gamma_j; h_t])``. For the use of the context the paper refers to the
+    standard encoder-decoder.
 
     Args:
         units: size n of the result and units of the score.
@@ -57,11 +57,11 @@ class ShallowFusion(keras.layers.Layer):
     def call(
         self, states: Tensor, keys: Tensor, source: Tensor, mask: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Attends.
+        """Attends to the source.
 
         Args:
             states: h_t (B, Q, n), of the steps or of the hypotheses of one step.
-            keys: what ``prepare`` made, (B, S, n).
+            keys: result of ``prepare``, (B, S, n).
             source: the hidden tape (B, S, n).
             mask: bool (B, S).
 
@@ -79,7 +79,7 @@ class ShallowFusion(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable(package="zoo")
 class DeepFusion(keras.layers.Layer):
-    """Attention to both tapes of a source inside the cell; the weights that it adds to one.
+    """Attention inside the cell to both tapes of a source: the additional weights.
 
     ``b_j = u^T tanh(W_gamma gamma_j + W_x' x_t + W_gamma~ gamma~_{t-1})``; ``p = softmax(b)``;
     ``[gamma~_t; alpha~_t] = sum_j p_j [gamma_j; alpha_j]``;
@@ -88,7 +88,7 @@ class DeepFusion(keras.layers.Layer):
     Args:
         units: hidden size n of both readers and units of the score.
         kernel_initializer: of the matrices.
-        recurrent_initializer: of what the gate reads of gamma~.
+        recurrent_initializer: of the gate's matrix for gamma~.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class DeepFusion(keras.layers.Layer):
         }
 
     def kernels(self, dtype: Any) -> FusionKernels:
-        """The weights that every step reads."""
+        """Returns the weights that every step reads."""
         kernels = (self.summary_kernel, self.scale, self.gate_summary_kernel)
         return FusionKernels(*(ops.cast(kernel, dtype) for kernel in kernels))
 
@@ -141,7 +141,7 @@ class DeepFusion(keras.layers.Layer):
         """Prepares a source for ``LSTMN``.
 
         Args:
-            values: what the second reader reads, (B, T, d).
+            values: input of the second reader, (B, T, d).
             hidden: the source's hidden tape gamma (B, S, n).
             cell: its memory tape alpha (B, S, n).
             mask: bool (B, S).

@@ -1,8 +1,8 @@
 """LSTMN: a recurrent reader whose memory is a tape with a slot for every word.
 
 Jianpeng Cheng, Li Dong, Mirella Lapata: Long Short-Term Memory-Networks for Machine Reading. EMNLP
-2016, arXiv 1601.06733, section 3 (equations 5-10). Sequences are padded on the right, so that no
-real step comes after a padded one; padding is never on a tape that a layer returns.
+2016, arXiv 1601.06733, section 3 (equations 5-10). Sequences are padded on the right, so no real
+step follows a padded one. Returned tapes never hold padding.
 
 Shape letters: B batch, T steps, K slots before the first step, d input, n hidden, a score units.
 """
@@ -32,7 +32,7 @@ from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, last_position, mask_rows
 
 Tape = dict[str, Tensor]
-"""A tape between two segments of a text: ``memory`` (B, K, 2n), [h; c] of the K most recent slots,
+"""Tape between two segments of a text: ``memory`` (B, K, 2n), [h; c] of the K most recent slots,
 the oldest first; ``real`` bool (B, K); ``summary`` (B, n), h~ of the last step."""
 
 
@@ -44,16 +44,16 @@ class LSTMNStates(NamedTuple):
     cell: Tensor
     """The memory tape, c_t (B, T, n)."""
     weights: Tensor
-    """s^t (B, T, K + T): of the slots before the first step, then of the words."""
+    """s^t (B, T, K + T): weights of the slots before the first step, then of the words."""
     source_weights: Tensor | None
     """p^t (B, T, S), with deep fusion."""
     tape: Tape
-    """The tape to go on with."""
+    """The tape for the next segment."""
 
 
 @keras.saving.register_keras_serializable(package="zoo")
 class LSTMN(keras.layers.Layer):
-    """One layer: ``[h~; c~]`` is an attended mean of the tape, and the gates read it instead of h.
+    """One layer; its gates read ``[h~; c~]``, an attended mean of the tape, in place of h and c.
 
     ``a_i = v^T tanh(W_h h_i + W_x x_t + W_h~ h~_{t-1})``, ``s = softmax(a)``;
     ``[h~_t; c~_t] = sum_i s_i [h_i; c_i]``; ``i, f, o, g`` of ``W [h~_t; x_t] + b``;
@@ -62,12 +62,12 @@ class LSTMN(keras.layers.Layer):
     Args:
         units: hidden size n.
         score_units: units a of the score; None: n.
-        window: how many of the most recent slots a step reads; None: all. With 1 the layer is an
+        window: number of most recent slots that a step reads; None: all. With 1 the layer is an
             LSTM.
-        include_initial: whether the zero state is slot 0 and takes part in the mean; else the
-            first step reads nothing, as the sum is printed.
+        include_initial: whether the zero state is slot 0 and part of the mean; if not, the first
+            step reads nothing, as printed.
         kernel_initializer: of the matrices that read inputs and slots.
-        recurrent_initializer: of those that read the summary.
+        recurrent_initializer: of the matrices that read the summary.
 
     Raises:
         ValueError: if ``window`` is not positive.
@@ -123,7 +123,7 @@ class LSTMN(keras.layers.Layer):
         return project(hidden, self.score_slot_kernel)
 
     def start(self, hidden: Tensor, cell: Tensor) -> Tape:
-        """A tape whose slot 0 is a state (B, n) each, if the initial state is included."""
+        """Makes a tape with the state h, c (B, n) as slot 0, or an empty one without slot 0."""
         memory = ops.concatenate([hidden, cell], axis=-1)[:, None]  # (B, 1, 2n)
         real = ops.full(ops.shape(memory)[:2], self.include_initial, dtype="bool")
         return {"memory": memory, "real": real, "summary": ops.zeros_like(hidden)}
@@ -141,9 +141,9 @@ class LSTMN(keras.layers.Layer):
         Args:
             values: (B, T, d).
             mask: bool (B, T).
-            tape: the tape before the first step; None: that of a new text.
-            fusion: of a source, with which the steps are those of deep fusion.
-            carried_slots: how many slots the tape to go on with has at most.
+            tape: the tape before the first step; None: a new text.
+            fusion: the source of deep fusion; None: no fusion.
+            carried_slots: maximum number of slots on the returned tape.
         """
         mask = as_mask(mask, values.shape[:2])
         projected = self.project(swap_batch_and_time(values))  # (T, B, ...)
@@ -181,13 +181,13 @@ class LSTMN(keras.layers.Layer):
         summary: Tensor,
         fusion: FusedStep | None = None,
     ) -> CellStep:
-        """One step, of any rows (...): see ``cell.step``.
+        """Runs one step for rows of any shape (...): see ``cell.step``.
 
         Args:
             projected: one step of ``project``.
-            slots: keys (K, ..., a) of ``prepare``, memory (K, ..., 2n), real bool (K, ...).
+            slots: keys (K, ..., a) from ``prepare``, memory (K, ..., 2n), real bool (K, ...).
             summary: h~_{t-1} (..., n).
-            fusion: of a source.
+            fusion: the source of deep fusion.
         """
         kernels = self._kernels(summary.dtype)
         if self.window is not None:
@@ -223,17 +223,17 @@ def check_window(window: Any) -> None:
 
 
 def intra_attention(weights: Tensor) -> Tensor:
-    """Weights s (B, T, K + T) as a map (B, T, T + 1): of the words; of all slots before them."""
+    """Maps weights s (B, T, K + T) to (B, T, T + 1); the last column sums all slots before."""
     earlier = ops.shape(weights)[2] - ops.shape(weights)[1]
     before = ops.sum(weights[:, :, :earlier], axis=-1, keepdims=True)
     return ops.concatenate([weights[:, :, earlier:], before], axis=-1)
 
 
 def _carry(tape: Tape, memory: Tensor, summaries: Tensor, mask: Tensor, slots: int) -> Tape:
-    """The tape after a segment: its most recent slots, without those of padding.
+    """Makes the tape after a segment: its most recent real slots.
 
-    The slots before the segment, padded on the left, and its own, padded on the right, are one
-    piece in every row, so that a row's last slots start where its length says.
+    Slots before the segment are padded on the left and its own on the right. In every row the real
+    slots are thus contiguous, and the row's length says where the last ones are.
     """
     length = ops.sum(ops.cast(mask, "int32"), axis=1)  # (B,)
     memory = ops.concatenate([tape["memory"], memory], axis=1)  # (B, K + T, 2n)

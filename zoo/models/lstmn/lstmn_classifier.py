@@ -7,11 +7,12 @@ tape goes through a rectified layer and the softmax.
 Where the paper is silent or several readings exist:
     slot 0: the zero state is a slot that every step may read, as in the released code, but is not
         part of the mean; ``include_initial=False`` sums over words alone, as printed;
-    L2: ``l2`` times the sum of squares of all matrices but the table of words, whose rows Adam
-        would shrink in every step, those of words that do not occur in it as well;
-    skip connections: off; with ``skip_connections`` upper layers read [h_t of the one below; x_t];
-    dropout: on what the classifier's layers read, as described; ``word_dropout``, on word vectors
-        and between layers, is not in the paper.
+    L2: ``l2`` times the sum of squares of all matrices but the word table. Adam would shrink the
+        rows of all words in every step, even those of words that are not in the batch;
+    skip connections: off; with ``skip_connections`` upper layers read [h_t of the layer below;
+        x_t];
+    dropout: on the inputs of the classifier's layers, as described; ``word_dropout``, on word
+        vectors and between layers, is not in the paper.
 
 Shape letters: B texts, T words, L layers, d embedding, n hidden, C classes.
 
@@ -46,7 +47,7 @@ _PAPER = {"vocabulary_size": 20_000, "trainable_embeddings": False, "l2": 1e-4}
 
 @register_model(task="classification")
 class LSTMNClassifier(BaseModel):
-    """Gives a text one of several classes.
+    """Classifies a text.
 
     Args:
         vocabulary_size: number of word ids V.
@@ -55,11 +56,11 @@ class LSTMNClassifier(BaseModel):
         hidden_dim: hidden size n of every layer, of its score and of the classifier.
         depth: number of layers L.
         skip_connections: whether layers above the first read the words too.
-        window: how many of the most recent slots a step reads; None: all.
+        window: number of most recent slots that a step reads; None: all.
         include_initial: whether the zero state is slot 0.
         dropout: rate of dropout in the classifier.
         word_dropout: rate of dropout on word vectors and between layers.
-        l2: weight of the sum of squares of all matrices but the table of words in the loss.
+        l2: weight in the loss of the sum of squares of all matrices but the word table.
         trainable_embeddings: whether word vectors are trained.
         embedding_dtype: dtype the word vectors are stored in; None: the model's.
 
@@ -141,7 +142,7 @@ class LSTMNClassifier(BaseModel):
         )
 
     def build(self, *_: Any) -> None:
-        """Creates every weight; sizes depend on the constructor's arguments alone."""
+        """Creates all weights, whose sizes depend only on the constructor's arguments."""
         self.embedding.build()
         self.reader.build((None, None, self.embedding_dim))
         self.classifier.build((None, self.hidden_dim))
@@ -158,8 +159,8 @@ class LSTMNClassifier(BaseModel):
             training: whether dropout is on.
 
         Returns:
-            ``logits`` (B, C); ``attention``: ``intra`` (B, L, T, T + 1), which words before each
-            word every layer read, the last column being slot 0.
+            ``logits`` (B, C); ``attention``: ``intra`` (B, L, T, T + 1), the earlier words
+            that each layer read at each word; the last column is slot 0.
         """
         text = inputs["text"]
         mask = mask_from_ids(text)
@@ -170,6 +171,6 @@ class LSTMNClassifier(BaseModel):
         return {"logits": logits, "attention": {"intra": maps}}
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
-        """Cross entropy of the classes (B,)."""
+        """Computes the cross entropy of the classes (B,)."""
         losses = precise_cross_entropy(outputs["logits"], targets)
         return losses, ops.ones_like(losses)

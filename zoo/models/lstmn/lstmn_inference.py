@@ -1,17 +1,17 @@
-"""LSTMN for natural language inference: a hypothesis read beside a premise.
+"""LSTMN for natural language inference: a hypothesis read with attention to a premise.
 
 Jianpeng Cheng, Li Dong, Mirella Lapata: Long Short-Term Memory-Networks for Machine Reading. EMNLP
 2016, arXiv 1601.06733. Covered: sections 3 and 4 (equations 5-9, 11-16) and section 5.3: the means
 of both hidden tapes go through two rectified layers and the softmax.
 
 Where the paper is silent or several readings exist:
-    cells: premise and hypothesis are read with the same weights, which the published numbers of
-        parameters imply; ``share_cells=False`` has two cells, as the released code;
+    cells: premise and hypothesis share weights, as the published parameter counts imply;
+        ``share_cells=False`` has two cells, as the released code does;
     slot 0: the zero state, and for the hypothesis in deep fusion the premise's last state, as in
         the released code; ``include_initial=False`` sums over words alone, as printed;
-    shallow fusion: tanh(W_j [context; h_t]) of additive attention stands for h_t in the mean;
+    shallow fusion: tanh(W_j [context; h_t]) of additive attention replaces h_t in the mean;
     padding: masked before the softmax; the released code multiplies scores by the mask;
-    dropout: on what the classifier's layers read, as in the released code; ``word_dropout``, on
+    dropout: on the inputs of the classifier's layers, as in the released code; ``word_dropout``, on
         word vectors, is not in the paper.
 
 Shape letters: B pairs, P premise words, H hypothesis words, d embedding, n hidden.
@@ -47,7 +47,7 @@ _PAPER = {"vocabulary_size": 36_809, "trainable_embeddings": False}
 
 @register_model(task="inference")
 class LSTMNInference(BaseModel):
-    """Says how a hypothesis follows from a premise.
+    """Classifies the relation of a hypothesis to a premise.
 
     Args:
         vocabulary_size: number of word ids V.
@@ -55,17 +55,17 @@ class LSTMNInference(BaseModel):
         embedding_dim: size d of a word vector.
         hidden_dim: hidden size n of both readers, of their scores and of the classifier.
         fusion: ``"deep"``, ``"shallow"`` or ``"none"``.
-        share_cells: whether both are read with the same weights.
-        window: how many of the most recent slots a step reads; None: all.
-        include_initial: whether there is a slot 0.
+        share_cells: whether both texts share one cell's weights.
+        window: number of most recent slots that a step reads; None: all.
+        include_initial: whether the initial state is slot 0.
         dropout: rate of dropout in the classifier.
         word_dropout: rate of dropout on word vectors.
         trainable_embeddings: whether word vectors are trained.
         embedding_dtype: dtype the word vectors are stored in; None: the model's.
 
     Raises:
-        ValueError: if ``fusion`` is none of its options, a size or ``window`` is not positive, or
-            ``dropout`` or ``word_dropout`` is not a rate.
+        ValueError: if ``fusion`` is not one of its options, a size or ``window`` is not positive,
+            or ``dropout`` or ``word_dropout`` is not a rate.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -140,7 +140,7 @@ class LSTMNInference(BaseModel):
         self.drop = keras.layers.Dropout(self.word_dropout, name="dropout", dtype=policy)
 
     def build(self, *_: Any) -> None:
-        """Creates every weight; sizes depend on the constructor's arguments alone."""
+        """Creates all weights, whose sizes depend only on the constructor's arguments."""
         self.embedding.build()
         self.readers.build((None, None, self.embedding_dim))
         self.classifier.build((None, 2 * self.hidden_dim))
@@ -155,8 +155,8 @@ class LSTMNInference(BaseModel):
 
         Returns:
             ``logits`` (B, 3); ``attention``: ``premise_intra`` (B, P, P + 1) and
-            ``hypothesis_intra`` (B, H, H + 1), which words before each word were read, the last
-            column being slot 0; ``inter`` (B, H, P), zeros without fusion.
+            ``hypothesis_intra`` (B, H, H + 1), the earlier words read at each word, with slot 0 in
+            the last column; ``inter`` (B, H, P), zeros without fusion.
         """
         premise, hypothesis = inputs["premise"], inputs["hypothesis"]
         premise_mask, hypothesis_mask = mask_from_ids(premise), mask_from_ids(hypothesis)
@@ -181,6 +181,6 @@ class LSTMNInference(BaseModel):
         return {"logits": logits, "attention": attention}
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
-        """Cross entropy of the classes (B,)."""
+        """Computes the cross entropy of the classes (B,)."""
         losses = precise_cross_entropy(outputs["logits"], targets)
         return losses, ops.ones_like(losses)

@@ -1,4 +1,4 @@
-"""LSTMN as a language model: every word is read beside all words before it.
+"""LSTMN as a language model: every word is read with attention to all words before it.
 
 Jianpeng Cheng, Li Dong, Mirella Lapata: Long Short-Term Memory-Networks for Machine Reading. EMNLP
 2016, arXiv 1601.06733. Covered: section 3 (equations 5-10) and section 5.1.
@@ -6,13 +6,13 @@ Jianpeng Cheng, Li Dong, Mirella Lapata: Long Short-Term Memory-Networks for Mac
 Where the paper is silent or several readings exist:
     slot 0: the zero state is a slot that every step may read, as in the released code;
         ``include_initial=False`` sums over words alone, as printed;
-    skip connections: the published count of the experiment is not known; ``skip_connections`` lets
-        upper layers read [h_t of the layer below; x_t];
-    biases: of gates and softmax, none in the score;
-    dropout: none is described; here on word vectors, between layers and before the softmax
-        (Zaremba et al. 2015, arXiv 1409.2329);
-    tied embeddings: none in the paper; ``tie_embeddings`` makes the table of words the softmax's
-        matrix (Press & Wolf 2017, arXiv 1608.05859).
+    skip connections: off, because the experiment's parameter count is not published;
+        ``skip_connections`` lets upper layers read [h_t of the layer below; x_t];
+    biases: in gates and softmax, none in the score;
+    dropout: none is described; here on word vectors, between layers and before the softmax (Zaremba
+        et al. 2015, arXiv 1409.2329);
+    tied embeddings: none in the paper; ``tie_embeddings`` uses the word table as the softmax matrix
+        (Press & Wolf 2017, arXiv 1608.05859).
 
 Shape letters: B texts, T words, L layers, m embedding, n hidden, V vocabulary.
 
@@ -43,8 +43,8 @@ from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, mask_from_ids
 
 Carry = Callable[[Any, Callable[[Any, int], tuple[Any, Any]]], Any]
-"""Hands tapes from one segment of a text to the next: takes the inputs of a training step and
-``read(tapes, carried_slots) -> (outputs, tapes)``, and returns the outputs."""
+"""Function that carries tapes from one segment of a text to the next. It takes the inputs of a
+training step and ``read(tapes, carried_slots) -> (outputs, tapes)``, and returns the outputs."""
 
 
 @register_model(task="language_model")
@@ -54,20 +54,20 @@ class LSTMNLanguageModel(BaseModel):
     Args:
         vocabulary_size: number of word ids V.
         embedding_dim: size m of a word vector.
-        hidden_dim: hidden size n of every layer, and units of its score.
+        hidden_dim: hidden size n of every layer and of its score.
         depth: number of layers L.
         skip_connections: whether layers above the first read the words too.
-        window: how many of the most recent slots a step reads; None: all.
+        window: number of most recent slots that a step reads; None: all.
         include_initial: whether the zero state is slot 0.
-        tie_embeddings: whether the table of words is the softmax's matrix too.
-        initial_range: words and softmax begin between minus and plus this number.
+        tie_embeddings: whether the word table is also the softmax matrix.
+        initial_range: word vectors and softmax start uniform in plus or minus this number.
         dropout: rate of dropout in training.
         embedding_dtype: dtype the word vectors are stored in; None: the model's.
-        loss_normaliser: the loss is the mean over ``"tokens"`` or over ``"sentences"``.
+        loss_normaliser: whether the loss is a mean over ``"tokens"`` or ``"sentences"``.
 
     Raises:
         ValueError: if a size, ``window`` or the range is not positive, ``dropout`` is not a rate,
-            or ``loss_normaliser`` is none of its options.
+            or ``loss_normaliser`` is not one of its options.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -140,7 +140,7 @@ class LSTMNLanguageModel(BaseModel):
             name="reader",
             dtype=policy,
         )
-        # With a tied table: from the hidden size to that of words, if they differ.
+        # A tied table needs a projection if hidden size and embedding size differ.
         self.output_layer: keras.layers.Dense | None = None
         if not self.tie_embeddings:
             self.output_layer = keras.layers.Dense(
@@ -153,7 +153,7 @@ class LSTMNLanguageModel(BaseModel):
         self.drop = keras.layers.Dropout(self.dropout, name="dropout", dtype=policy)
 
     def build(self, *_: Any) -> None:
-        """Creates every weight; sizes depend on the constructor's arguments alone."""
+        """Creates all weights, whose sizes depend only on the constructor's arguments."""
         self.embedding.build()
         self.reader.build((None, None, self.embedding_dim))
         if self.output_layer is not None:
@@ -177,6 +177,20 @@ class LSTMNLanguageModel(BaseModel):
         """
         return self.read(inputs, training=training)[0]
 
+    def fresh_states(self, rows: int, slots: int) -> list[Tape]:
+        """Tapes of all layers before a text, with so many slots (K), of which slot 0 is the last.
+
+        Slot 0 stands for the state before the first word; it can be read with ``include_initial``.
+        """
+        n, dtype = self.hidden_dim, self.compute_dtype
+        last = ops.arange(slots) == slots - 1  # (K,)
+        tape = {
+            "memory": ops.zeros((rows, slots, 2 * n), dtype),
+            "real": ops.tile(last[None] & self.include_initial, (rows, 1)),
+            "summary": ops.zeros((rows, n), dtype),
+        }
+        return [tape] * self.depth
+
     def read(
         self,
         inputs: dict[str, Tensor],
@@ -188,16 +202,16 @@ class LSTMNLanguageModel(BaseModel):
 
         Args:
             inputs: as in ``call``.
-            tapes: what the layers remember of the segments before; None: nothing.
-            carried_slots: how many slots the tapes to go on with have at most, each.
+            tapes: the layers' tapes after earlier segments; None: a new text.
+            carried_slots: maximum number of slots on each returned tape.
             training: whether dropout is on.
 
         Returns:
-            The outputs of ``call``, the last column of the map being all slots of earlier segments
-            together, and the tapes to go on with.
+            The outputs of ``call``, with all slots of earlier segments summed in the map's last
+            column, and the tapes for the next segment.
         """
         text = inputs["text"]
-        words = self.embedding(text)  # (B, T, m); the reader drops what it reads
+        words = self.embedding(text)  # (B, T, m); the reader applies dropout
         states = self.reader(
             words,
             mask_from_ids(text),
@@ -211,7 +225,7 @@ class LSTMNLanguageModel(BaseModel):
         return outputs, [layer.tape for layer in states]
 
     def project(self, features: Tensor) -> Tensor:
-        """Logits (..., V) from features (..., n)."""
+        """Projects features (..., n) to logits (..., V)."""
         if self.output_layer is not None:
             features = self.output_layer(features)
         if not self.tie_embeddings:
@@ -219,7 +233,7 @@ class LSTMNLanguageModel(BaseModel):
         return project(features, ops.transpose(self.embedding.table), self.softmax_bias)
 
     def forward(self, inputs: Any, targets: Any) -> dict[str, Any]:
-        """As ``call``; with ``carry`` set, from the tapes that it holds."""
+        """Reads as ``call``, but continues from the tapes of ``carry`` if it is set."""
         if self.carry is None:
             return super().forward(inputs, targets)
 
@@ -230,16 +244,16 @@ class LSTMNLanguageModel(BaseModel):
         return outputs
 
     def real_targets(self, targets: Tensor) -> Tensor:
-        """All but padding."""
+        """Marks the targets that are not padding."""
         return mask_from_ids(targets)
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
-        """Cross entropy of the next ids (B, T), 0 where padded."""
+        """Computes the cross entropy of the next ids (B, T), 0 where padded."""
         return self.weighted_losses(targets, outputs, None)
 
     def weighted_losses(
         self, targets: Any, outputs: dict[str, Any], weights: Any
     ) -> tuple[Tensor, Tensor]:
-        """As ``example_losses``, each token's loss times its weight, of (B, T) or None."""
+        """Computes ``example_losses`` times each token's weight, (B, T) or None."""
         losses = precise_cross_entropy(outputs["logits"], targets)
         return sum_of_tokens(losses, targets, weights, self.loss_normaliser)

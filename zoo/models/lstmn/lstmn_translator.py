@@ -1,8 +1,8 @@
-"""LSTMN as an encoder and a decoder, fused outside of the decoder's cell or inside.
+"""LSTMN as encoder and decoder, fused outside the decoder's cell or inside.
 
 Jianpeng Cheng, Li Dong, Mirella Lapata: Long Short-Term Memory-Networks for Machine Reading. EMNLP
 2016, arXiv 1601.06733. Covered: sections 3 and 4 (equations 5-9, 11-16), which the paper gives for
-sequences in general; it translates nothing.
+sequences in general; it reports no translation.
 
 Where the paper is silent or several readings exist:
     shallow fusion: the softmax reads tanh(W_j [context; h_t]) of additive attention, and the
@@ -14,8 +14,7 @@ Where the paper is silent or several readings exist:
 Shape letters: B sources, R rows (hypotheses), S source tokens, T target tokens, k tokens written,
 m embedding, n hidden, V target vocabulary.
 
-Expected result: none is published; what this code reached on Multi30k, and with what, stands in
-``docs/translation.md``.
+Expected result: none is published; ``docs/translation.md`` has results of this code on Multi30k.
 
 NumPy reference: ``tests/references/lstmn_translator.py``. Docs: ``docs/lstmn.md``.
 """
@@ -47,24 +46,23 @@ TranslatorFusion = Literal["deep", "shallow"]
 
 @register_model(task="translation")
 class LSTMNTranslator(RecurrentTranslator):
-    """Translates with two readers whose memories are tapes.
+    """Translates with two LSTMNs, an encoder and a decoder.
 
     Args:
         source_vocabulary_size: number of source ids.
         target_vocabulary_size: number of target ids V.
         embedding_dim: size m of a word vector.
-        hidden_dim: hidden size n of both readers and units of all scores.
+        hidden_dim: hidden size n of both readers and of all scores.
         fusion: ``"deep"`` or ``"shallow"``.
         window: how many of the most recent slots of its own tape a step reads; None: all.
-        include_initial: whether there is a slot 0.
+        include_initial: whether the initial state is slot 0.
         dropout: rate of dropout in training.
-        label_smoothing: probability that the right id gives away to the others in the loss; the
-            paper has none.
-        loss_normaliser: the loss is the mean over ``"sentences"`` or over ``"tokens"``.
+        label_smoothing: mass moved from the target to the other ids; the paper has none.
+        loss_normaliser: whether the loss is a mean over ``"sentences"`` or ``"tokens"``.
 
     Raises:
-        ValueError: if an option is none of its choices, a size is not positive, or ``dropout`` or
-            ``label_smoothing`` is not a rate.
+        ValueError: if an option is not one of its choices, a size is not positive, or ``dropout``
+            or ``label_smoothing`` is not a rate.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -115,7 +113,7 @@ class LSTMNTranslator(RecurrentTranslator):
         self.drop = keras.layers.Dropout(self.dropout, name="dropout", dtype=policy)
 
     def build(self, *_: Any) -> None:
-        """Creates every weight; sizes depend on the constructor's arguments alone."""
+        """Creates all weights, whose sizes depend only on the constructor's arguments."""
         self.source_embedding.build()
         self.target_embedding.build()
         self.readers.build((None, None, self.embedding_dim))
@@ -123,7 +121,7 @@ class LSTMNTranslator(RecurrentTranslator):
         self.built = True
 
     def encode(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Tensor]:
-        """The source's tapes (B, S, n), what scores them, and the decoder's slot 0 (B, 2n)."""
+        """Computes the source's tapes (B, S, n), their keys and the decoder's slot 0 (B, 2n)."""
         mask, states = self._read_source(inputs["source"], training)
         tape = self.readers.first_tape(states, mask)
         zeros = ops.zeros((ops.shape(mask)[0], 2 * self.hidden_dim), states.hidden.dtype)
@@ -141,7 +139,7 @@ class LSTMNTranslator(RecurrentTranslator):
         return mask, self.readers.first(words, mask)
 
     def initial_state(self, memory: dict[str, Tensor]) -> dict[str, Tensor]:
-        """A tape without a word, (B, 0, ...), and summaries of nothing."""
+        """Makes an empty tape (B, 0, ...) and zero summaries."""
         first = memory["first"]
         batch, n = ops.shape(first)[0], self.hidden_dim
         zeros = ops.zeros((batch, n), first.dtype)
@@ -164,7 +162,7 @@ class LSTMNTranslator(RecurrentTranslator):
     def advance(
         self, inputs: dict[str, Tensor], state: dict[str, Tensor], memory: dict[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
-        """One word more on the tape, (R, k + 1, 2n)."""
+        """Reads one word and appends it to the tape, (R, k + 1, 2n)."""
         batch, n = ops.shape(memory["mask"])[0], self.hidden_dim
         grouped = {name: group_rows(values, batch) for name, values in inputs.items()}
         summary = group_rows(state["summary"], batch)  # (B, R / B, n)
@@ -191,7 +189,7 @@ class LSTMNTranslator(RecurrentTranslator):
         return ungroup_rows(features), new, {"alignment": ungroup_rows(alignment)}
 
     def _slots(self, state: dict[str, Tensor], memory: dict[str, Tensor]) -> Slots:
-        """Slot 0 and those of the words, (1 + k, B, R / B, ...)."""
+        """Joins slot 0 and the words' slots, (1 + k, B, R / B, ...)."""
         first, batch = memory["first"], ops.shape(memory["mask"])[0]
         rows, count = ops.shape(state["tape"])[:2]
         beam = rows // ops.maximum(batch, 1)
@@ -210,7 +208,7 @@ class LSTMNTranslator(RecurrentTranslator):
     def _fused_step(
         self, grouped: dict[str, Tensor], summary: Tensor, memory: dict[str, Tensor]
     ) -> FusedStep:
-        """Inputs of deep fusion: the source (S, B, 1, ...), and those of the step."""
+        """Collects the inputs of deep fusion: the source (S, B, 1, ...) and the step's inputs."""
         tapes = ops.concatenate([memory["hidden"], memory["cell"]], axis=-1)  # (B, S, 2n)
         keys, tapes = (ops.transpose(x, (1, 0, 2))[:, :, None] for x in (memory["keys"], tapes))
         source = Slots(keys, tapes, ops.transpose(memory["mask"])[:, :, None])
@@ -220,18 +218,18 @@ class LSTMNTranslator(RecurrentTranslator):
         )
 
     def _append(self, tape: Tensor, row: Tensor) -> Tensor:
-        """The tape (R, k, d) with one row (R, d) more, without rows that no step reads again."""
+        """Appends a row (R, d) to the tape (R, k, d) and drops rows that left the window."""
         tape = ops.concatenate([tape, row[:, None]], axis=1)
         return tape if self.window is None else tape[:, -self.window :]
 
     def project(self, features: Tensor, training: bool = False) -> Tensor:
-        """Logits (..., V)."""
+        """Projects features to logits (..., V)."""
         return self.softmax(self.drop(features, training=training))
 
     def read_pairs(
         self, inputs: dict[str, Tensor], training: bool = False
     ) -> tuple[Tensor, dict[str, Any]]:
-        """As of all these models, in one loop whose tapes have their final size from the start."""
+        """Reads whole targets in one loop, with tapes that have their final size from the start."""
         mask, first = self._read_source(inputs["source"], training)
         words = self.drop(self.target_embedding(inputs["target"]), training=training)
         real = mask_from_ids(inputs["target"])

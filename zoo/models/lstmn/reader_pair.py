@@ -1,4 +1,4 @@
-"""Two LSTMNs that read one text after the other: what inference and translation share.
+"""Two LSTMNs that read one text after the other, shared by inference and translation.
 
 Jianpeng Cheng, Li Dong, Mirella Lapata: Long Short-Term Memory-Networks for Machine Reading. EMNLP
 2016, arXiv 1601.06733, section 4.
@@ -24,20 +24,20 @@ class PairStates(NamedTuple):
     first: LSTMNStates
     second: LSTMNStates
     features: Tensor
-    """Of the second text, (B, T, n)."""
+    """States of the second text, (B, T, n)."""
     weights: Tensor | None
-    """p (B, T, S), of the first text; None without fusion."""
+    """p (B, T, S), attention to the first text; None without fusion."""
 
 
 @keras.saving.register_keras_serializable(package="zoo")
 class ReaderPair(keras.layers.Layer):
-    """An LSTMN for a first text, and one for a second that may look at the tapes of the first.
+    """LSTMN for a first text, and one for a second text that may attend to the first's tapes.
 
     Args:
         units: hidden size n.
-        fusion: ``"none"``, ``"shallow"`` (attention outside of the second cell) or ``"deep"``
-            (inside of it, its tape beginning with the last state of the first text).
-        share_cells: whether both texts are read with the same weights.
+        fusion: ``"none"``, ``"shallow"`` (attention outside the second cell) or ``"deep"`` (inside
+            it, with a tape that begins with the last state of the first text).
+        share_cells: whether both texts share one cell's weights.
         window: as of ``LSTMN``.
         include_initial: as of ``LSTMN``.
     """
@@ -76,7 +76,7 @@ class ReaderPair(keras.layers.Layer):
             self.fuse.build(values_shape)
 
     def first_tape(self, first: LSTMNStates, mask: Tensor) -> Tape | None:
-        """The second tape before its first step: None for that of a text that follows nothing."""
+        """Returns the second tape before its first step; None for a new text's."""
         if self.fusion != "deep":
             return None
         last = last_position(mask)
@@ -102,7 +102,7 @@ class ReaderPair(keras.layers.Layer):
     def read_second(
         self, first: LSTMNStates, first_mask: Tensor, values: Tensor, mask: Tensor
     ) -> PairStates:
-        """Reads the second text, the first being read."""
+        """Reads the second text, given the states of the first."""
         tape, fusion = self.first_tape(first, first_mask), None
         if self.fusion == "deep":
             fusion = self.fuse(values, first.hidden, first.cell, first_mask)

@@ -1,8 +1,8 @@
-"""The slots of a tape inside a loop over time: a ring of them, and the gradient of reading them.
+"""Ring of tape slots in a loop over time, and the gradient of reading them.
 
-Slots come first, so that those in use are a contiguous piece of the memory. The gradient computes
-the tanh of the scores again instead of keeping it: over all steps and slots it would be the largest
-tensor of a training step.
+Slots are the first axis, so that the slots in use are contiguous in memory. The gradient recomputes
+the tanh of the scores: kept for all steps and slots, it would be the largest tensor of a training
+step.
 
 Shape letters: S slots, W places of a ring, B batch, a score units, m memory.
 """
@@ -20,9 +20,9 @@ def real_places(real: Tensor, carried: Tensor, step: Tensor) -> Tensor:
     """Marks the places of a ring that hold a real slot before a step, bool (W, B).
 
     Args:
-        real: bool (W, B), of the slots that were there before the first step, in their places.
+        real: bool (W, B), the slots before the first step, in their places.
         carried: their number.
-        step: of those that were written since, every one is real.
+        step: number of steps since; the slots that they wrote are all real.
     """
     width = tf.shape(real)[0]
     newest = carried + step - 1
@@ -46,14 +46,14 @@ class ReadGradient(NamedTuple):
 def read_gradient(
     upstream: tuple[Tensor, Tensor], query: Tensor, slots: Slots, scale: Tensor, weights: Tensor
 ) -> ReadGradient:
-    """Back through ``score`` and ``read``.
+    """Backpropagates through ``score`` and ``read``.
 
     Args:
         upstream: the gradients of the mean (B, m) and of the weights (S, B).
-        query: as it was read with, (B, a).
-        slots: likewise.
-        scale: likewise.
-        weights: what came out, (S, B).
+        query: as in the forward step, (B, a).
+        slots: as in the forward step.
+        scale: as in the forward step.
+        weights: the resulting weights, (S, B).
     """
     dtype, given = weights.dtype, (query, slots.memory, scale, weights, *upstream)
     query, memory, scale, weights, into_mean, into_weights = map(at_least_float32, given)

@@ -1,4 +1,4 @@
-"""LSTMN layers one above the other (Cheng et al. 2016, arXiv 1601.06733, equation 10).
+"""Stacked LSTMN layers (Cheng et al. 2016, arXiv 1601.06733, equation 10).
 
 Shape letters: B batch, T steps, d input, n hidden.
 """
@@ -14,9 +14,9 @@ from zoo.ops.masking import Tensor, as_mask
 
 @keras.saving.register_keras_serializable(package="zoo")
 class StackedLSTMN(keras.layers.Layer):
-    """LSTMN layers one above the other (equation 10), each with a tape of its own.
+    """Stacked LSTMN layers (equation 10), each with its own tape.
 
-    Dropout acts on what every layer reads from below.
+    Dropout acts on the input of every layer.
 
     Args:
         units: hidden size n of every layer.
@@ -67,13 +67,13 @@ class StackedLSTMN(keras.layers.Layer):
         carried_slots: int = 1,
         training: bool = False,
     ) -> list[LSTMNStates]:
-        """Runs over a right-padded sequence (B, T, d): what every layer did, the lowest first.
+        """Runs over a right-padded sequence; returns each layer's states, lowest first.
 
         Args:
             values: (B, T, d).
             mask: bool (B, T).
-            tapes: of the layers, before the first step; None: those of a new text.
-            carried_slots: how many slots the tapes to go on with have at most.
+            tapes: the layers' tapes before the first step; None: a new text.
+            carried_slots: maximum number of slots on each returned tape.
             training: whether dropout is on.
         """
         mask = as_mask(mask, values.shape[:2])

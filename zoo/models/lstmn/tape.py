@@ -1,10 +1,9 @@
-"""A recurrent reader whose memory is a tape (Cheng et al. 2016, arXiv 1601.06733), over time.
+"""Fast loop over time of a reader with a tape (Cheng et al. 2016, arXiv 1601.06733).
 
-A step reads the tape, one slot for each step before, instead of the last state alone, and adds a
-slot. The slots in reach lie in a ring, so that with a window a step costs the same however long
-the sequence; the scores' products of all slots, W_h h_i, lie in a ring beside it and grow by one
-row a step. What depends on inputs alone comes from products before the loop. The gradient
-(``tape_gradient.py``) is written by hand.
+Each step reads a tape with one slot per earlier step and adds a slot. The slots in reach lie in a
+ring, so that with a window a step costs the same however long the sequence. The keys of all slots,
+W_h h_i, lie in a second ring that grows by one row per step. Products that depend on inputs alone
+come before the loop. The gradient (``tape_gradient.py``) is written by hand.
 
 With ``Fusion`` each step also reads the tapes of a source (deep fusion, equations 12-16).
 
@@ -46,11 +45,11 @@ def tape_states(
 
     Args:
         queries: W_x x_t of every step, (T, B, a).
-        gates: inputs projected to the gates, the bias included, (T, B, 4n).
+        gates: inputs projected to the gates, bias included, (T, B, 4n).
         start: the tape before the first step.
         kernels: the weights.
-        window: how many of the most recent slots a step reads; None: all.
-        fusion: of a source.
+        window: number of most recent slots that a step reads; None: all.
+        fusion: the source of deep fusion.
     """
     batch, carried = tf.shape(queries)[1], tf.shape(start.memory)[0]
     if window is not None:
@@ -77,7 +76,7 @@ def tape_states(
 
 
 def _at_least_a_row(values: Tensor) -> Tensor:
-    """(T, B, ...) with a row where there is none: TensorFlow writes nothing into an empty ring."""
+    """Adds a row to an empty (T, B, ...), because TensorFlow cannot write to an empty ring."""
     shape = values.shape
     rows = tf.cast(tf.shape(values)[1] == 0, tf.int32)
     values = tf.pad(values, [[0, 0], [0, rows], *[[0, 0]] * (shape.rank - 2)])
@@ -85,7 +84,7 @@ def _at_least_a_row(values: Tensor) -> Tensor:
 
 
 def _named(tensors: tuple[Tensor, ...], masks: list[Tensor]) -> dict:
-    """The arguments of a run by name."""
+    """Names the arguments of a run."""
     queries, gates, memory, keys, summary, *rest = tensors
     fusion = None
     if len(masks) > 1:
@@ -104,7 +103,7 @@ def _named(tensors: tuple[Tensor, ...], masks: list[Tensor]) -> dict:
 
 
 def _run(inputs: dict, window: int | None) -> TapeRun:
-    """The loop forwards."""
+    """Runs the forward loop."""
     start, kernels, fusion = inputs["start"], inputs["kernels"], inputs["fusion"]
     length, units = tf.shape(inputs["queries"])[0], kernels.recurrent.shape[0]
     carried = tf.shape(start.memory)[0]
@@ -130,7 +129,7 @@ def _run(inputs: dict, window: int | None) -> TapeRun:
             kept |= dict(zip(names, done.fused, strict=True))
             gamma = done.fused[0][:, :units]
         place = (carried + t) % width
-        with tf.control_dependencies([done.read]):  # the ring was read: it is changed in place
+        with tf.control_dependencies([done.read]):  # the ring is changed in place after the read
             keys, memory = put_row(keys, place, done.key), put_row(memory, place, row)
         stores = {name: store.write(t, kept[name]) for name, store in stores.items()}
         return t + 1, done.read[:, :units], gamma, (keys, memory), stores
@@ -142,7 +141,7 @@ def _run(inputs: dict, window: int | None) -> TapeRun:
 
 
 def _ring(start: Slots, room: Tensor) -> Slots:
-    """The slots before the first step, and places for so many more."""
+    """Makes a ring of the slots before the first step and ``room`` more places."""
     padding = [[0, room], [0, 0]]
     return Slots(
         writable(tf.pad(start.keys, [*padding, [0, 0]])),
@@ -152,7 +151,7 @@ def _ring(start: Slots, room: Tensor) -> Slots:
 
 
 def _stores(kernels: CellKernels, fusion: Fusion | None, length: Tensor) -> dict:
-    """Arrays for what every step keeps for the gradient, by name."""
+    """Makes arrays, by name, for the values that the gradient needs of every step."""
     units, dtype = kernels.recurrent.shape[0], kernels.scale.dtype
     sizes = {"memory": 2 * units, "gates": 4 * units, "read": 2 * units}
     sizes |= {} if fusion is None else {"fused_read": 2 * units, "fused_gate": units}
@@ -163,17 +162,17 @@ def _stores(kernels: CellKernels, fusion: Fusion | None, length: Tensor) -> dict
 
 
 def _by_slot(weights: Tensor, carried: Tensor, kept: Tensor) -> Tensor:
-    """Weights (T, W, B) of the places of the ring, as (T, B, K + T) of the slots.
+    """Converts weights by ring place (T, W, B) to weights by slot (T, B, K + T).
 
     Args:
-        weights: place p of the ring holds slot j of the run with p = j mod W.
+        weights: weights of the ring's places; place p holds a slot j with p = j mod W.
         carried: slots before the first step.
-        kept: how many of them, the most recent, the run was given.
+        kept: number of those, the most recent, that the run was given.
     """
     weights = tf.transpose(weights, (0, 2, 1))  # (T, B, W)
     length, width = tf.shape(weights)[0], tf.shape(weights)[2]
     slot = tf.range(kept + length)
-    last = kept + tf.range(length)[:, None]  # slots below it were written before the step
+    last = kept + tf.range(length)[:, None]  # slots below it exist before the step
     there = (slot < last) & (slot >= last - width)  # (T, K + T)
     weights = tf.gather(weights, slot % tf.maximum(width, 1), axis=2)
     weights = tf.where(there[:, None], weights, tf.zeros((), weights.dtype))

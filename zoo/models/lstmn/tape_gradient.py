@@ -1,7 +1,7 @@
-"""The gradient of a reader whose memory is a tape: its loop backwards.
+"""Gradient of the reader with a tape: its backward loop.
 
-The ring of slots is unwound: each step takes its own slot out and puts back the one that stood
-there before. Beside it runs a ring of the gradients that later steps have sent to each slot.
+The ring of slots is unwound: each step removes its own slot and restores the one that it had
+overwritten. A second ring collects the gradients that later steps send to each slot.
 
 Shape letters as in ``tape.py``.
 """
@@ -32,7 +32,7 @@ from zoo.ops.masking import Tensor
 
 
 class TapeRun(NamedTuple):
-    """A finished run: what it was given, what it kept of every step, and its last ring."""
+    """Finished run: its arguments, the values kept of every step, and its last ring."""
 
     inputs: dict[str, Any]
     kept: dict[str, Tensor]
@@ -41,14 +41,14 @@ class TapeRun(NamedTuple):
     """Slots before the first step."""
 
     def outputs(self) -> tuple[Tensor, ...]:
-        """Memory (T, B, 2n), summaries (T, B, n), weights (T, W, B), and the source's (T, S, B)."""
+        """Lists memory (T, B, 2n), summaries (T, B, n), weights (T, W, B), source's (T, S, B)."""
         units = self.kept["read"].shape[-1] // 2
         outputs = self.kept["memory"], self.kept["read"][:, :, :units], self.kept["weights"]
         return (*outputs, self.kept["fused_weights"]) if "fused_weights" in self.kept else outputs
 
 
 def tape_gradient(run: TapeRun, upstream: Sequence[Tensor]) -> list[Tensor]:
-    """The gradients of what the run was given, in the order of its tensors."""
+    """Computes the gradients of the run's arguments, in the order of its tensors."""
     steps = _Backwards(run, upstream)
     end = steps.run()
     into = {name: store.stack() for name, store in end["stores"].items()}
@@ -82,7 +82,7 @@ def tape_gradient(run: TapeRun, upstream: Sequence[Tensor]) -> list[Tensor]:
 
 
 class _Backwards:
-    """The loop backwards. What no later step changes is computed before it, for all steps."""
+    """Backward loop. Factors independent of later steps are computed before it, all at once."""
 
     def __init__(self, run: TapeRun, upstream: Sequence[Tensor]) -> None:
         inputs, kept, self.ring, self.carried = run
@@ -91,7 +91,7 @@ class _Backwards:
         self.length, self.width = tf.shape(kept["memory"])[0], tf.shape(self.ring.memory)[0]
         self.first_summary = inputs["summary"]
         self.summaries_before = _before(kept["read"][:, :, :n], inputs["summary"])
-        # Slots of the whole run, of which step t puts number K + t - W back into the ring.
+        # Slots of the whole run; step t restores number K + t - W to the ring.
         hidden_keys = tf.matmul(kept["memory"][:, :, :n], self.kernels.slot)
         self.slots = (
             tf.concat([inputs["start"].keys, hidden_keys], axis=0),
@@ -114,7 +114,7 @@ class _Backwards:
         self.arrays = {name: unstack(values) for name, values in read.items()}
 
     def run(self) -> dict[str, Any]:
-        """Runs all steps; returns the gradients that they added up, and those of each."""
+        """Runs all steps; returns the gradients summed over steps, and those of each step."""
         ring, scale = self.ring, self.kernels.scale
         sizes = {"queries": scale.shape[0], "gates": 4 * self.units, "keys": scale.shape[0]}
         state: dict[str, Any] = {
@@ -144,7 +144,7 @@ class _Backwards:
         return state
 
     def _step(self, t: Tensor, kept: dict[str, Tensor], state: dict[str, Any]) -> dict[str, Any]:
-        """Back through step t."""
+        """Backpropagates through step t."""
         state, row, into_key = self._take_slot(t, kept, dict(state))
         dh, dc = tf.split(row, 2, axis=-1)
         dh = dh + tf.matmul(into_key, self.kernels.slot, transpose_b=True)
@@ -166,12 +166,12 @@ class _Backwards:
     def _take_slot(
         self, t: Tensor, kept: dict[str, Tensor], state: dict[str, Any]
     ) -> tuple[dict[str, Any], Tensor, Tensor]:
-        """The gradients of step t's [h; c] and key; its place holds the slot before it again."""
+        """Returns the gradients of step t's [h; c] and key, and restores the overwritten slot."""
         place = (self.carried + t) % self.width
         row = kept["into_memory"] + tf.gather(state["memory"], place)  # (B, 2n)
         key = tf.gather(state["keys"], place)  # (B, a)
         before = tf.maximum(self.carried + t - self.width, 0)
-        with tf.control_dependencies([row, key]):  # they were read: the rings change in place
+        with tf.control_dependencies([row, key]):  # the rings are changed in place after the reads
             for name in ("memory", "keys"):
                 zeros = tf.zeros(tf.shape(state[name])[1:], state[name].dtype)
                 state[name] = put_row(state[name], place, zeros)
@@ -184,7 +184,7 @@ class _Backwards:
     def _read(
         self, t: Tensor, kept: dict[str, Tensor], state: dict[str, Any], upstream: Tensor
     ) -> Tensor:
-        """Back through the reading of the tape: adds to the slots' gradients, gives the query's."""
+        """Backpropagates through reading the tape: adds to the slots', returns the query's."""
         filled = tf.minimum(self.carried + t, self.width)
         real = real_places(self.ring.real, self.carried, t)
         keys, memory = state["ring"]
@@ -196,7 +196,7 @@ class _Backwards:
             self.kernels.scale,
             kept["weights"][:filled],
         )
-        # The next step changes the ring after it has read these keys, which needed all of it.
+        # The next step may change the ring only after these keys, which need all of it, are read.
         state["memory"] = add_rows(state["memory"], into.memory)
         state["keys"] = add_rows(state["keys"], into.keys)
         state["scale"] += into.scale
@@ -205,7 +205,7 @@ class _Backwards:
     def _fusion(
         self, kept: dict[str, Tensor], state: dict[str, Any], dc: Tensor
     ) -> dict[str, Tensor]:
-        """Back through ``r_t * alpha~_t`` and the attention to the source."""
+        """Backpropagates through ``r_t * alpha~_t`` and the attention to the source."""
         kernels, r = self.fusion.kernels, kept["fused_gate"]
         alpha = kept["fused_read"][:, self.units :]
         into_gate = dc * alpha * r * (1 - r)
@@ -225,5 +225,5 @@ class _Backwards:
 
 
 def _before(summaries: Tensor, first: Tensor) -> Tensor:
-    """The summary (T, B, n) of the step before each."""
+    """Shifts summaries (T, B, n) to those of the previous step."""
     return tf.concat([first[None], summaries], axis=0)[:-1]

@@ -4,14 +4,14 @@ Luong, Pham, Manning: Effective Approaches to Attention-based Neural Machine Tra
 2015, arXiv 1508.04025; Sutskever, Vinyals, Le: Sequence to Sequence Learning with Neural Networks.
 NIPS 2014, arXiv 1409.3215.
 
-The decoder first steps, then attends with its new state: to all source words (global), or to a
-window around a position that it predicts or that moves along (local). Input feeding gives the
-attentional state to the next step, so that past alignments are known.
+The decoder first updates its state, then attends with it: to all source words (global), or to a
+window around a position (local) that is predicted or advances word by word. Input feeding passes
+the attentional state to the next step, which therefore knows past alignments.
 
 Read in this order:
     luong.py               the model: global and local attention, input feeding (section 3)
     stacked_translator.py  two stacks of LSTMs and the softmax, shared with the baseline
-    seq2seq.py             the baseline: the source in the last states alone
+    seq2seq.py             the baseline: the encoder's last states, no attention
 
 The score functions and local attention are in ``zoo/attention/``, for models of your own.
 NumPy references: ``tests/references/luong.py``, ``tests/references/seq2seq.py``. Results:

@@ -6,22 +6,21 @@ attention, equations 5-8), 3.2 (local attention, equations 9-10), 3.3 (input fee
 (initialisation, reversed source, dropout).
 
 Where the paper is silent or several readings exist:
-    concat: ``v_a^T tanh(W_a [h_t; h_s])``, as arXiv prints it; ``"concat_identity"`` is what the
-        authors ran (footnote 15), W_a for h_t and the identity for h_s;
+    concat: ``v_a^T tanh(W_a [h_t; h_s])``, as arXiv prints it; ``"concat_identity"`` is the form
+        that the authors ran (footnote 15), with W_a for h_t and the identity for h_s;
     local windows: 2D + 1 slots around floor(p_t) as in the released code, or ``window="real"``;
     the Gaussian's product is not renormalised, as in the released code, unless ``renormalise``;
-    positions count from 0 in the order of the original source, also where it is read in reverse;
-    biases: none, as in the released code; ``use_bias`` gives them to LSTMs and softmax;
-    dropout: on every connection but recurrent ones, as Zaremba et al. 2015 (arXiv 1409.2329) have
-        it: on what LSTM layers, attention and softmax read.
+    positions count from 0 in the original order of the source, even if it is read in reverse;
+    biases: none, as in the released code; ``use_bias`` adds them to LSTMs and softmax;
+    dropout: on all but recurrent connections, as in Zaremba et al. 2015 (arXiv 1409.2329): on the
+        inputs of LSTM layers, attention and softmax.
 Left out: the released code clips states to [-50, 50] and their gradients to [-1000, 1000].
 
 Shape letters: B sources, R rows (hypotheses), S source tokens, T target tokens, m embedding,
 n hidden, L layers, D half-width of a window, W its slots, V target vocabulary.
 
 Expected result: local-p (general) with input feeding and dropout reaches 19.0 BLEU on WMT14
-English-German; what this code reached on Multi30k, and with what, stands in
-``docs/translation.md``.
+English-German; ``docs/translation.md`` has results of this code on Multi30k.
 
 NumPy reference: ``tests/references/luong.py``. Docs: ``docs/translation.md``.
 """
@@ -66,21 +65,20 @@ class LuongTranslator(StackedTranslator):
         half_width: D of a local window.
         window: ``"floor"`` or ``"real"``.
         renormalise: whether the weights of local-p sum to one.
-        maximum_source_length: positions that ``"location"`` has weights for.
+        maximum_source_length: number of positions that ``"location"`` has weights for.
         use_bias: whether LSTMs and softmax have biases.
-        initial_range: every weight begins between minus and plus this number; smaller layers than
-            the paper's want a wider one.
+        initial_range: weights start uniform in plus or minus this number; layers smaller than the
+            paper's need a wider range.
         dropout: rate of dropout in training.
-        label_smoothing: probability that the right id gives away to the others in the loss; the
-            paper has none.
-        loss_normaliser: the loss is the mean over ``"sentences"`` or over ``"tokens"``.
+        label_smoothing: mass moved from the target to the other ids; the paper has none.
+        loss_normaliser: whether the loss is a mean over ``"sentences"`` or ``"tokens"``.
 
     Raises:
-        ValueError: if an option is none of its choices, a size or the range is not positive, or
+        ValueError: if an option is not one of its choices, a size or the range is not positive, or
             ``dropout`` or ``label_smoothing`` is not a rate.
     """
 
-    # Under local-p's Gaussian the weights sum to one at most.
+    # Local-p's Gaussian leaves weights that sum to one at most.
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
         "alignment": AttentionMap(axes.Steps("target"), axes.Tokens("source"), normalised=False)
     }
@@ -175,7 +173,7 @@ class LuongTranslator(StackedTranslator):
         )
 
     def build(self, *_: Any) -> None:
-        """Creates every weight; sizes depend on the constructor's arguments alone."""
+        """Creates all weights, whose sizes depend only on the constructor's arguments."""
         sequence = (None, None, self.hidden_dim)
         self.build_stacks()
         self.attention.build(sequence, sequence)
@@ -183,10 +181,10 @@ class LuongTranslator(StackedTranslator):
         self.built = True
 
     def encode(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Tensor]:
-        """States of the encoder's top layer, in source order, and the last of every layer."""
+        """Computes the top layer's states, in source order, and every layer's last state."""
         source = inputs["source"]
         mask = mask_from_ids(source)
-        words = self.source_embedding(source)  # (B, S, m); the stack drops what it reads
+        words = self.source_embedding(source)  # (B, S, m); the stack applies dropout
         annotations, final = self.encoder(
             words, mask, reverse=self.reverse_source, training=training
         )  # (B, S, n)
@@ -199,7 +197,7 @@ class LuongTranslator(StackedTranslator):
         } | final
 
     def initial_state(self, memory: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The encoder's last states, layer by layer; h~_0 = 0; t = 0."""
+        """Returns the encoder's last states, layer by layer, with h~_0 = 0 and t = 0."""
         state = {f"{name}_{k}": memory[f"{name}_{k}"] for name, k in self._state_names()}
         if self.input_feeding:
             state["attentional"] = ops.zeros_like(state["hidden_0"])
@@ -210,7 +208,7 @@ class LuongTranslator(StackedTranslator):
     def advance(
         self, inputs: dict[str, Tensor], state: dict[str, Tensor], memory: dict[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
-        """h_t, then a_t and c_t, then ``h~_t = tanh(W_c [c_t; h_t])`` (R, n)."""
+        """Computes h_t, then a_t and c_t, then ``h~_t = tanh(W_c [c_t; h_t])`` (R, n)."""
         new = self.decoder.advance(inputs, state, state.get("attentional"))
         hidden = new[f"hidden_{self.depth - 1}"]  # h_t (R, n)
         context, attention = self._attend(hidden, state, memory)
@@ -222,7 +220,7 @@ class LuongTranslator(StackedTranslator):
         return attentional, new, attention
 
     def expand(self, attention: dict[str, Tensor], memory: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Lays local windows (R, T, W) onto the source: (R, T, S)."""
+        """Scatters local windows (R, T, W) onto the source: (R, T, S)."""
         if self.mechanism == "global":
             return attention
         length = ops.shape(memory["mask"])[1]
@@ -230,7 +228,7 @@ class LuongTranslator(StackedTranslator):
         return {"alignment": scatter_window(attention["window"], starts, length)}
 
     def details(self, attention: dict[str, Tensor]) -> dict[str, Tensor]:
-        """``positions`` p_t (B, T) of local mechanisms."""
+        """Returns ``positions`` p_t (B, T) of local mechanisms."""
         if self.mechanism == "global":
             return {}
         return {"positions": attention["positions"][:, :, 0]}
@@ -238,7 +236,7 @@ class LuongTranslator(StackedTranslator):
     def _attend(
         self, hidden: Tensor, state: dict[str, Tensor], memory: dict[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """c_t (R, n) and the attention of h_t (R, n)."""
+        """Computes c_t (R, n) and the attention weights of h_t (R, n)."""
         queries = group_rows(hidden, ops.shape(memory["mask"])[0])  # (B, R / B, n)
         keys, values = memory["keys"], memory["annotations"]
         if self.mechanism == "global":

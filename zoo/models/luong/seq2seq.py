@@ -1,19 +1,19 @@
-"""Sequence to sequence without attention: two stacks of LSTMs, joined by their states.
+"""Sequence to sequence without attention: two LSTM stacks, connected by their states.
 
 Ilya Sutskever, Oriol Vinyals, Quoc V. Le: Sequence to Sequence Learning with Neural Networks. NIPS
 2014, arXiv 1409.3215. Covered: section 2 (the model), 3.3 (reversed source), 3.4 (initialisation).
-It is also the base of Luong et al. 2015 (arXiv 1508.04025), table 1, "base + reverse".
+It is also the baseline "base + reverse" of Luong et al. 2015 (arXiv 1508.04025), table 1.
 
 Where the paper is silent or several readings exist:
-    biases: none, which the published count of recurrent parameters implies; ``use_bias`` gives them
-        to LSTMs and softmax;
-    dropout: none in the paper; here on what LSTM layers and the softmax read (Zaremba et al. 2015).
+    biases: none, as the published count of recurrent parameters implies; ``use_bias`` adds them to
+        LSTMs and softmax;
+    dropout: none in the paper; here on the inputs of LSTM layers and softmax (Zaremba et al. 2015).
 
 Shape letters: B sources, R rows (hypotheses), S source tokens, T target tokens, m embedding,
 n hidden, L layers, V target vocabulary.
 
-Expected result: a single model reaches 30.59 BLEU on WMT14 English-French with the source
-reversed; what this code reached on Multi30k stands in ``docs/translation.md``.
+Expected result: a single model reaches 30.59 BLEU on WMT14 English-French with the source reversed;
+``docs/translation.md`` has results of this code on Multi30k.
 
 NumPy reference: ``tests/references/seq2seq.py``. Docs: ``docs/translation.md``.
 """
@@ -31,7 +31,7 @@ from zoo.ops.masking import Tensor, mask_from_ids
 
 @register_model(task="translation")
 class SutskeverTranslator(StackedTranslator):
-    """Translates out of the states that an encoder ends in.
+    """Translates from the encoder's last states alone.
 
     Args:
         source_vocabulary_size: number of source ids.
@@ -41,15 +41,14 @@ class SutskeverTranslator(StackedTranslator):
         depth: layers L of encoder and decoder.
         reverse_source: whether the encoder reads from the last word to the first.
         use_bias: whether LSTMs and softmax have biases.
-        initial_range: every weight begins between minus and plus this number; smaller layers than
-            the paper's want a wider one.
+        initial_range: weights start uniform in plus or minus this number; layers smaller than the
+            paper's need a wider range.
         dropout: rate of dropout in training.
-        label_smoothing: probability that the right id gives away to the others in the loss; the
-            paper has none.
-        loss_normaliser: the loss is the mean over ``"sentences"`` or over ``"tokens"``.
+        label_smoothing: mass moved from the target to the other ids; the paper has none.
+        loss_normaliser: whether the loss is a mean over ``"sentences"`` or ``"tokens"``.
 
     Raises:
-        ValueError: if an option is none of its choices, a size or the range is not positive, or
+        ValueError: if an option is not one of its choices, a size or the range is not positive, or
             ``dropout`` or ``label_smoothing`` is not a rate.
     """
 
@@ -89,25 +88,25 @@ class SutskeverTranslator(StackedTranslator):
         self.make_stacks()
 
     def build(self, *_: Any) -> None:
-        """Creates every weight; sizes depend on the constructor's arguments alone."""
+        """Creates all weights, whose sizes depend only on the constructor's arguments."""
         self.build_stacks()
         self.built = True
 
     def encode(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Tensor]:
-        """The last state of every layer: all that is known of the source."""
+        """Computes every layer's last state, the only memory of the source."""
         source = inputs["source"]
         mask = mask_from_ids(source)
-        words = self.source_embedding(source)  # (B, S, m); the stack drops what it reads
+        words = self.source_embedding(source)  # (B, S, m); the stack applies dropout
         _, final = self.encoder(words, mask, reverse=self.reverse_source, training=training)
         return final | {"mask": mask}
 
     def initial_state(self, memory: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The encoder's last states, layer by layer."""
+        """Returns the encoder's last states, layer by layer."""
         return {name: values for name, values in memory.items() if name != "mask"}
 
     def advance(
         self, inputs: dict[str, Tensor], state: dict[str, Tensor], memory: dict[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
-        """The top layer's new state (R, n), and no attention."""
+        """Computes the top layer's new state (R, n), without attention."""
         state = self.decoder.advance(inputs, state)
         return state[f"hidden_{self.depth - 1}"], state, {}

@@ -1,8 +1,8 @@
-"""Base of the translators of stacked LSTMs: Luong's, and Sutskever's without attention.
+"""Base of translators with stacked LSTMs: Luong's, and Sutskever's without attention.
 
-Word vectors, two stacks of LSTMs whose lowest layer reads them, and the softmax; every weight
-begins uniformly between minus and plus one number (Sutskever et al. 2014, arXiv 1409.3215, section
-3.4; Luong et al. 2015, arXiv 1508.04025, section 4.1).
+It has word vectors, two stacks of LSTMs and the softmax. All weights start uniform in plus or minus
+``initial_range`` (Sutskever et al. 2014, arXiv 1409.3215, section 3.4; Luong et al. 2015, arXiv
+1508.04025, section 4.1).
 
 Shape letters: R rows (hypotheses), T target tokens, m embedding, n hidden, V target vocabulary.
 """
@@ -17,14 +17,14 @@ from zoo.ops.masking import Tensor
 
 
 class StackedTranslator(RecurrentTranslator):
-    """A translation model of two stacks of LSTMs. A subclass encodes and advances."""
+    """Translation model with two LSTM stacks; subclasses implement ``encode`` and ``advance``."""
 
     depth: int
     use_bias: bool
     initial_range: float
 
     def uniform(self) -> dict[str, Any]:
-        """Initialiser and dtype of a layer.
+        """Returns the initialiser and dtype arguments of a layer.
 
         Raises:
             ValueError: if ``initial_range`` is not positive.
@@ -39,7 +39,7 @@ class StackedTranslator(RecurrentTranslator):
         """Makes embeddings, encoder, decoder and softmax.
 
         Args:
-            feed_dim: size of what the decoder's lowest layer reads besides words.
+            feed_dim: size of the decoder's additional input (input feeding).
         """
         uniform = self.uniform()
         stack = {
@@ -71,9 +71,9 @@ class StackedTranslator(RecurrentTranslator):
         self.drop.build((None, None, self.hidden_dim))
 
     def embed(self, tokens: Tensor, training: bool = False) -> dict[str, Tensor]:
-        """Projects y_{t-1} for the lowest layer (R, T, 4n), and draws dropout's factors."""
+        """Projects y_{t-1} for the lowest layer (R, T, 4n) and samples the dropout masks."""
         return self.decoder.project(self.target_embedding(tokens), training=training)
 
     def project(self, features: Tensor, training: bool = False) -> Tensor:
-        """Logits (..., V): ``W_s h~_t`` or ``W_s h_t``, and the bias."""
+        """Computes logits (..., V): ``W_s h~_t`` or ``W_s h_t``, plus the bias."""
         return self.softmax(self.drop(features, training=training))

@@ -3,15 +3,15 @@
 Bahdanau, Cho, Bengio: Neural Machine Translation by Jointly Learning to Align and Translate. ICLR
 2015, arXiv 1409.0473; Cho et al., EMNLP 2014, arXiv 1406.1078.
 
-A bidirectional reader leaves an annotation at every source word. Before each target word the
-decoder scores all annotations against its state and reads their weighted mean, so that no single
-vector has to hold the whole sentence.
+A bidirectional encoder annotates every source word. Before each target word the decoder scores all
+annotations against its state and reads their weighted mean, so that no single vector has to hold
+the whole sentence.
 
 Read in this order:
     rnnsearch.py         the model: encoder, alignment, decoder (section 3, appendix A.2)
     gated_translator.py  first state, decoder of gated units and readout, shared with the baselines
     readout.py           the maxout readout (appendix A.2.2)
-    rnnencdec.py         the encoder-decoders that read one vector instead: RNNencdec and Cho's
+    rnnencdec.py         the baselines that read a single vector: RNNencdec and Cho's
 
 NumPy references: ``tests/references/rnnsearch.py``, ``tests/references/rnnencdec.py``. Results:
 ``docs/translation.md``. Recipes: ``recipes/multi30k_rnnsearch.py``,

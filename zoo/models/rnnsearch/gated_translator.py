@@ -1,8 +1,8 @@
 """Base of RNNsearch and of the gated encoder-decoders without attention.
 
-Word vectors, the first state ``tanh(W x)``, a decoder of gated units that reads a context at every
-step, and the maxout readout (Bahdanau et al. 2014, arXiv 1409.0473, appendix A.2.2). Encoders and
-contexts are each model's own.
+It has word vectors, the first state ``tanh(W x)``, a decoder of gated units that reads a context at
+every step, and the maxout readout (Bahdanau et al. 2014, arXiv 1409.0473, appendix A.2.2).
+Subclasses provide encoder and context.
 
 Shape letters: R rows (hypotheses), T target tokens, m embedding, n hidden, c context, l maxout
 units, V target vocabulary.
@@ -19,11 +19,11 @@ from zoo.ops.initializers import fresh
 from zoo.ops.masking import Tensor
 
 NORMAL = keras.initializers.RandomNormal(0.0, 0.01)
-"""Appendix B.1. Of one instance all values are the same: layers of Keras want `fresh` ones."""
+"""Appendix B.1. Keras initialisers repeat their values, so copy one per layer with `fresh`."""
 
 
 class GatedTranslator(RecurrentTranslator):
-    """A translation model that writes with gated units. A subclass encodes and advances."""
+    """Translation model with a gated decoder; subclasses implement ``encode`` and ``advance``."""
 
     def make_decoder(
         self,
@@ -35,10 +35,10 @@ class GatedTranslator(RecurrentTranslator):
         """Makes every layer but the encoder's.
 
         Args:
-            unit: the decoder's.
-            context_dim: size c of what it reads at every step.
+            unit: the decoder's gated unit.
+            context_dim: size c of the context that it reads at every step.
             use_bias: whether there are biases.
-            rank: of the softmax's matrix; None: it is not a product of two.
+            rank: rank of the softmax matrix as a product of two; None: a single matrix.
         """
         policy = self.dtype_policy
         weights = {"use_bias": use_bias, "kernel_initializer": NORMAL, "dtype": policy}
@@ -69,7 +69,7 @@ class GatedTranslator(RecurrentTranslator):
         self.drop.build((None, None, m))
 
     def read(self, source: Tensor, training: bool = False) -> Tensor:
-        """Word vectors of the source (B, S, m)."""
+        """Looks up the word vectors of the source (B, S, m)."""
         return self.drop(self.source_embedding(source), training=training)
 
     def embed(self, tokens: Tensor, training: bool = False) -> dict[str, Tensor]:
@@ -82,10 +82,10 @@ class GatedTranslator(RecurrentTranslator):
     def collect(
         self, shown: Tensor, context: Tensor, inputs: dict[str, Tensor]
     ) -> dict[str, Tensor]:
-        """Features that the readout reads: a state, the context, and the word before."""
+        """Collects the readout's inputs: state, context and previous word."""
         return {"hidden": shown, "context": context, "words": inputs["readout"]}
 
     def project(self, features: Features, training: bool = False) -> Tensor:
-        """Logits (..., V): maxout pairs, then the softmax's matrix."""
+        """Computes logits (..., V): maxout pairs, then the softmax matrix."""
         parts = (features[name] for name in ("hidden", "context", "words"))
         return self.read_out(*parts, training=training)

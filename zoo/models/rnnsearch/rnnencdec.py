@@ -1,13 +1,13 @@
 """Gated encoders and decoders without attention: the whole source in one vector.
 
-``RNNencdec``: what Bahdanau et al. 2014 (arXiv 1409.0473, section 5) compare RNNsearch with, the
-same gated units and readout, and as context of every step the forward state at the last word.
+``RNNencdec``: the baseline of Bahdanau et al. 2014 (arXiv 1409.0473, section 5). It has RNNsearch's
+gated units and readout; the context of every step is the forward state at the last word.
 
 ``ChoTranslator``: Kyunghyun Cho et al.: Learning Phrase Representations using RNN Encoder-Decoder
-for Statistical Machine Translation. EMNLP 2014, arXiv 1406.1078v3, appendix A, as printed: gates
-weigh the old state; the reset gate stands before the matrix in the encoder, and after the matrices
-in the decoder; the softmax has a matrix of low rank. The encoder's z is kept with the opposite
-sign (``zoo.layers.gated_unit``): the same function.
+for Statistical Machine Translation. EMNLP 2014, arXiv 1406.1078v3, appendix A, as printed: update
+gates weigh the old state; the reset gate acts before the matrix in the encoder and after the
+matrices in the decoder; the softmax matrix has low rank. The encoder's z has the opposite sign
+(``zoo.layers.gated_unit``), which is the same function.
 
 Where the papers are silent or several readings exist:
     y_0: its embedding is the zero vector, as in the released code;
@@ -18,7 +18,7 @@ Shape letters: B sources, R rows (hypotheses), S source tokens, T target tokens,
 n hidden, l maxout units, V target vocabulary.
 
 Expected result: RNNencdec-50 reaches 17.82 BLEU on WMT14 English-French where RNNsearch-50 reaches
-26.75; what this code reached on Multi30k stands in ``docs/translation.md``.
+26.75; ``docs/translation.md`` has results of this code on Multi30k.
 
 NumPy reference: ``tests/references/rnnencdec.py``. Docs: ``docs/translation.md``.
 """
@@ -65,13 +65,13 @@ class _OneVectorTranslator(GatedTranslator):
         self.make_decoder(unit, self.hidden_dim, use_bias, rank)
 
     def build(self, *_: Any) -> None:
-        """Creates every weight; sizes depend on the constructor's arguments alone."""
+        """Creates all weights, whose sizes depend only on the constructor's arguments."""
         self.encoder.build((None, None, self.embedding_dim))
         self.build_decoder(self.hidden_dim)
         self.built = True
 
     def encode(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Tensor]:
-        """The context c (B, n), and what it gives to every step's gates (B, 3n)."""
+        """Computes the context c (B, n) and its projection to the gates (B, 3n)."""
         source = inputs["source"]
         mask = mask_from_ids(source)
         words = self.read(source, training)  # (B, S, m)
@@ -81,7 +81,7 @@ class _OneVectorTranslator(GatedTranslator):
         return {"context": context, "context_gates": gates, "mask": mask}
 
     def initial_state(self, memory: dict[str, Tensor]) -> dict[str, Tensor]:
-        """``tanh(W c)`` (B, n)."""
+        """Computes ``tanh(W c)`` (B, n)."""
         return {"hidden": self.first_state(memory["context"])}
 
     def advance(
@@ -97,17 +97,17 @@ class _OneVectorTranslator(GatedTranslator):
         return self.collect(shown, context, inputs), {"hidden": hidden}, {}
 
     def _summarise(self, last: Tensor) -> Tensor:
-        """The context from the encoder's last state (B, n)."""
+        """Computes the context from the encoder's last state (B, n)."""
         return last
 
     def _shown(self, before: Tensor, after: Tensor) -> Tensor:
-        """The state that is read out."""
+        """Chooses the state for the readout."""
         return after
 
 
 @register_model(task="translation")
 class RNNencdec(_OneVectorTranslator):
-    """RNNsearch without the search: every step reads the encoder's last state.
+    """RNNsearch without attention: every step reads the encoder's last state.
 
     Args:
         source_vocabulary_size: number of source ids.
@@ -117,9 +117,8 @@ class RNNencdec(_OneVectorTranslator):
         maxout_dim: maxout units l of the readout, each the maximum of a pair.
         use_bias: whether there are biases.
         dropout: rate of dropout in training.
-        label_smoothing: probability that the right id gives away to the others in the loss; the
-            paper has none.
-        loss_normaliser: the loss is the mean over ``"sentences"`` or over ``"tokens"``.
+        label_smoothing: mass moved from the target to the other ids; the paper has none.
+        loss_normaliser: whether the loss is a mean over ``"sentences"`` or ``"tokens"``.
 
     Raises:
         ValueError: if a size is not positive, or ``dropout`` or ``label_smoothing`` is not
@@ -157,12 +156,12 @@ class RNNencdec(_OneVectorTranslator):
         self._make_layers(GatedUnit, use_bias)
 
     def _shown(self, before: Tensor, after: Tensor) -> Tensor:
-        return before  # as RNNsearch's appendix has it
+        return before  # as in RNNsearch's appendix
 
 
 @register_model(task="translation")
 class ChoTranslator(_OneVectorTranslator):
-    """The RNN encoder-decoder of Cho et al.: ``c = tanh(V h_N)``, ``h'_0 = tanh(V' c)``.
+    """RNN encoder-decoder of Cho et al.: ``c = tanh(V h_N)``, ``h'_0 = tanh(V' c)``.
 
     Args:
         source_vocabulary_size: number of source ids.
@@ -170,11 +169,10 @@ class ChoTranslator(_OneVectorTranslator):
         embedding_dim: size m of a word vector.
         hidden_dim: hidden size n of every gated unit.
         maxout_dim: maxout units l of the readout, each the maximum of a pair.
-        rank: rank of the softmax's matrix, a product of two.
+        rank: rank of the softmax matrix, a product of two.
         dropout: rate of dropout in training.
-        label_smoothing: probability that the right id gives away to the others in the loss; the
-            paper has none.
-        loss_normaliser: the loss is the mean over ``"sentences"`` or over ``"tokens"``.
+        label_smoothing: mass moved from the target to the other ids; the paper has none.
+        loss_normaliser: whether the loss is a mean over ``"sentences"`` or ``"tokens"``.
 
     Raises:
         ValueError: if a size is not positive, or ``dropout`` or ``label_smoothing`` is not
@@ -215,7 +213,7 @@ class ChoTranslator(_OneVectorTranslator):
         )
 
     def build(self, *_: Any) -> None:
-        """Creates every weight; sizes depend on the constructor's arguments alone."""
+        """Creates all weights, whose sizes depend only on the constructor's arguments."""
         self.summary.build((None, self.hidden_dim))
         super().build()
 

@@ -2,14 +2,14 @@
 
 Dzmitry Bahdanau, Kyunghyun Cho, Yoshua Bengio: Neural Machine Translation by Jointly Learning to
 Align and Translate. ICLR 2015, arXiv 1409.0473. Covered: section 3 and appendix A.2 (the
-architecture; what it shares with its baseline is in gated_translator.py), appendix B.1
+architecture; parts shared with the baseline are in gated_translator.py), appendix B.1
 (initialisation).
 
 Where the paper is silent or several readings exist:
     biases: omitted in print "for readability"; here everywhere but in the alignment, starting at
         zero; ``use_bias=False`` leaves them out;
-    readout: ``"appendix"`` reads the word out of s_{i-1} as printed there; ``"eq4"`` of s_i, as
-        section 3.1 has it; ``"groundhog"`` as the released code: out of s_{i-1}, while the state
+    readout: ``"appendix"`` predicts the word from s_{i-1}, as printed there; ``"eq4"`` from s_i, as
+        in section 3.1; ``"groundhog"`` from s_{i-1}, as the released code does, where the state
         update reads the word just written, s_i = f(s_{i-1}, y_i, c_i);
     y_0: its embedding is the zero vector, as in the released code;
     dropout: none in the paper; here on word vectors, on annotations and before the softmax.
@@ -17,8 +17,8 @@ Where the paper is silent or several readings exist:
 Shape letters: B sources, R rows (hypotheses), S source tokens, T target tokens, m embedding,
 n hidden, a alignment units (the paper's n'), l maxout units, V target vocabulary.
 
-Expected result: RNNsearch-50 reaches 26.75 BLEU on WMT14 English-French (all sentences); what this
-code reached on Multi30k, and with what, stands in ``docs/translation.md``.
+Expected result: RNNsearch-50 reaches 26.75 BLEU on WMT14 English-French (all sentences);
+``docs/translation.md`` has results of this code on Multi30k.
 
 NumPy reference: ``tests/references/rnnsearch.py``. Docs: ``docs/translation.md``.
 """
@@ -54,15 +54,14 @@ class RNNsearch(GatedTranslator):
         alignment_dim: units a of the alignment model.
         maxout_dim: maxout units l of the readout, each the maximum of a pair.
         readout: ``"appendix"``, ``"eq4"`` or ``"groundhog"``.
-        use_bias: whether there are biases outside of the alignment.
+        use_bias: whether there are biases outside the alignment.
         dropout: rate of dropout in training.
-        label_smoothing: probability that the right id gives away to the others in the loss; the
-            paper has none.
-        loss_normaliser: the loss is the mean over ``"sentences"`` or over ``"tokens"``.
+        label_smoothing: mass moved from the target to the other ids; the paper has none.
+        loss_normaliser: whether the loss is a mean over ``"sentences"`` or ``"tokens"``.
 
     Raises:
-        ValueError: if an option is none of its choices, a size is not positive, or ``dropout`` or
-            ``label_smoothing`` is not a rate.
+        ValueError: if an option is not one of its choices, a size is not positive, or ``dropout``
+            or ``label_smoothing`` is not a rate.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -123,7 +122,7 @@ class RNNsearch(GatedTranslator):
         self.make_decoder(GatedUnit, 2 * self.hidden_dim, self.use_bias)
 
     def build(self, *_: Any) -> None:
-        """Creates every weight; sizes depend on the constructor's arguments alone."""
+        """Creates all weights, whose sizes depend only on the constructor's arguments."""
         n = self.hidden_dim
         self.encoder.build((None, None, self.embedding_dim))
         self.score.build((None, None, n), (None, None, 2 * n))
@@ -131,7 +130,7 @@ class RNNsearch(GatedTranslator):
         self.built = True
 
     def encode(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Tensor]:
-        """Annotations of the source (appendix A.2.1), and what the alignment needs of them."""
+        """Computes the source annotations (appendix A.2.1) and their alignment keys."""
         source = inputs["source"]
         mask = mask_from_ids(source)
         words = self.read(source, training)  # (B, S, m)
@@ -145,7 +144,7 @@ class RNNsearch(GatedTranslator):
         }
 
     def initial_state(self, memory: dict[str, Tensor]) -> dict[str, Tensor]:
-        """s_0, and for the readout ``groundhog`` that no word has been written yet."""
+        """Returns s_0 and, for the readout ``groundhog``, that no word has been written yet."""
         hidden = memory["first"]
         if self.readout != "groundhog":
             return {"hidden": hidden}
@@ -169,7 +168,7 @@ class RNNsearch(GatedTranslator):
     def _advance_groundhog(
         self, inputs: dict[str, Tensor], state: dict[str, Tensor], memory: dict[str, Tensor]
     ) -> tuple[Tensor, Tensor, Tensor, dict[str, Tensor]]:
-        """s_{i-1} = f(s_{i-2}, y_{i-1}, c_{i-1}) first, but s_0 before any word; then aligns."""
+        """Updates to s_{i-1} = f(s_{i-2}, y_{i-1}, c_{i-1}), or s_0 at the first word; aligns."""
         written = self._update(inputs, state["context"], state["hidden"])
         hidden = ops.where(state["started"] > 0, written, state["hidden"])
         context, alignment = self._align(hidden, memory)
@@ -178,12 +177,12 @@ class RNNsearch(GatedTranslator):
         return hidden, context, alignment, state
 
     def _update(self, inputs: dict[str, Tensor], context: Tensor, hidden: Tensor) -> Tensor:
-        """f(s, y, c): the new state (R, n)."""
+        """Computes the new state f(s, y, c) (R, n)."""
         context_gates = self.decoder.project_context(context)
         return self.decoder.step_with_context(inputs["gates"], context_gates, hidden)
 
     def _align(self, hidden: Tensor, memory: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
-        """c_i (R, 2n) and alpha_i (R, S) from s_{i-1} (R, n)."""
+        """Computes c_i (R, 2n) and alpha_i (R, S) from s_{i-1} (R, n)."""
         queries = group_rows(hidden, ops.shape(memory["mask"])[0])  # (B, R / B, n)
         scores = self.score(queries, memory["keys"])  # e_ij (B, R / B, S)
         context, alignment = attend(scores, memory["annotations"], memory["mask"])

@@ -2,15 +2,15 @@
 
 Vaswani et al.: Attention Is All You Need. NIPS 2017, arXiv 1706.03762.
 
-Every position attends to all others in several heads at once, without recurrence; positions are
-told apart by sines and cosines. Training reads a whole target in parallel, searching keeps keys and
-values of what is written.
+Every position attends to all others in several heads at once, without recurrence. Sines and cosines
+encode positions. Training reads a whole target in parallel; a search caches keys and values of the
+words written so far.
 
 Read in this order:
     transformer.py         the model (section 3), and one step of the decoder for searches
-    positions.py           section 3.5: where a word stands
+    positions.py           section 3.5: encodings of word positions
     transformer_blocks.py  section 3.1: attention, then a feed-forward network, with residual sums
-    transformer_stacks.py  the encoder and the decoder: blocks one above the other
+    transformer_stacks.py  the encoder and the decoder: stacks of blocks
 
 Multi-head attention (section 3.2) is ``zoo/attention/multi_head.py``, for models of your own.
 NumPy reference: ``tests/references/transformer.py``. Results: ``docs/translation.md``. Recipe:

@@ -16,10 +16,10 @@ LONGEST_WAVE = 10_000.0  # in units of 2 pi
 
 
 def sinusoids(positions: Tensor, dim: int, dtype: str = "float32") -> Tensor:
-    """``PE(p, 2i) = sin(p / 10000^(2i / d))``, ``PE(p, 2i + 1) = cos(p / 10000^(2i / d))``.
+    """Computes ``PE(p, 2i) = sin(p / 10000^(2i / d))``, ``PE(p, 2i + 1) = cos(...)``.
 
-    Sines and cosines alternate, as printed; tensor2tensor's signal has all sines first, and other
-    wavelengths.
+    Sines and cosines of the same angle alternate, as printed; tensor2tensor has all sines first,
+    and other wavelengths.
 
     Args:
         positions: int (...), from 0.
@@ -31,7 +31,7 @@ def sinusoids(positions: Tensor, dim: int, dtype: str = "float32") -> Tensor:
     """
     exact = "float64" if dtype == "float64" else "float32"
     columns = np.arange(dim)
-    rates = LONGEST_WAVE ** -((columns - columns % 2) / dim)  # of a pair alike
+    rates = LONGEST_WAVE ** -((columns - columns % 2) / dim)  # equal within a pair
     angles = ops.cast(positions, exact)[..., None] * ops.convert_to_tensor(rates, exact)
     waves = ops.where(columns % 2 == 0, ops.sin(angles), ops.cos(angles))  # (..., d)
     return ops.cast(waves, dtype)
@@ -50,7 +50,7 @@ class SinusoidalPositions(keras.layers.Layer):
         self.dim = dim
 
     def call(self, positions: Tensor) -> Tensor:
-        """Vectors (..., d) of int positions (...), from 0."""
+        """Encodes int positions (...), from 0, as vectors (..., d)."""
         return sinusoids(positions, self.dim, self.compute_dtype)
 
     def get_config(self) -> dict[str, Any]:
@@ -60,12 +60,12 @@ class SinusoidalPositions(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable(package="zoo")
 class LearnedPositions(keras.layers.Layer):
-    """A trained vector for each position (paper, table 3, row E).
+    """Trained vector for each position (paper, table 3, row E).
 
     Args:
-        maximum_length: number of positions; all further ones have the vector of the last.
+        maximum_length: number of positions; later ones share the last one's vector.
         dim: size d of a vector.
-        initializer: of all of them.
+        initializer: of the vectors.
     """
 
     def __init__(

@@ -6,24 +6,24 @@ checkpoints (5.3, 6.1) are in ``zoo.training``.
 
 Where the paper is silent or several readings exist:
     norm: after the residual sum, as printed, and nothing after the last layer; ``norm="pre"``, as
-        the released code had it soon after, with a last LayerNorm after either stack;
+        in later released code, with a final LayerNorm after each stack;
     LayerNorm: epsilon 1e-6, as in the released code;
     positions: sines and cosines alternate, as printed; ``"learned"`` is table 3, row E;
-    embeddings: drawn with deviation d^-0.5, as in the released code, times sqrt(d) where they are
-        read; one table for source, target and softmax, or three with ``shared_embeddings=False``;
+    embeddings: initial deviation d^-0.5, as in the released code, times sqrt(d) at look-up; one
+        table for source, target and softmax, or three with ``shared_embeddings=False``;
     alignment: the mean over heads of the cross attention of the last layer but one, the layer that
         Garg et al. 2019 (arXiv 1909.02074) found to align best; ``alignment_layer`` picks another;
     label smoothing: see ``zoo.ops.cross_entropy``;
     dropout of attention weights and in the feed-forward networks: not in the paper, off.
 
-Training reads a whole target at once. ``step`` reads one token more and keeps keys and values; the
-hypotheses of a sentence have one cache together, which a search never reorders.
+Training reads a whole target at once. ``step`` reads one more token and caches keys and values. The
+hypotheses of a sentence share one cache, which a search never reorders.
 
 Shape letters: B sources, R rows (hypotheses), S source tokens, T target tokens, C columns of the
 cache, d model, h heads, N layers, V target vocabulary.
 
-Expected result: 27.3 (base) and 28.4 (big) BLEU on WMT14 English-German; what this code reached on
-Multi30k, and with what, stands in ``docs/translation.md``.
+Expected result: 27.3 (base) and 28.4 (big) BLEU on WMT14 English-German; ``docs/translation.md``
+has results of this code on Multi30k.
 
 NumPy reference: ``tests/references/transformer.py``. Docs: ``docs/translation.md``.
 """
@@ -71,21 +71,21 @@ class Transformer(SequenceToSequenceModel):
         value_dim: size of a head's values; None: d / h.
         shared_embeddings: whether one table serves source, target and softmax.
         positions: ``"sinusoidal"`` or ``"learned"``.
-        maximum_positions: how many are learned; further ones have the vector of the last.
+        maximum_positions: number of learned positions; later ones share the last one's vector.
         norm: ``"post"`` or ``"pre"``.
         use_attention_bias: whether projections of attention have biases.
         alignment_layer: decoder layer, from 0, whose cross attention is the alignment; None: the
             last but one, or the only one.
-        dropout: rate of dropout on what sublayers add, and on the sums of embeddings and positions.
+        dropout: rate of dropout on sublayer outputs and on sums of embeddings and positions.
         attention_dropout: on attention weights.
         activation_dropout: on the hidden layers of the feed-forward networks.
-        label_smoothing: probability that the right id gives away in the loss.
-        smoothing_over: who gets it, ``"others"`` or ``"all"``.
-        loss_normaliser: the loss is the mean over ``"sentences"`` or over ``"tokens"``.
+        label_smoothing: mass moved from the target to the ids of ``smoothing_over``.
+        smoothing_over: ids that receive it, ``"others"`` or ``"all"``.
+        loss_normaliser: whether the loss is a mean over ``"sentences"`` or ``"tokens"``.
 
     Raises:
-        ValueError: if an option is none of its choices, a size is not positive or does not fit, or
-            a rate is none.
+        ValueError: if an option is not one of its choices, a size is not positive or does not fit,
+            or a rate is not in [0, 1).
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -199,7 +199,7 @@ class Transformer(SequenceToSequenceModel):
         )
 
     def build(self, *_: Any) -> None:
-        """Creates every weight; sizes depend on the constructor's arguments alone."""
+        """Creates all weights, whose sizes depend only on the constructor's arguments."""
         self.source_embedding.build()
         if not self.shared_embeddings:
             self.target_embedding.build()
@@ -212,29 +212,29 @@ class Transformer(SequenceToSequenceModel):
         self.built = True
 
     def encode(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Tensor]:
-        """Keys and values of the source for each layer of the decoder."""
+        """Computes keys and values of the source for each decoder layer."""
         values, mask, _ = self._read(inputs["source"], training)
         return {"mask": mask} | self.decoder.prepare(values)
 
     @property
     def shared_state(self) -> frozenset[str]:
-        """The cache, and how many tokens are in it: all but what each row sees of it."""
+        """Names the shared state: the cache and its length. Each row's mask is its own."""
         return frozenset(["position", *self.decoder.cache_names])
 
     def initial_state(self, memory: dict[str, Tensor]) -> dict[str, Tensor]:
-        """An empty cache."""
+        """Makes an empty cache."""
         batch = ops.shape(memory["mask"])[0]
         start = {"position": ops.zeros((batch,), "int32"), "seen": ops.zeros((batch, 0), "bool")}
         return start | self.decoder.empty_cache(batch)
 
     def embed(self, tokens: Tensor, training: bool = False) -> dict[str, Tensor]:
-        """Words times sqrt(d), (R, T, d), without what depends on time."""
+        """Looks up words times sqrt(d), (R, T, d), without positions."""
         return {"words": self._scaled(self.target_embedding(tokens))}
 
     def advance(
         self, inputs: dict[str, Tensor], state: dict[str, Tensor], memory: dict[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
-        """Reads one token more of every row; all rows are at the same position."""
+        """Reads one more token in every row; all rows are at the same position."""
         words, position = inputs["words"], state["position"]
         rows, batch = ops.shape(words)[0], ops.shape(position)[0]
         beam = rows // ops.maximum(batch, 1)  # R / B
@@ -250,7 +250,7 @@ class Transformer(SequenceToSequenceModel):
         return features, new, {"alignment": alignment}
 
     def project(self, features: Tensor, training: bool = False) -> Tensor:
-        """Logits (..., V): products with the embeddings of all words, or with a matrix."""
+        """Computes logits (..., V) with the embedding table or a separate matrix."""
         if self.softmax is not None:
             return project(features, self.softmax.kernel)
         return project(features, ops.transpose(self.target_embedding.table))
@@ -283,7 +283,7 @@ class Transformer(SequenceToSequenceModel):
         return features, {"attention": maps}
 
     def _read(self, source: Tensor, training: bool) -> tuple[Tensor, Tensor, Tensor]:
-        """The encoder: (B, S, d), the mask (B, S), and the weights (B, N, h, S, S)."""
+        """Encodes the source: (B, S, d), the mask (B, S) and the weights (B, N, h, S, S)."""
         mask = mask_from_ids(source)
         words = self._scaled(self.source_embedding(source))
         words = self._add_positions(words, self.source_positions, training)
@@ -301,12 +301,12 @@ class Transformer(SequenceToSequenceModel):
 
     @property
     def _aligned(self) -> int:
-        """Number of the layer whose cross attention is the alignment."""
+        """Index of the layer whose cross attention is the alignment."""
         if self.alignment_layer is not None:
             return self.alignment_layer
         return max(self.depth - 2, 0)
 
 
 def _mask_queries(maps: Tensor, real: Tensor) -> Tensor:
-    """Maps (B, N, h, Q, S) with zeros where the query is padding, real (B, Q)."""
+    """Zeros the rows of maps (B, N, h, Q, S) whose query is padding, by ``real`` (B, Q)."""
     return ops.where(real[:, None, None, :, None], maps, ops.zeros((), maps.dtype))

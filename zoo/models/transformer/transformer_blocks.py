@@ -1,8 +1,8 @@
-"""The blocks of a Transformer (Vaswani et al. 2017, section 3.1): attention, then two products.
+"""Transformer blocks (Vaswani et al. 2017, section 3.1): attention, then a feed-forward network.
 
-``norm="post"``, as printed: ``x <- LayerNorm(x + Dropout(Sublayer(x)))``. ``norm="pre"``, as the
-released code had it soon after: ``x <- x + Dropout(Sublayer(LayerNorm(x)))``. Stacks of these
-blocks are in ``transformer_stacks.py``.
+``norm="post"``, as printed: ``x <- LayerNorm(x + Dropout(Sublayer(x)))``. ``norm="pre"``, as in
+later released code: ``x <- x + Dropout(Sublayer(LayerNorm(x)))``. Stacks of these blocks are in
+``transformer_stacks.py``.
 
 Shape letters: B batch, T positions, S positions of the source, R rows of a search (R / B hypotheses
 of each sentence), C columns of a cache, d model, h heads.
@@ -34,11 +34,11 @@ OPTIONS = (
 )
 """Names of the constructor arguments of a block."""
 EPSILON = 1e-6
-"""Of LayerNorm; Keras' default is a thousand times larger."""
+"""Epsilon of LayerNorm; Keras' default is a thousand times larger."""
 
 
 def layer_norm(name: str, dtype: Any = None) -> keras.layers.LayerNormalization:
-    """LayerNorm over the last axis with gain and bias, as everywhere in a Transformer."""
+    """Makes a LayerNorm over the last axis with gain and bias."""
     return keras.layers.LayerNormalization(epsilon=EPSILON, name=name, dtype=dtype)
 
 
@@ -46,13 +46,13 @@ class _Block(MaskFree):
     """Self-attention and the feed-forward network, each in a residual sublayer.
 
     Args:
-        model_dim: size d of what comes in and goes out.
+        model_dim: size d of inputs and outputs.
         feed_forward_dim: units of the feed-forward network's hidden layer.
         num_heads: heads h.
         key_dim: size of a head's queries and keys; None: d / h.
         value_dim: size of a head's values; None: d / h.
         norm: ``"post"`` or ``"pre"``.
-        dropout: rate of dropout on what a sublayer adds.
+        dropout: rate of dropout on sublayer outputs.
         attention_dropout: on the weights of attention; the paper has none.
         activation_dropout: on the hidden layer of the feed-forward network; likewise.
         use_attention_bias: whether projections of attention have biases; likewise.
@@ -102,7 +102,7 @@ class _Block(MaskFree):
         )
 
     def make_attention(self, cls: Callable[..., Any], name: str) -> Any:
-        """An attention of this block's sizes."""
+        """Makes an attention layer with this block's sizes."""
         return cls(
             self.model_dim,
             self.num_heads,
@@ -129,13 +129,13 @@ class _Block(MaskFree):
         values: Tensor,
         training: bool = False,
     ) -> tuple[Tensor, Any]:
-        """Values after a residual sublayer, and what else the sublayer returns."""
+        """Applies a residual sublayer; returns the values and the sublayer's other outputs."""
         outputs, rest = sublayer(norm(values) if self.norm == "pre" else values)
         summed = values + self.drop(outputs, training=training)
         return summed if self.norm == "pre" else norm(summed), rest
 
     def add_feed_forward(self, values: Tensor, training: bool = False) -> Tensor:
-        """Values after the sublayer ``max(0, x W_1 + b_1) W_2 + b_2``."""
+        """Applies the residual sublayer ``max(0, x W_1 + b_1) W_2 + b_2``."""
 
         def feed_forward(values: Tensor) -> tuple[Tensor, None]:
             hidden = self.drop_activation(self.inner(values), training=training)
@@ -150,7 +150,7 @@ class _Block(MaskFree):
 
 @keras.saving.register_keras_serializable(package="zoo")
 class EncoderBlock(_Block):
-    """Self-attention and the feed-forward network: of an encoder, or of a language model."""
+    """Self-attention and feed-forward network, for encoders and language models."""
 
     def call(
         self,
@@ -180,16 +180,16 @@ class EncoderBlock(_Block):
     def advance(
         self, values: Tensor, cache: KeysAndValues, seen: Tensor
     ) -> tuple[Tensor, KeysAndValues]:
-        """One position more of a causal block, with a cache: see ``SelfAttention.advance``.
+        """Reads one more position of a causal block: see ``SelfAttention.advance``.
 
         Args:
-            values: (R, d), the rows of a sentence side by side.
-            cache: keys and values (B, h, C, ...) of the columns before, at first
+            values: (R, d), with the rows of a sentence next to each other.
+            cache: keys and values (B, h, C, ...) of the earlier columns; initially
                 ``self_attention.empty_cache(B)``.
             seen: bool (B, R / B, C + R / B).
 
         Returns:
-            (R, d), and the cache with R / B columns more.
+            (R, d), and the cache with R / B more columns.
         """
 
         def attend(values: Tensor) -> tuple[Tensor, KeysAndValues]:
@@ -226,9 +226,9 @@ class DecoderBlock(_Block):
 
         Args:
             values: (B, T, d).
-            source: keys and values, as ``cross_attention.prepare`` makes them.
+            source: keys and values from ``cross_attention.prepare``.
             source_mask: bool (B, S), True at real positions.
-            mask: bool (B, T), likewise; None: all are. No position sees those behind it anyway.
+            mask: bool (B, T), likewise; None: all are. Later positions are never visible.
             training: whether dropout is on.
 
         Returns:
@@ -262,17 +262,17 @@ class DecoderBlock(_Block):
         source: KeysAndValues,
         source_mask: Tensor,
     ) -> tuple[Tensor, KeysAndValues, Tensor]:
-        """One position more of every row.
+        """Reads one more position in every row.
 
         Args:
-            values: (R, d), the rows of a sentence side by side.
+            values: (R, d), with the rows of a sentence next to each other.
             cache: as in ``EncoderBlock.advance``.
             seen: bool (B, R / B, C + R / B), likewise.
             source: keys and values (B, h, S, ...); they are not repeated for each row.
             source_mask: bool (B, S).
 
         Returns:
-            (R, d), the cache with R / B columns more, and the weights on the source
+            (R, d), the cache with R / B more columns, and the weights on the source
             (B, h, R / B, S).
         """
 

@@ -1,15 +1,15 @@
 """Stacks of Transformer blocks (Vaswani et al. 2017, section 3.1).
 
-``EncoderStack`` reads a sequence: of a classifier or a translator's source. With ``causal=True`` it
-is the decoder of a language model, which reads no source. ``DecoderStack`` reads a source as well.
-With ``norm="pre"`` a stack ends in a LayerNorm, with ``"post"``, the paper's, in none.
+``EncoderStack`` reads one sequence, such as a classifier's text or a translator's source. With
+``causal=True`` it is the decoder of a language model. ``DecoderStack`` also reads a source. A stack
+ends in a LayerNorm with ``norm="pre"``, but not with the paper's ``"post"``.
 
     encoder = EncoderStack(depth=2, model_dim=64, feed_forward_dim=128, num_heads=4)
     values, weights = encoder(words + positions, mask)
 
-One position more at a time, with a cache of keys and values: ``advance``. The rows of a sentence,
-the hypotheses of a search, have one cache together. What each of them sees of it is ``seen``, bool
-(B, R / B, C + R / B), to which ``own_columns`` gives the end.
+``advance`` reads one more position with a cache of keys and values. The rows of a sentence, which
+are the hypotheses of a search, share one cache. ``seen``, bool (B, R / B, C + R / B), marks the
+columns that each row sees; ``own_columns`` gives its last R / B columns.
 
 Shape letters: B batch, T positions, S positions of the source, R rows (R / B of each sentence),
 C columns of the cache, d model, h heads, N layers.
@@ -36,11 +36,11 @@ Cache = dict[str, Tensor]
 
 
 class _Stack(MaskFree, Generic[_AnyBlock]):
-    """Blocks of one kind, one above the other.
+    """Stack of blocks of one kind.
 
     Args:
         depth: layers N.
-        **options: of the blocks, see ``EncoderBlock``; and the arguments of every Keras layer.
+        **options: arguments of ``EncoderBlock`` and of every Keras layer.
     """
 
     block: type[_AnyBlock]
@@ -72,7 +72,7 @@ class _Stack(MaskFree, Generic[_AnyBlock]):
         return [name for number in range(self.depth) for name in _names(number)]
 
     def empty_cache(self, batch: Tensor | int) -> Cache:
-        """The cache of B sentences before their first position."""
+        """Makes the cache of B sentences before their first position."""
         pairs = [block.self_attention.empty_cache(batch) for block in self.blocks]
         return _as_cache(pairs)
 
@@ -87,7 +87,7 @@ class _Stack(MaskFree, Generic[_AnyBlock]):
 
 @keras.saving.register_keras_serializable(package="zoo")
 class EncoderStack(_Stack[EncoderBlock]):
-    """Reads a sequence, forwards and backwards or, with ``causal=True``, from left to right."""
+    """Reads a sequence in both directions or, with ``causal=True``, from left to right."""
 
     block = EncoderBlock
 
@@ -110,10 +110,10 @@ class EncoderStack(_Stack[EncoderBlock]):
         return self.finish(values), ops.stack(maps, axis=1)
 
     def advance(self, values: Tensor, cache: Cache, seen: Tensor) -> tuple[Tensor, Cache]:
-        """One position more (R, d) of a causal stack; see ``SelfAttention.advance``.
+        """Reads one more position (R, d) of a causal stack; see ``SelfAttention.advance``.
 
         Returns:
-            (R, d), and the cache with R / B columns more.
+            (R, d), and the cache with R / B more columns.
         """
         pairs = []
         for number, block in enumerate(self.blocks):
@@ -124,12 +124,12 @@ class EncoderStack(_Stack[EncoderBlock]):
 
 @keras.saving.register_keras_serializable(package="zoo")
 class DecoderStack(_Stack[DecoderBlock]):
-    """Reads a target from left to right, and at every position a source."""
+    """Reads a target from left to right, with attention to a source."""
 
     block = DecoderBlock
 
     def prepare(self, source: Tensor) -> Cache:
-        """Keys and values (B, h, S, ...) of a source (B, S, d) for each layer, once for all."""
+        """Computes each layer's keys and values (B, h, S, ...) of a source (B, S, d) once."""
         return _as_cache([block.cross_attention.prepare(source) for block in self.blocks])
 
     def call(
@@ -158,10 +158,10 @@ class DecoderStack(_Stack[DecoderBlock]):
     def advance(
         self, values: Tensor, cache: Cache, seen: Tensor, source: Cache, source_mask: Tensor
     ) -> tuple[Tensor, Cache, list[Tensor]]:
-        """One position more (R, d); see ``DecoderBlock.advance``.
+        """Reads one more position (R, d); see ``DecoderBlock.advance``.
 
         Returns:
-            (R, d), the cache with R / B columns more, and for each layer the weights on the source
+            (R, d), the cache with R / B more columns, and for each layer the weights on the source
             (B, h, R / B, S).
         """
         pairs, maps = [], []
@@ -175,14 +175,14 @@ class DecoderStack(_Stack[DecoderBlock]):
 
 
 def own_columns(rows: Tensor | int, beam: Tensor | int) -> Tensor:
-    """Marks, of the columns that the rows of a sentence add, each row's own.
+    """Marks each row's own column among those that the rows of a sentence add.
 
     Args:
         rows: R.
         beam: R / B, the rows of a sentence.
 
     Returns:
-        bool (R, R / B), to be appended to what the rows saw before.
+        bool (R, R / B), to be appended to the rows' earlier masks.
     """
     places = ops.arange(rows) % ops.maximum(beam, 1)
     return places[:, None] == ops.arange(beam)[None, :]

@@ -1,12 +1,20 @@
 """Classifies strings: what a model of one text or of a pair of texts is shipped as."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
 
 from zoo.models.core.base import BaseModel
 from zoo.serving.export import Endpoint
-from zoo.tasks.shared.endpoints import map_axes, token_axes
+from zoo.tasks.shared.endpoints import (
+    ask_model,
+    attention_maps,
+    codec_config,
+    map_axes,
+    same_batch,
+    token_axes,
+)
 from zoo.tasks.shared.text_input import check_limit, read_texts
 from zoo.text.codecs import TextCodec
 
@@ -53,6 +61,10 @@ class ClassificationEndpoint:
         """Owners of the files that travel with the SavedModel."""
         return [self.codec] if isinstance(self.codec, tf.Module) else []
 
+    def get_config(self) -> dict[str, Any]:
+        """How strings become tokens and ids, for the model card."""
+        return codec_config(self.codec)
+
     def endpoints(self) -> dict[str, Endpoint]:
         """The signatures to export, as `zoo.serving.export.export_servable` takes them."""
         strings = [tf.TensorSpec([None], tf.string, name=side) for side in self.sides]
@@ -76,14 +88,13 @@ class ClassificationEndpoint:
         Raises:
             tf.errors.InvalidArgumentError: the sides differ in their batch size.
         """
-        checked = _same_batch(self.sides, texts)
+        checked = same_batch(**dict(zip(self.sides, texts, strict=True)))
         read = {
             side: read_texts(text, self.codec, self.maximum_tokens)
             for side, text in zip(self.sides, checked, strict=True)
         }
-        outputs = self.model({side: text.ids for side, text in read.items()}, training=False)
-        # Without the row that stood in for the rows of an empty batch.
-        outputs = tf.nest.map_structure(lambda output: output[: tf.size(checked[0])], outputs)
+        ids = {side: text.ids for side, text in read.items()}
+        outputs = ask_model(self.model, ids, tf.size(checked[0]))
         logits = tf.cast(outputs["logits"], tf.float32)
         answers = {
             "label": tf.gather(tf.constant(self.labels), tf.argmax(logits, axis=-1)),
@@ -91,17 +102,4 @@ class ClassificationEndpoint:
         }
         for side, text in read.items():
             answers |= {f"{side}_tokens": text.tokens, f"{side}_length": text.lengths}
-        maps = outputs["attention"].items()
-        return answers | {f"attention_{name}": tf.cast(value, tf.float32) for name, value in maps}
-
-
-def _same_batch(sides: Sequence[str], texts: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-    """Checks the batch sizes before anything else could stumble over them."""
-    message = f"{' and '.join(sides)} must have the same batch size"
-    checks = [
-        tf.debugging.assert_equal(tf.size(texts[0]), tf.size(text), message=message)
-        for text in texts[1:]
-    ]
-    # None: checked eagerly.
-    with tf.control_dependencies([check for check in checks if check is not None]):
-        return [tf.identity(text) for text in texts]
+        return answers | attention_maps(outputs)

@@ -5,8 +5,6 @@ sums over the occurrences of each candidate and their order. The answer is a tok
 or one of the candidates that were given.
 """
 
-from typing import NamedTuple
-
 import keras
 import tensorflow as tf
 
@@ -15,22 +13,10 @@ from zoo.data.penn import PENN_RULES
 from zoo.models.core.axes import Axes, Listed, Tokens
 from zoo.serving.export import Endpoint
 from zoo.tasks.cloze.readings import Readings
-from zoo.tasks.shared.endpoints import map_axes, same_batch, token_axes
-from zoo.tasks.shared.text_input import beginnings
+from zoo.tasks.shared.endpoints import ask_model, attention_maps, map_axes, same_batch, token_axes
+from zoo.tasks.shared.text_input import TextInput, beginnings, check_limit, padded
 from zoo.text.slots import ids_with_slots
 from zoo.text.vocabulary import Vocabulary
-
-
-class _Text(NamedTuple):
-    """Documents, queries or candidates of a batch.
-
-    Attributes:
-        tokens: Ragged string (batch, tokens).
-        ids: (rows, columns) int32, padding 0; at least one row and one column.
-    """
-
-    tokens: tf.RaggedTensor
-    ids: tf.Tensor
 
 
 class ClozeEndpoint:
@@ -63,8 +49,7 @@ class ClozeEndpoint:
             "maximum_query_tokens": maximum_query_tokens,
         }
         for name, limit in self.limits.items():
-            if limit < 1:
-                raise ValueError(f"{name} must be at least 1, got {limit}")
+            check_limit(name, limit)
         size = len(vocabulary) + unknown_slots
         if model.vocabulary_size != size:
             raise ValueError(
@@ -80,6 +65,11 @@ class ClozeEndpoint:
     def reader(self) -> keras.Model | Readings:
         """The reader that is asked: the model, or several readings with it."""
         return self.readings or self.model
+
+    @property
+    def assets(self) -> list[tf.Module]:
+        """Owners of the files that travel with the SavedModel."""
+        return [self.vocabulary]
 
     def endpoints(self) -> dict[str, Endpoint]:
         """The signatures to export, as `zoo.serving.export.export_servable` takes them."""
@@ -136,12 +126,9 @@ class ClozeEndpoint:
         document, query = same_batch(document=document, query=query)
         given, asked = self._read(document, query)
         outputs = self._ask(given, asked)
-        first = _first_occurrences(given.ids, given.tokens)
-        everywhere = tf.RaggedTensor.from_tensor(
-            outputs["probabilities"], given.tokens.row_lengths()
-        )
-        words = tf.ragged.boolean_mask(given.tokens, first)
-        probabilities = tf.ragged.boolean_mask(everywhere, first)
+        first = _first_occurrences(given.ragged(given.ids))
+        words = tf.ragged.boolean_mask(given.ragged(given.tokens), first)
+        probabilities = tf.ragged.boolean_mask(given.ragged(outputs["probabilities"]), first)
         return _ranked(words, probabilities) | self._shown(outputs, given, asked)
 
     def serve_ranked(
@@ -167,12 +154,12 @@ class ClozeEndpoint:
         words = tf.ragged.boolean_mask(candidates, candidates != "")
         given, asked, listed = self._read(document, query, words)
         outputs = self._ask(given, asked, listed)
-        probabilities = tf.RaggedTensor.from_tensor(outputs["probabilities"], words.row_lengths())
+        probabilities = listed.ragged(outputs["probabilities"])
         return _ranked(words, probabilities) | self._shown(outputs, given, asked)
 
     def _read(
         self, document: tf.Tensor, query: tf.Tensor, *candidates: tf.RaggedTensor
-    ) -> list[_Text]:
+    ) -> list[TextInput]:
         """Tokens and ids of (batch,) strings, cut to their limits, and of candidates."""
         documents = _tokens(document, self.limits["maximum_document_tokens"])
         queries = _tokens(query, self.limits["maximum_query_tokens"])
@@ -182,28 +169,26 @@ class ClozeEndpoint:
         texts = [documents, queries, *candidates]
         with tf.control_dependencies([] if check is None else [check]):  # None: checked eagerly
             ids = ids_with_slots(self.vocabulary, self.unknown_slots, *texts)
-        return [_Text(text, _rectangle(one)) for text, one in zip(texts, ids, strict=True)]
+        return [padded(one, text) for text, one in zip(texts, ids, strict=True)]
 
-    def _ask(self, given: _Text, *texts: _Text) -> dict[str, tf.Tensor]:
-        """Drops the row that stood in for those of an empty batch."""
+    def _ask(self, given: TextInput, *texts: TextInput) -> dict[str, tf.Tensor]:
+        """Asks the reader about a document, a query and, if they are given, candidates."""
         names = ("document", "query", "candidates")
         inputs = {name: text.ids for name, text in zip(names, (given, *texts), strict=False)}
-        outputs = self.reader(inputs, training=False)
-        batch = tf.cast(given.tokens.nrows(), tf.int32)
-        return tf.nest.map_structure(lambda output: output[:batch], outputs)
+        return ask_model(self.reader, inputs, tf.size(given.lengths))
 
     @staticmethod
-    def _shown(outputs: dict[str, tf.Tensor], given: _Text, asked: _Text) -> dict[str, tf.Tensor]:
+    def _shown(
+        outputs: dict[str, tf.Tensor], given: TextInput, asked: TextInput
+    ) -> dict[str, tf.Tensor]:
         """Evidence for the answer."""
         shown = {}
         for side, text in (("document", given), ("query", asked)):
-            shown[f"{side}_tokens"] = _dense(text.tokens, "")
-            shown[f"{side}_length"] = tf.cast(text.tokens.row_lengths(), tf.int32)
+            shown[f"{side}_tokens"] = text.tokens
+            shown[f"{side}_length"] = text.lengths
             if f"{side}_attention" in outputs:
                 shown[f"attention_{side}"] = outputs[f"{side}_attention"]
-        for name, weights in outputs["attention"].items():
-            shown[f"attention_{name}"] = tf.cast(weights, tf.float32)
-        return shown
+        return shown | attention_maps(outputs)
 
 
 def _tokens(strings: tf.Tensor, maximum_tokens: int) -> tf.RaggedTensor:
@@ -220,21 +205,14 @@ def _dense(values: tf.RaggedTensor, padding: str | float) -> tf.Tensor:
     return values.to_tensor(padding, shape=tf.stack([values.nrows(), columns]))
 
 
-def _rectangle(ids: tf.RaggedTensor) -> tf.Tensor:
-    """Ids for a model: no model need cope with a batch without rows or rows without columns."""
-    columns = tf.maximum(ids.bounding_shape(axis=1), 1)
-    return ids.to_tensor(0, shape=tf.stack([tf.maximum(ids.nrows(), 1), columns]))
-
-
-def _first_occurrences(ids: tf.Tensor, tokens: tf.RaggedTensor) -> tf.RaggedTensor:
+def _first_occurrences(ids: tf.RaggedTensor) -> tf.RaggedTensor:
     """Ragged bool (batch, tokens): where a word of the document stands for the first time."""
-    rows = tokens.value_rowids()
-    flat = tf.RaggedTensor.from_tensor(ids[: tokens.nrows()], tokens.row_lengths()).flat_values
-    keys = rows * 2**32 + tf.cast(flat, tf.int64)
+    rows = tf.cast(ids.value_rowids(), tf.int64)
+    keys = rows * 2**32 + tf.cast(ids.flat_values, tf.int64)
     distinct, number = tf.unique(keys)
     positions = tf.range(tf.size(keys))
     first = tf.math.unsorted_segment_min(positions, number, tf.size(distinct))
-    return tokens.with_flat_values(tf.gather(first, number) == positions)
+    return ids.with_flat_values(tf.gather(first, number) == positions)
 
 
 def _ranked(words: tf.RaggedTensor, probabilities: tf.RaggedTensor) -> dict[str, tf.Tensor]:

@@ -2,12 +2,12 @@
 
 from typing import Any
 
+import keras
 import tensorflow as tf
 
 from zoo.models.core.axes import Tokens
-from zoo.models.lstmn.lstmn_language_model import LSTMNLanguageModel
 from zoo.serving.export import Endpoint
-from zoo.tasks.shared.endpoints import map_axes, token_axes
+from zoo.tasks.shared.endpoints import ask_model, attention_maps, codec_config, map_axes, token_axes
 from zoo.tasks.shared.text_input import check_limit, read_texts
 from zoo.text.codecs import TextCodec
 from zoo.text.vocabulary import END, PADDING, START
@@ -19,7 +19,7 @@ class LanguageModelEndpoint:
     A text is read as a line after the end of another: its first word is predicted from ``</s>``.
 
     Args:
-        model: a built language model.
+        model: a built language model whose maps have a last column for what is before the text.
         codec: as in training.
         maximum_tokens: tokens of a text beyond these are not read.
         next_tokens: how many tokens are proposed as the next one.
@@ -30,7 +30,7 @@ class LanguageModelEndpoint:
 
     def __init__(
         self,
-        model: LSTMNLanguageModel,
+        model: keras.Model,
         codec: TextCodec,
         *,
         maximum_tokens: int = 500,
@@ -57,6 +57,10 @@ class LanguageModelEndpoint:
         """Owners of the files that travel with the SavedModel."""
         return [self.codec] if isinstance(self.codec, tf.Module) else []
 
+    def get_config(self) -> dict[str, Any]:
+        """How strings become tokens and ids, for the model card."""
+        return codec_config(self.codec)
+
     def endpoints(self) -> dict[str, Endpoint]:
         """The signatures to export, as `zoo.serving.export.export_servable` takes them."""
         text = tf.TensorSpec([None], tf.string, name="text")
@@ -79,14 +83,14 @@ class LanguageModelEndpoint:
             `log_probabilities` (batch, T) float32 of the tokens, each given those before it;
             `next_tokens` (batch, N) string, the most probable tokens after the whole text, the
             best first, and `next_log_probabilities` (batch, N);
-            `attention_intra` (batch, layers, T, T + 1): the tokens that each token was read beside,
-            and in the last column all that stands before the text.
+            `attention_<name>` (batch, layers, T, T + 1), the model's maps: the tokens that each
+            token was read beside, and in the last column all that stands before the text.
         """
         read = read_texts(text, self.codec, self.maximum_tokens)
         ids = tf.pad(read.ids, [[0, 0], [1, 0]], constant_values=END)  # (rows, 1 + T)
-        outputs = self.model({"text": ids}, training=False)
-        batch = tf.size(text)  # without the row that stood in for the rows of an empty batch
-        log = tf.nn.log_softmax(tf.cast(outputs["logits"][:batch], tf.float32))
+        batch = tf.size(text)
+        outputs = ask_model(self.model, {"text": ids}, batch)
+        log = tf.nn.log_softmax(tf.cast(outputs["logits"], tf.float32))
         picked = tf.gather(log[:, :-1], read.ids[:batch], batch_dims=2)  # (batch, T)
         proposals = tf.gather(log, read.lengths, batch_dims=1)  # (batch, V)
         best = tf.math.top_k(self._allowed(proposals), self.next_tokens)
@@ -96,7 +100,7 @@ class LanguageModelEndpoint:
             "log_probabilities": tf.where(read.ids[:batch] == PADDING, 0.0, picked),
             "next_tokens": self.codec.pieces(best.indices),
             "next_log_probabilities": best.values,
-            "attention_intra": _of_text(tf.cast(outputs["attention"]["intra"][:batch], tf.float32)),
+            **{name: _of_text(maps) for name, maps in attention_maps(outputs).items()},
         }
 
     def _allowed(self, log_probabilities: Any) -> tf.Tensor:

@@ -1,26 +1,26 @@
-"""A text as a stream of words in segments, and tapes that go on from one segment to the next.
+"""A text as a stream of words in segments, and states that go on from one segment to the next.
 
 The stream is the words of all lines, each followed by ``</s>``; it begins after a ``</s>``. It is
 cut into as many rows as a batch has, which are read side by side, segment by segment. A segment
-begins with the tapes that the one before it ended with; no gradient flows through them, and they
+begins with the states that the one before it ended with; no gradient flows through them, and they
 have at most so many slots.
 
-Shape letters: B rows, T words of a segment, K slots carried, n hidden.
+Shape letters: B rows, T words of a segment, K slots carried.
 """
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import tensorflow as tf
 
 from zoo.metrics.translation import perplexity
-from zoo.models.lstmn.lstmn_language_model import LSTMNLanguageModel
 from zoo.text.batching import without_tuning
 from zoo.text.vocabulary import END, SPECIAL_WORDS, UNKNOWN
 
-Tapes = list[dict[str, tf.Tensor]]
+State = dict[str, tf.Tensor]
+"""What one layer remembers: name -> tensor (B, ...)."""
 _TOKENS_A_ROW = 64  # at least, of an evaluation
 
 
@@ -94,7 +94,7 @@ class SegmentBatches:
 
         Returns:
             Pairs: ``text`` int32 (B, T), ``rows`` int32 (B,), their numbers, and ``continues`` bool
-            (B,), whether the row goes on with the tape of the segment before; the next ids (B, T).
+            (B,), whether the row goes on with the state of the segment before; the next ids (B, T).
         """
         segments = list(_segments(self.inputs, self.targets, self.segment_length))[first_step:]
         signature = _signature(self.batch_size)
@@ -127,15 +127,33 @@ def _segments(
         yield {"text": inputs[:, part], **row_by_row}, targets[:, part]
 
 
-class TapeCarrier:
-    """Holds the tapes of all layers between two segments: `LSTMNLanguageModel.carry`.
+class SegmentModel(Protocol):
+    """A language model that can go on with a text; `read` is its `call` from given states."""
+
+    carry: Any
+    """None, or what reads a segment in training: a `StateCarrier`."""
+
+    def fresh_states(self, rows: int, slots: int) -> list[State]:
+        """Returns the states of all layers of rows that begin a text, with so many slots."""
+
+    def read(
+        self, inputs: Any, states: Any = None, carried_slots: int = 1, training: bool = False
+    ) -> tuple[dict[str, Any], list[Any]]:
+        """Reads a segment from the states before it; returns its outputs and states to go on."""
+
+    def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Any, Any]:
+        """Returns losses and counts of words, as every model of the zoo."""
+
+
+class StateCarrier:
+    """Holds the states of all layers between two segments: `SegmentModel.carry`.
 
     Each replica of a strategy reads rows of its own; what it leaves of them is gathered.
 
     Args:
         model: a built model.
         rows: number of rows B.
-        slots: slots K carried of every layer's tape.
+        slots: slots K carried of every layer's state.
         strategy: the model is trained under; None: what reads is one device.
 
     Raises:
@@ -144,7 +162,7 @@ class TapeCarrier:
 
     def __init__(
         self,
-        model: LSTMNLanguageModel,
+        model: SegmentModel,
         rows: int,
         slots: int,
         strategy: tf.distribute.Strategy | None = None,
@@ -152,55 +170,50 @@ class TapeCarrier:
         for name, value in (("rows", rows), ("slots", slots)):
             if value < 1:
                 raise ValueError(f"{name} is {value}, expected at least 1")
-        n, dtype = model.hidden_dim, model.compute_dtype
-        real = np.zeros((rows, slots), bool)
-        real[:, -1] = model.include_initial
         self.slots = slots
-        self.fresh = {
-            "memory": tf.zeros((rows, slots, 2 * n), dtype),
-            "real": tf.constant(real),
-            "summary": tf.zeros((rows, n), dtype),
-        }
+        self.fresh = model.fresh_states(rows, slots)
         with (strategy or tf.distribute.get_strategy()).scope():
-            self.tapes = [
-                {name: _shared(value) for name, value in self.fresh.items()}
-                for _ in range(model.depth)
+            self.states = [
+                {name: _shared(value) for name, value in state.items()} for state in self.fresh
             ]
 
     @property
     def variables(self) -> list[tf.Variable]:
         """Variables that a checkpoint has to hold beside the model."""
-        return [variable for tape in self.tapes for variable in tape.values()]
+        return [variable for state in self.states for variable in state.values()]
 
     def __call__(
         self, inputs: Mapping[str, tf.Tensor], read: Callable[[Any, int], tuple[Any, Any]]
     ) -> Any:
-        """Reads a segment and keeps its tapes.
+        """Reads a segment and keeps the states that it leaves.
 
         Args:
             inputs: of which ``rows`` int32 (B',), which rows these are, and ``continues`` bool
                 (B',) are looked at.
-            read: tapes and the number of slots to go on with -> outputs and tapes.
+            read: states and the number of slots to go on with -> outputs and states.
         """
-        outputs, tapes = read([self._before(tape, inputs) for tape in self.tapes], self.slots)
-        left = tf.nest.map_structure(tf.stop_gradient, [inputs["rows"], tapes])
-        rows, tapes = _of_all_replicas(left)
-        for held, tape in zip(self.tapes, tapes, strict=True):
+        outputs, states = read(self._before(inputs), self.slots)
+        left = tf.nest.map_structure(tf.stop_gradient, [inputs["rows"], states])
+        rows, states = _of_all_replicas(left)
+        for held, state in zip(self.states, states, strict=True):
             for name, variable in held.items():
                 values = tf.convert_to_tensor(variable)
-                variable.assign(tf.tensor_scatter_nd_update(values, rows[:, None], tape[name]))
+                variable.assign(tf.tensor_scatter_nd_update(values, rows[:, None], state[name]))
         return outputs
 
-    def _before(
-        self, tape: dict[str, tf.Variable], inputs: Mapping[str, tf.Tensor]
-    ) -> dict[str, tf.Tensor]:
-        """The tape where a row goes on, and that of a new text where it does not."""
-        rows, chosen = inputs["rows"], {}
-        for name, variable in tape.items():
-            goes_on = tf.reshape(inputs["continues"], (-1, *[1] * (len(variable.shape) - 1)))
-            held = tf.gather(tf.convert_to_tensor(variable), rows)
-            chosen[name] = tf.where(goes_on, held, tf.gather(self.fresh[name], rows))
-        return chosen
+    def _before(self, inputs: Mapping[str, tf.Tensor]) -> list[State]:
+        """Returns the states where rows go on, and those of a new text where they do not."""
+        return [
+            {name: _chosen(variable, fresh[name], inputs) for name, variable in held.items()}
+            for held, fresh in zip(self.states, self.fresh, strict=True)
+        ]
+
+
+def _chosen(variable: tf.Variable, fresh: tf.Tensor, inputs: Mapping[str, tf.Tensor]) -> tf.Tensor:
+    """Returns the rows (B', ...) of a state that is held, or of a fresh one."""
+    goes_on = tf.reshape(inputs["continues"], (-1, *[1] * (len(variable.shape) - 1)))
+    held = tf.gather(tf.convert_to_tensor(variable), inputs["rows"])
+    return tf.where(goes_on, held, tf.gather(fresh, inputs["rows"]))
 
 
 def _shared(value: tf.Tensor) -> tf.Variable:
@@ -231,13 +244,13 @@ class PerplexityEvaluator:
         model: a built model; it is scored as it is when this is called.
         ids: of the stream, (N,).
         segment_length: words of a segment.
-        slots: slots carried of every layer's tape.
+        slots: slots carried of every layer's state.
         rows: how many parts of the stream are read side by side; 1 is exact and slow.
     """
 
     def __init__(
         self,
-        model: LSTMNLanguageModel,
+        model: SegmentModel,
         ids: np.ndarray,
         *,
         segment_length: int = 35,
@@ -249,7 +262,7 @@ class PerplexityEvaluator:
         padded = np.pad(ids, (0, rows * columns - len(ids)))
         self.segments = list(_segments(*_rows(padded, rows, columns), segment_length))
         self.model = model
-        self.carrier = TapeCarrier(model, rows, slots)
+        self.carrier = StateCarrier(model, rows, slots)
         self._unknown = float((ids == UNKNOWN).sum())
         self._losses = tf.function(self._segment, input_signature=_signature(rows), autograph=False)
 
@@ -271,7 +284,7 @@ class PerplexityEvaluator:
         """Sum of the losses of a segment, and the number of its words."""
         # Words after the end of the stream are not read.
         inputs = inputs | {"text": tf.where(targets > 0, inputs["text"], 0)}
-        outputs = self.carrier(inputs, lambda tapes, slots: self.model.read(inputs, tapes, slots))
+        outputs = self.carrier(inputs, lambda states, slots: self.model.read(inputs, states, slots))
         losses, _ = self.model.example_losses(targets, outputs)
         return tf.reduce_sum(losses), tf.reduce_sum(tf.cast(targets > 0, tf.float32))
 

@@ -1,23 +1,22 @@
-"""The pipeline of all language-model recipes: data, model, train, evaluate, export, picture.
+"""What all language-model recipes share: their settings, and the parts of their training."""
 
-A recipe adds the settings of its architecture and the function that builds the model.
-"""
-
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+from zoo.tasks.shared.training_run import Task
 from zoo.training.bounds import Count, Factor, Positive, Rate
-from zoo.training.settings import TrainingSettings, build_and_compile, open_run, resolve, train
+from zoo.training.settings import TrainingSettings, resolve
 
 if TYPE_CHECKING:
+    import keras
     import numpy as np
 
-    from zoo.models.lstmn.lstmn_language_model import LSTMNLanguageModel
-    from zoo.tasks.language_model.data import LanguageModelData
+    from zoo.serving.cards import DataRecord
     from zoo.tasks.language_model.endpoint import LanguageModelEndpoint
-    from zoo.text.words import WordCodec
-    from zoo.training.runs import RunFolder
+    from zoo.tasks.language_model.examples import PerplexityEvaluator
+    from zoo.training.loop import Batches
 
 _CORPUS = {
     "batch_size": 40,
@@ -58,7 +57,7 @@ class LanguageModelSettings(TrainingSettings):
     segment_length: Count | None = None
     """Words that a gradient flows back over."""
     carried_slots: Count | None = None
-    """Slots of each layer's tape that one segment hands to the next, the most recent ones."""
+    """Slots of each layer's memory that one segment hands to the next, the most recent ones."""
     optimizer: Literal["sgd", "adam"] | None = None
     """adam: on a schedule; sgd: the paper's gradient descent, its rate falling when there is no
     gain."""
@@ -72,182 +71,127 @@ class LanguageModelSettings(TrainingSettings):
     """The part by which the perplexity has to fall for a gain to be significant."""
 
 
-MakeModel = Callable[[Any, int], Any]
-"""Settings and vocabulary size to the unbuilt model."""
+class LanguageModelTask(Task):
+    """Predicts the next word; the best weights have the lowest perplexity on the validation part.
 
-
-def run_language_model(
-    settings: Any,
-    recipe: str,
-    make_model: MakeModel,
-    defaults: Mapping[str, Mapping[str, Any]],
-) -> dict[str, Any]:
-    """Runs a language-model recipe.
-
-    Args:
-        settings: ``LanguageModelSettings`` from the command line.
-        recipe: its name, for the run folder.
-        make_model: builds the architecture.
-        defaults: data set -> what settings given as None become, where not the shared ones.
-
-    Returns:
-        What ``result.json`` holds.
+    ``make_model`` takes the settings and the size of the vocabulary.
     """
-    from zoo.tasks.language_model.data import load_language_model_data, resolve_data
 
-    data_name = resolve_data(settings.data, settings.data_dir)
-    settings = resolve(settings, recipe, data_name, SHARED_DEFAULTS, defaults)
-    if settings.learning_rate is None:
-        settings = replace(settings, learning_rate=_RATES[settings.optimizer])
-    run = open_run(settings)
-    data = load_language_model_data(data_name, settings.data_dir, run.logger)
-    run.check_data(data.record.sha256)
-    codec = _codec(settings, data, run)
-    model, report = _train(settings, make_model, data, codec, run)
-    metrics = _evaluator(settings, model, data.test, codec, run, "test")()
-    run.logger.info("test: perplexity %.2f", metrics["perplexity"])
-    _export(settings, data, model, codec, metrics, report["seconds"], run)
-    return run.finish({**metrics, **report, "data": data.record})
+    name = "language_model"
+    monitor = "perplexity"
+    mode = "min"
 
+    def resolve(self, settings: Any) -> Any:
+        """Finds the text, and the learning rate of the optimizer."""
+        from zoo.tasks.language_model.data import resolve_data
 
-def _codec(settings: Any, data: "LanguageModelData", run: "RunFolder") -> "WordCodec":
-    """Writes the vocabulary, unless the run has one; words are what spaces separate."""
-    from zoo.text.vocabulary import write_vocabulary
-    from zoo.text.words import WordCodec
+        data_name = resolve_data(settings.data, settings.data_dir)
+        settings = resolve(settings, self.recipe, data_name, SHARED_DEFAULTS, self.defaults)
+        if settings.learning_rate is None:
+            settings = replace(settings, learning_rate=_RATES[settings.optimizer])
+        if settings.optimizer == "sgd":
+            self.optimizer = partial(_descent, settings)
+        return settings
 
-    path = run.vocabulary / "vocabulary.txt"
-    if not path.exists():
-        write_vocabulary(path, data.words(settings.vocabulary_size))
-    return WordCodec(path, split_on="spaces")
+    def load(self) -> "DataRecord":
+        """Reads the text."""
+        from zoo.tasks.language_model.data import load_language_model_data
 
+        settings = self.settings
+        self.data = load_language_model_data(settings.data, settings.data_dir, self.folder.logger)
+        return self.data.record
 
-def _train(
-    settings: Any,
-    make_model: MakeModel,
-    data: "LanguageModelData",
-    codec: "WordCodec",
-    run: "RunFolder",
-) -> tuple["LSTMNLanguageModel", dict[str, Any]]:
-    """Trains; the best checkpoint has the lowest perplexity on the validation part."""
-    from zoo.tasks.language_model.examples import DecayWithoutGain, SegmentBatches, TapeCarrier
-    from zoo.tasks.shared.endpoints import asking
-    from zoo.training.cluster import Workers
+    def encode(self) -> "Batches":
+        """Cuts the text into segments; words are what spaces separate."""
+        from zoo.tasks.language_model.examples import SegmentBatches
+        from zoo.text.words import WordCodec
 
-    ids = _ids(data.training, codec, run, "training")
-    batches = SegmentBatches(ids, settings.batch_size, settings.segment_length)
-    model = _compile(settings, lambda: make_model(settings, codec.vocabulary_size), batches)
-    strategy = model.distribute_strategy
-    model.carry = carrier = TapeCarrier(
-        model, settings.batch_size, settings.carried_slots, strategy
-    )
-    carried = carrier.variables
-    evaluate = _evaluator(settings, model, data.validation, codec, run, "validation")
-    if settings.optimizer == "sgd":
-        rate = model.optimizer.learning_rate
+        settings = self.settings
+        path = self.words_file(lambda: self.data.words(settings.vocabulary_size))
+        self.codec = WordCodec(path, split_on="spaces")
+        ids = self._ids(self.data.training, "training")
+        return SegmentBatches(ids, settings.batch_size, settings.segment_length)
+
+    def _ids(self, lines: Sequence[Sequence[str]], part: str) -> "np.ndarray":
+        """Ids of one part of the text, with a line in the log."""
+        from zoo.tasks.language_model.examples import encode_lines
+
+        stream = encode_lines(lines, self.codec.words)
+        counts = (part, len(stream.ids), stream.unknown)
+        self.folder.logger.info("%s words: %d, unknown: %d", *counts)
+        return stream.ids
+
+    def build(self) -> Any:
+        """Makes the model of the words."""
+        return self.make_model(self.settings, self.codec.vocabulary_size)
+
+    def begin(self, model: Any, batches: "Batches") -> None:
+        """Has the model go on from segment to segment.
+
+        Raises:
+            ValueError: if several devices are to take a step in parts.
+        """
+        from zoo.tasks.language_model.examples import StateCarrier
+
+        settings, strategy = self.settings, self.workers.strategy
+        devices = strategy.num_replicas_in_sync
+        if settings.accumulate > 1 and devices > 1:
+            raise ValueError(
+                f"accumulate is {settings.accumulate}, expected 1 with {devices} devices: "
+                "what rows leave is gathered once a step"
+            )
+        model.carry = StateCarrier(model, settings.batch_size, settings.carried_slots, strategy)
+        self.carried = model.carry.variables
+
+    def evaluator(self, model: Any) -> Callable[[], Mapping[str, float]]:
+        """Scores the validation part, and lowers the rate of gradient descent without a gain."""
+        from zoo.tasks.language_model.examples import DecayWithoutGain
+
+        settings = self.settings
+        evaluate = self._evaluator(model, self.data.validation, "validation")
+        if settings.optimizer != "sgd":
+            return evaluate
         # All processes lower the rate by the same figures, those of the chief.
-        agreed = Workers(strategy).as_chief(evaluate)
-        evaluate = DecayWithoutGain(agreed, rate, settings.decay, settings.least_gain)
-        carried = carried + evaluate.variables
-    report = train(
-        settings,
-        model,
-        batches,
-        run,
-        evaluate,
-        monitor="perplexity",
-        mode="min",
-        carried=carried,
-        ask=asking(_endpoint(model, codec).serve, _text(data)),
-    )
-    model.carry = None
-    return model, report
+        agreed, rate = self.workers.as_chief(evaluate), model.optimizer.learning_rate
+        decaying = DecayWithoutGain(agreed, rate, settings.decay, settings.least_gain)
+        self.carried = [*self.carried, *decaying.variables]
+        return decaying
+
+    def _evaluator(
+        self, model: Any, lines: Sequence[Sequence[str]], part: str
+    ) -> "PerplexityEvaluator":
+        from zoo.tasks.language_model.examples import PerplexityEvaluator
+
+        sizes = {
+            "segment_length": self.settings.segment_length,
+            "slots": self.settings.carried_slots,
+        }
+        return PerplexityEvaluator(model, self._ids(lines, part), **sizes)
+
+    def endpoint(self, model: Any) -> "LanguageModelEndpoint":
+        """Reads strings."""
+        from zoo.tasks.language_model.endpoint import LanguageModelEndpoint
+
+        proposals = min(10, self.codec.vocabulary_size - 2)  # all words but padding and start
+        return LanguageModelEndpoint(model, self.codec, next_tokens=proposals)
+
+    def question(self) -> dict[str, str]:
+        """The text of the pictures."""
+        return {"text": " ".join(self.data.test[0]) if self.data.name == "sample" else SENTENCE}
+
+    def end(self, model: Any) -> None:
+        """Texts begin anew again."""
+        model.carry = None
+
+    def measure(self, endpoint: Any) -> dict[str, float]:
+        """Perplexity of the test part."""
+        metrics = self._evaluator(endpoint.model, self.data.test, "test")()
+        self.folder.logger.info("test: perplexity %.2f", metrics["perplexity"])
+        return metrics
 
 
-def _compile(settings: Any, make_model: Callable[[], Any], batches: Any) -> Any:
-    """The built and compiled model.
-
-    Raises:
-        ValueError: if several devices are to take a step in parts.
-    """
+def _descent(settings: Any) -> "keras.optimizers.Optimizer":
+    """Returns plain gradient descent; `DecayWithoutGain` lowers its rate."""
     import keras
 
-    def descent() -> keras.optimizers.Optimizer:
-        return keras.optimizers.SGD(settings.learning_rate, global_clipnorm=settings.clip_norm)
-
-    chosen = descent if settings.optimizer == "sgd" else None
-    model = build_and_compile(settings, make_model, batches.steps_per_epoch, chosen)
-    devices = model.distribute_strategy.num_replicas_in_sync
-    if settings.accumulate > 1 and devices > 1:
-        raise ValueError(
-            f"accumulate is {settings.accumulate}, expected 1 with {devices} devices: "
-            "what rows leave is gathered once a step"
-        )
-    return model
-
-
-def _evaluator(
-    settings: Any,
-    model: "LSTMNLanguageModel",
-    lines: list[list[str]],
-    codec: "WordCodec",
-    run: "RunFolder",
-    part: str,
-) -> Callable[[], dict[str, float]]:
-    """Perplexity of one part of the text."""
-    from zoo.tasks.language_model.examples import PerplexityEvaluator
-
-    return PerplexityEvaluator(
-        model,
-        _ids(lines, codec, run, part),
-        segment_length=settings.segment_length,
-        slots=settings.carried_slots,
-    )
-
-
-def _ids(lines: list[list[str]], codec: "WordCodec", run: "RunFolder", part: str) -> "np.ndarray":
-    """Ids of one part of the text, with a line in the log."""
-    from zoo.tasks.language_model.examples import encode_lines
-
-    stream = encode_lines(lines, codec.words)
-    run.logger.info("%s words: %d, unknown: %d", part, len(stream.ids), stream.unknown)
-    return stream.ids
-
-
-def _endpoint(model: "LSTMNLanguageModel", codec: "WordCodec") -> "LanguageModelEndpoint":
-    from zoo.tasks.language_model.endpoint import LanguageModelEndpoint
-
-    proposals = min(10, codec.vocabulary_size - 2)  # all words but padding and start
-    return LanguageModelEndpoint(model, codec, next_tokens=proposals)
-
-
-def _text(data: "LanguageModelData") -> str:
-    """The text of the pictures."""
-    return " ".join(data.test[0]) if data.name == "sample" else SENTENCE
-
-
-def _export(
-    settings: Any,
-    data: "LanguageModelData",
-    model: "LSTMNLanguageModel",
-    codec: "WordCodec",
-    metrics: dict[str, float],
-    seconds: float,
-    run: "RunFolder",
-) -> None:
-    """The SavedModel with its card, and the picture of what each word was read beside."""
-    from zoo.serving.export import describe, export_servable
-    from zoo.tasks.shared.intra_attention import draw_intra_attention
-
-    endpoint = _endpoint(model, codec)
-    card = describe(
-        model,
-        task="language_model",
-        data=data.record,
-        metrics=metrics,
-        seed=settings.seed,
-        wall_time_seconds=seconds,
-        limits=endpoint.limits,
-        tokenizer={"class": type(codec).__name__, **codec.get_config()},
-    )
-    export_servable(run.saved_model, model, endpoint.endpoints(), assets=endpoint.assets, card=card)
-    draw_intra_attention(run.saved_model, _text(data), run.picture)
+    return keras.optimizers.SGD(settings.learning_rate, global_clipnorm=settings.clip_norm)

@@ -6,7 +6,7 @@ piece of the context as it was given, whatever that is made of: the tokenizer gi
 original string, and no normalised copy of the text is ever cut.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
@@ -14,8 +14,8 @@ from zoo.decoding.spans import best_spans
 from zoo.models.core.axes import Tokens
 from zoo.models.core.base import BaseModel
 from zoo.serving.export import Endpoint
-from zoo.tasks.shared.endpoints import map_axes, same_batch, token_axes
-from zoo.tasks.shared.text_input import beginnings
+from zoo.tasks.shared.endpoints import ask_model, attention_maps, map_axes, same_batch, token_axes
+from zoo.tasks.shared.text_input import TextInput, beginnings, check_limit, padded
 from zoo.text.tokenizer import WordTokenizer
 from zoo.text.vocabulary import Vocabulary
 
@@ -24,18 +24,14 @@ class _Side(NamedTuple):
     """The question or the context of a batch, cut to its limit and padded to a rectangle.
 
     Attributes:
-        ids: (rows, columns) int32, padding 0; at least one row and one column.
-        tokens: (batch, columns) string, padding "".
+        text: ids, tokens and lengths.
         starts: (batch, columns) int32 byte offsets of the tokens, padding 0.
         ends: (batch, columns) int32, padding 0.
-        lengths: (batch,) int32.
     """
 
-    ids: tf.Tensor
-    tokens: tf.Tensor
+    text: TextInput
     starts: tf.Tensor
     ends: tf.Tensor
-    lengths: tf.Tensor
 
 
 class ReadingEndpoint:
@@ -43,7 +39,8 @@ class ReadingEndpoint:
 
     Args:
         model: A built reading model: takes `question` and `context` ids; gives `start` and `end`
-            logits, their values at each iteration, and its `attention`.
+            logits, its `attention` and, if it answers in several iterations, `start_per_iteration`,
+            `end_per_iteration` (logits) and `span_per_iteration`.
         tokenizer: Splits the strings as in training.
         vocabulary: Its ids are the rows of the model's embedding.
         maximum_context_tokens: Tokens of a context beyond these are not read.
@@ -70,11 +67,20 @@ class ReadingEndpoint:
             "maximum_answer_tokens": maximum_answer_tokens,
         }
         for name, limit in self.limits.items():
-            if limit < 1:
-                raise ValueError(f"{name} must be at least 1, got {limit}")
+            check_limit(name, limit)
         self.model = model
         self.tokenizer = tokenizer
         self.vocabulary = vocabulary
+
+    @property
+    def assets(self) -> list[tf.Module]:
+        """Owners of the files that travel with the SavedModel."""
+        return [self.vocabulary]
+
+    def get_config(self) -> dict[str, Any]:
+        """How strings become tokens, for the model card."""
+        config: dict[str, Any] = self.tokenizer.get_config()
+        return config
 
     def endpoints(self) -> dict[str, Endpoint]:
         """The signatures to export, as `zoo.serving.export.export_servable` takes them."""
@@ -89,7 +95,7 @@ class ReadingEndpoint:
         Every string has an answer. A context without a token has the answer "", with score and
         offsets 0. A question without a token is answered too, from the context alone. Below, n and
         m are the numbers of tokens of the longest question and context of the batch, at least 1;
-        I is the model's number of iterations.
+        I is the model's number of iterations, of which only models that have them tell.
 
         Args:
             question: (batch,) strings in UTF-8; bytes that are not are part of words like letters.
@@ -113,20 +119,16 @@ class ReadingEndpoint:
         question, context = same_batch(question=question, context=context)
         asked = self._read(question, self.limits["maximum_question_tokens"])
         given = self._read(context, self.limits["maximum_context_tokens"])
-        outputs = self.model({"question": asked.ids, "context": given.ids}, training=False)
-        # Without the row that stood in for the rows of an empty batch.
-        outputs = tf.nest.map_structure(lambda output: output[: tf.size(question)], outputs)
+        ids = {"question": asked.text.ids, "context": given.text.ids}
+        outputs = ask_model(self.model, ids, tf.size(question))
         return {
             **self._answer(outputs, context, given),
             **_iterations(outputs, given),
-            "question_tokens": asked.tokens,
-            "context_tokens": given.tokens,
-            "question_length": asked.lengths,
-            "context_length": given.lengths,
-            **{
-                f"attention_{name}": tf.cast(weights, tf.float32)
-                for name, weights in outputs["attention"].items()
-            },
+            "question_tokens": asked.text.tokens,
+            "context_tokens": given.text.tokens,
+            "question_length": asked.text.lengths,
+            "context_length": given.text.lengths,
+            **attention_maps(outputs),
         }
 
     def _read(self, strings: tf.Tensor, maximum_tokens: int) -> _Side:
@@ -134,19 +136,9 @@ class ReadingEndpoint:
         surface, folded, starts, ends = (
             part[:, :maximum_tokens] for part in self.tokenizer(beginnings(strings, maximum_tokens))
         )
-        lengths = tf.cast(starts.row_lengths(), tf.int32)  # (batch,)
-        batch = tf.size(strings)
-        columns = tf.maximum(tf.reduce_max(lengths), 1)  # of no rows at all: the smallest integer
-        shape = tf.stack([batch, columns])
-        # No model need cope with a batch without rows or with rows without columns.
-        at_least_a_row = tf.stack([tf.maximum(batch, 1), columns])
-        return _Side(
-            ids=self.vocabulary.ids(folded).to_tensor(0, shape=at_least_a_row),
-            tokens=surface.to_tensor("", shape=shape),
-            starts=starts.to_tensor(0, shape=shape),
-            ends=ends.to_tensor(0, shape=shape),
-            lengths=lengths,
-        )
+        text = padded(self.vocabulary.ids(folded), surface)
+        shape = tf.shape(text.tokens)
+        return _Side(text, starts.to_tensor(0, shape=shape), ends.to_tensor(0, shape=shape))
 
     def _answer(
         self, outputs: dict[str, tf.Tensor], context: tf.Tensor, given: _Side
@@ -160,16 +152,21 @@ class ReadingEndpoint:
         end = tf.gather(given.ends, last, batch_dims=1)
         return {
             "answer": tf.strings.substr(context, start, end - start, unit="BYTE"),
-            "score": tf.where(given.lengths > 0, tf.exp(log_probability), 0.0),
+            "score": tf.where(given.text.lengths > 0, tf.exp(log_probability), 0.0),
             "start": start,
             "end": end,
         }
 
 
 def _iterations(outputs: dict[str, tf.Tensor], given: _Side) -> dict[str, tf.Tensor]:
-    """The model's successive estimates: (batch, I) byte offsets, (batch, I, m) probabilities."""
+    """The model's successive estimates: (batch, I) byte offsets, (batch, I, m) probabilities.
+
+    Nothing of a model that answers at once.
+    """
+    if "span_per_iteration" not in outputs:
+        return {}
     spans = outputs["span_per_iteration"]  # (batch, I, 2) token positions
-    real = tf.cast(given.lengths > 0, tf.float32)[:, tf.newaxis, tf.newaxis]  # (batch, 1, 1)
+    real = tf.cast(given.text.lengths > 0, tf.float32)[:, tf.newaxis, tf.newaxis]  # (batch, 1, 1)
     return {
         "start_per_iteration": tf.gather(given.starts, spans[..., 0], batch_dims=1),
         "end_per_iteration": tf.gather(given.ends, spans[..., 1], batch_dims=1),

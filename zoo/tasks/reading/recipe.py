@@ -1,21 +1,19 @@
-"""The pipeline that all reading recipes share: data, model, train, evaluate, export, picture.
+"""What all reading recipes share: their settings, and the parts of their training."""
 
-A recipe adds the settings of its architecture and the function that builds the model.
-"""
-
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from zoo.tasks.shared.training_run import Task
 from zoo.training.bounds import Count, NotNegative
-from zoo.training.settings import TrainingSettings, build_and_compile, open_run, resolve, train
+from zoo.training.settings import TrainingSettings, resolve
 
 if TYPE_CHECKING:
-    from zoo.models.core.base import BaseModel
-    from zoo.tasks.reading.data import ReadingData
-    from zoo.text.vocabulary import Vocabulary
-    from zoo.training.runs import RunFolder
+    from zoo.serving.cards import DataRecord
+    from zoo.tasks.reading.endpoint import ReadingEndpoint
+    from zoo.tasks.reading.examples import ReadingEvaluator
+    from zoo.training.loop import Batches
 
 SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {
@@ -63,147 +61,115 @@ class ReadingSettings(TrainingSettings):
     """Longest answer considered when predicting."""
 
 
-MakeModel = Callable[[Any, dict[str, Any]], Any]
-"""Settings, and the arguments that every reader takes for its word embeddings, to the model."""
+class ReadingTask(Task):
+    """Answers questions from a context.
 
-
-def run_reading(
-    settings: Any,
-    recipe: str,
-    make_model: MakeModel,
-    defaults: Mapping[str, Mapping[str, Any]],
-) -> dict[str, Any]:
-    """Runs a reading recipe.
-
-    Args:
-        settings: ``ReadingSettings`` from the command line.
-        recipe: its name, for the run folder.
-        make_model: builds the architecture.
-        defaults: data set -> what settings given as None become, where not the shared ones.
-
-    Returns:
-        What ``result.json`` holds.
+    ``make_model`` takes the settings, and the arguments that every reader has for its word
+    embeddings.
     """
-    from zoo.tasks.reading.data import load_reading_data, resolve_data
 
-    data_name = resolve_data(settings.data, settings.data_dir)
-    settings = resolve(settings, recipe, data_name, SHARED_DEFAULTS, defaults)
-    run = open_run(settings)
-    data = load_reading_data(
-        data_name,
-        settings.data_dir,
-        settings.vectors,
-        settings.maximum_vocabulary,
-        run.logger,
-        settings.vector_norm,
-    )
-    run.check_data(data.record.sha256)
-    model, vocabulary = _make(settings, make_model, data, run)
-    report, metrics = _train(settings, data, model, vocabulary, run)
-    run.logger.info("exact match %.2f, F1 %.2f", metrics["exact_match"], metrics["f1"])
-    _export(settings, data, model, vocabulary, metrics, report["seconds"], run)
-    return run.finish({**metrics, **report, "data": data.record})
+    name = "reading"
+    monitor = "f1"
+    ties = "answer_loss"
 
+    def resolve(self, settings: Any) -> Any:
+        """Finds the data set."""
+        from zoo.tasks.reading.data import resolve_data
 
-def _make(
-    settings: Any, make_model: MakeModel, data: "ReadingData", run: "RunFolder"
-) -> tuple["BaseModel", "Vocabulary"]:
-    """Writes the vocabulary, unless the run has one.
+        data_name = resolve_data(settings.data, settings.data_dir)
+        return resolve(settings, self.recipe, data_name, SHARED_DEFAULTS, self.defaults)
 
-    Returns:
-        The compiled model with its word vectors, and the words.
-    """
-    from zoo.text.vocabulary import Vocabulary, write_vocabulary
+    def load(self) -> "DataRecord":
+        """Reads the questions, and the word vectors if there are any."""
+        from zoo.tasks.reading.data import load_reading_data
 
-    path = run.vocabulary / "vocabulary.txt"
-    if not path.exists():
-        write_vocabulary(path, data.words)
-    vocabulary = Vocabulary(path)
-    matrix = data.embedding_matrix(vocabulary.words)
-    tuned = settings.train_vectors or matrix is None
-    embeddings = {
-        "vocabulary_size": len(vocabulary),
-        "embedding_dim": 100 if matrix is None else matrix.shape[1],
-        "trainable_embeddings": tuned,
-        "embedding_dtype": None if tuned else "float16",
-    }
-    steps = -(-len(data.training) // settings.batch_size)
-    model = build_and_compile(settings, lambda: make_model(settings, embeddings), steps)
-    if matrix is not None:
-        with model.distribute_strategy.scope():
-            model.embedding.load_vectors(matrix)
-    return model, vocabulary
+        self.data = load_reading_data(
+            self.settings.data,
+            self.settings.data_dir,
+            self.settings.vectors,
+            self.settings.maximum_vocabulary,
+            self.folder.logger,
+            self.settings.vector_norm,
+        )
+        return self.data.record
 
+    def encode(self) -> "Batches":
+        """Cuts contexts to the limit, and drops questions whose answer is beyond."""
+        from zoo.tasks.reading.examples import encode_examples
+        from zoo.text.tokenizer import WordTokenizer
+        from zoo.text.vocabulary import Vocabulary
 
-def _train(
-    settings: Any,
-    data: "ReadingData",
-    model: "BaseModel",
-    vocabulary: "Vocabulary",
-    run: "RunFolder",
-) -> tuple[dict[str, Any], dict[str, float]]:
-    """Trains; returns the loop's report and the metrics of the best weights.
+        self.tokenizer = WordTokenizer()
+        self.vocabulary = Vocabulary(self.words_file(lambda: self.data.words))
+        self.matrix = self.data.embedding_matrix(self.vocabulary.words)
+        examples = encode_examples(
+            self.data.training,
+            self.tokenizer,
+            self.vocabulary,
+            maximum_context_tokens=self.settings.maximum_context_tokens,
+            training=True,
+        )
+        self.folder.logger.info("training rows: %s", examples.counts)
+        return examples.batches(self.settings.batch_size, self.settings.seed)
 
-    The best ones have the highest F1, of equal ones the lowest loss.
-    """
-    from zoo.tasks.reading.endpoint import ReadingEndpoint
-    from zoo.tasks.reading.examples import ReadingEvaluator, encode_examples
-    from zoo.tasks.shared.endpoints import asking
-    from zoo.text.tokenizer import WordTokenizer
+    def steps_per_epoch(self, batches: "Batches") -> int:
+        """Counts the questions that are dropped too."""
+        return -(-len(self.data.training) // batches.batch_size)
 
-    tokenizer, limit = WordTokenizer(), settings.maximum_context_tokens
-    examples = encode_examples(
-        data.training, tokenizer, vocabulary, maximum_context_tokens=limit, training=True
-    )
-    run.logger.info("training rows: %s", examples.counts)
-    evaluation = encode_examples(data.evaluation, tokenizer, vocabulary, training=False)
+    def build(self) -> Any:
+        """Makes the model; its word vectors are stored small where they are not tuned."""
+        tuned = self.settings.train_vectors or self.matrix is None
+        embeddings = {
+            "vocabulary_size": len(self.vocabulary),
+            "embedding_dim": 100 if self.matrix is None else self.matrix.shape[1],
+            "trainable_embeddings": tuned,
+            "embedding_dtype": None if tuned else "float16",
+        }
+        return self.make_model(self.settings, embeddings)
 
-    def evaluator(with_loss: bool = False) -> ReadingEvaluator:
+    def begin(self, model: Any, batches: "Batches") -> None:
+        """Gives the table of words its vectors."""
+        from zoo.tasks.reading.examples import encode_examples
+
+        if self.matrix is not None:
+            with model.distribute_strategy.scope():
+                model.embedding.load_vectors(self.matrix)
+        self.evaluation = encode_examples(
+            self.data.evaluation, self.tokenizer, self.vocabulary, training=False
+        )
+
+    def evaluator(self, model: Any, with_loss: bool = True) -> "ReadingEvaluator":
+        """Scores the evaluation part."""
+        from zoo.tasks.reading.examples import ReadingEvaluator
+
         return ReadingEvaluator(
             model,
-            evaluation,
-            data.evaluation,
-            maximum_answer_tokens=settings.maximum_answer_tokens,
+            self.evaluation,
+            self.data.evaluation,
+            maximum_answer_tokens=self.settings.maximum_answer_tokens,
             with_loss=with_loss,
         )
 
-    batches = examples.batches(settings.batch_size, settings.seed)
-    ask = asking(ReadingEndpoint(model, tokenizer, vocabulary).serve, *_texts(settings, data))
-    choice = {"monitor": "f1", "ties": "answer_loss"}
-    report = train(settings, model, batches, run, evaluator(with_loss=True), ask=ask, **choice)
-    return report, evaluator()()  # another graph: the trained model may compute otherwise
+    def endpoint(self, model: Any) -> "ReadingEndpoint":
+        """Answers from strings."""
+        from zoo.tasks.reading.endpoint import ReadingEndpoint
 
+        limit = self.settings.maximum_answer_tokens
+        return ReadingEndpoint(model, self.tokenizer, self.vocabulary, maximum_answer_tokens=limit)
 
-def _texts(settings: Any, data: "ReadingData") -> tuple[str, str]:
-    """Question and context of the pictures."""
-    if settings.data != "sample":
-        return QUESTION, CONTEXT
-    question, context = data.evaluation[["question", "context"]].iloc[0]
-    return question, context
+    def question(self) -> dict[str, str]:
+        """Of the sample its first question, else one written for the picture."""
+        if self.settings.data != "sample":
+            return {"question": QUESTION, "context": CONTEXT}
+        return {side: self.data.evaluation[side].iloc[0] for side in ("question", "context")}
 
+    def measure(self, endpoint: Any) -> dict[str, float]:
+        """Exact match and F1 of the evaluation part."""
+        metrics = self.evaluator(endpoint.model, with_loss=False)()
+        found = metrics["exact_match"], metrics["f1"]
+        self.folder.logger.info("exact match %.2f, F1 %.2f", *found)
+        return metrics
 
-def _export(
-    settings: Any,
-    data: "ReadingData",
-    model: "BaseModel",
-    vocabulary: "Vocabulary",
-    metrics: dict[str, float],
-    seconds: float,
-    run: "RunFolder",
-) -> None:
-    """The SavedModel with its card, and the picture of an answer."""
-    from zoo.tasks.reading.export import draw_reader, export_reader
-
-    export_reader(
-        run.saved_model,
-        model,
-        vocabulary,
-        data=data.record,
-        metrics=metrics,
-        seed=settings.seed,
-        seconds=seconds,
-        maximum_answer_tokens=settings.maximum_answer_tokens,
-    )
-    question, context = _texts(settings, data)
-    answer = draw_reader(run.saved_model, question, context, run.picture)
-    run.logger.info("%s %s", question, answer)
+    def told(self, question: Mapping[str, str], answer: Mapping[str, Any]) -> str:
+        """Question and answer."""
+        return f"{question['question']} {answer['answer'][0].decode()}"

@@ -1,23 +1,87 @@
-"""Helpers of the endpoints of several tasks."""
+"""What the endpoints of all tasks have in common, and their export."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
 
+import keras
 import tensorflow as tf
 
 from zoo.models.core.axes import Axes, Tokens
 from zoo.models.core.base import BaseModel
+from zoo.serving.cards import DataRecord
+from zoo.serving.export import Endpoint, describe, export_servable
+
+
+class StringEndpoint(Protocol):
+    """Strings in, named tensors out: what a model is shipped as."""
+
+    model: Any
+    """The built Keras model that it asks."""
+
+    @property
+    def limits(self) -> Mapping[str, int | float]:
+        """The numbers that it was made with, for the model card."""
+
+    @property
+    def assets(self) -> Sequence[Any]:
+        """Owners of the files and tables that travel with the SavedModel."""
+
+    def get_config(self) -> Mapping[str, Any]:
+        """How strings become tokens and ids, for the model card."""
+
+    def endpoints(self) -> Mapping[str, Endpoint]:
+        """The signatures to export, as `zoo.serving.export.export_servable` takes them."""
+
+
+def export_endpoint(
+    folder: Path,
+    endpoint: StringEndpoint,
+    *,
+    task: str,
+    data: DataRecord,
+    metrics: Mapping[str, float],
+    seed: int,
+    seconds: float,
+) -> None:
+    """Writes the SavedModel, strings in and strings out, with its card.
+
+    Args:
+        folder: where to; what is there is replaced once the new one is complete.
+        endpoint: the trained model, as it is to be asked.
+        task: of the model.
+        data: what it was trained and measured on.
+        metrics: measured on the evaluation split.
+        seed: seed of the run.
+        seconds: wall time of the training.
+    """
+    card = describe(
+        endpoint.model,
+        task=task,
+        data=data,
+        metrics=metrics,
+        seed=seed,
+        wall_time_seconds=seconds,
+        limits=endpoint.limits,
+        tokenizer=endpoint.get_config(),
+    )
+    export_servable(folder, endpoint.model, endpoint.endpoints(), assets=endpoint.assets, card=card)
+
+
+def codec_config(codec: Any) -> dict[str, Any]:
+    """How a codec makes ids of strings, for the model card."""
+    return {"class": type(codec).__name__, **codec.get_config()}
 
 
 def map_axes(model: BaseModel) -> dict[str, Axes]:
-    """The axes of ``attention_<name>``, for each map that a model declares."""
+    """Returns the axes of ``attention_<name>``, for each map that a model declares."""
     return {
         f"attention_{name}": (axes.queries, axes.keys) for name, axes in model.ATTENTION.items()
     }
 
 
 def token_axes(*texts: str) -> dict[str, Axes]:
-    """The axes of ``<text>_tokens``, for texts that are read."""
+    """Returns the axes of ``<text>_tokens``, for texts that are read."""
     return {f"{text}_tokens": (Tokens(text),) for text in texts}
 
 
@@ -30,11 +94,34 @@ def same_batch(**inputs: tf.Tensor) -> list[tf.Tensor]:
     Raises:
         tf.errors.InvalidArgumentError: They differ; when the graph is run.
     """
+    if len(inputs) == 1:
+        return [*inputs.values()]
     sizes = tf.stack([tf.shape(one)[0] for one in inputs.values()])
     message = f"{' and '.join(inputs)} must have the same batch size"
     check = tf.debugging.assert_equal(sizes, sizes[0], message=message)
     with tf.control_dependencies([] if check is None else [check]):  # None: checked eagerly
         return [tf.identity(one) for one in inputs.values()]
+
+
+def ask_model(
+    model: keras.Model | Callable[..., Any], inputs: Mapping[str, tf.Tensor], batch: tf.Tensor
+) -> dict[str, Any]:
+    """Asks a model about ids (rows, columns), and drops the row that stands in for no rows.
+
+    Args:
+        model: or what is asked like one.
+        inputs: as `zoo.tasks.shared.text_input.padded` makes them: a row at least.
+        batch: number of rows that were asked about.
+    """
+    outputs = model(dict(inputs), training=False)
+    first: dict[str, Any] = tf.nest.map_structure(lambda output: output[:batch], outputs)
+    return first
+
+
+def attention_maps(outputs: Mapping[str, Any]) -> dict[str, tf.Tensor]:
+    """A model's maps as a servable gives them: ``attention_<name>``, float32."""
+    maps = outputs["attention"].items()
+    return {f"attention_{name}": tf.cast(weights, tf.float32) for name, weights in maps}
 
 
 def asking(

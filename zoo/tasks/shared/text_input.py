@@ -6,6 +6,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from zoo.text.codecs import TextCodec
+from zoo.text.vocabulary import END, SPECIAL_WORDS
 
 _CHUNK = 4096  # strings encoded at a time
 BYTES_PER_TOKEN = 100
@@ -23,25 +24,52 @@ class TextInput(NamedTuple):
     lengths: tf.Tensor
     """int32 (batch,)"""
 
+    def ragged(self, values: tf.Tensor) -> tf.RaggedTensor:
+        """Values (rows, columns) of the tokens without those of padding: ragged (batch, tokens)."""
+        return tf.RaggedTensor.from_tensor(values[: tf.size(self.lengths)], self.lengths)
 
-def read_texts(text: tf.Tensor, codec: TextCodec, maximum_tokens: int) -> TextInput:
+
+def padded(ids: tf.RaggedTensor, tokens: tf.RaggedTensor) -> TextInput:
+    """Pads ids and tokens (batch, tokens) of the same texts to rectangles, for any model."""
+    lengths = tf.cast(ids.row_lengths(), tf.int32)
+    columns = tf.maximum(tf.reduce_max(lengths), 1)  # of no rows at all: the smallest integer
+    batch = tf.size(lengths)
+    return TextInput(
+        ids=ids.to_tensor(0, shape=tf.stack([tf.maximum(batch, 1), columns])),
+        tokens=tokens.to_tensor("", shape=tf.stack([batch, columns])),
+        lengths=lengths,
+    )
+
+
+def read_texts(
+    text: tf.Tensor, codec: TextCodec, maximum_tokens: int, *, end: bool = False
+) -> TextInput:
     """Reads (batch,) strings.
 
     Args:
         text: strings in UTF-8; any bytes are text.
         codec: as in training.
         maximum_tokens: tokens of a text beyond these are not read.
+        end: whether a text that has a token ends in ``</s>``, which is one of the
+            ``maximum_tokens``.
     """
-    text = beginnings(text, maximum_tokens)
-    ids, tokens = codec.encode(text)[:, :maximum_tokens], codec.tokens(text)[:, :maximum_tokens]
-    lengths = tf.cast(ids.row_lengths(), tf.int32)
-    columns = tf.maximum(tf.reduce_max(lengths), 1)  # of no rows at all: the smallest integer
-    batch = tf.size(text)
-    return TextInput(
-        ids=ids.to_tensor(0, shape=tf.stack([tf.maximum(batch, 1), columns])),
-        tokens=tokens.to_tensor("", shape=tf.stack([batch, columns])),
-        lengths=lengths,
+    limit = maximum_tokens - end
+    text = beginnings(text, limit)
+    ids, tokens = codec.encode(text)[:, :limit], codec.tokens(text)[:, :limit]
+    return padded(*_with_end(ids, tokens)) if end else padded(ids, tokens)
+
+
+def _with_end(
+    ids: tf.RaggedTensor, tokens: tf.RaggedTensor
+) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
+    """Appends ``</s>`` to texts that have a token."""
+    real = tf.cast(ids.row_lengths() > 0, tf.int64)
+    count = tf.cast(tf.reduce_sum(real), tf.int32)
+    ends, marks = (
+        tf.RaggedTensor.from_row_lengths(tf.fill([count], value), real)
+        for value in (END, SPECIAL_WORDS[END])
     )
+    return tf.concat([ids, ends], axis=1), tf.concat([tokens, marks], axis=1)
 
 
 def beginnings(strings: tf.Tensor, maximum_tokens: int) -> tf.Tensor:
@@ -56,10 +84,10 @@ def beginnings(strings: tf.Tensor, maximum_tokens: int) -> tf.Tensor:
     return tf.strings.substr(strings, 0, BYTES_PER_TOKEN * maximum_tokens, unit="BYTE")
 
 
-def check_limit(name: str, limit: int) -> None:
-    """Raises a ValueError if ``limit`` is below 1."""
-    if limit < 1:
-        raise ValueError(f"{name} must be at least 1, got {limit}")
+def check_limit(name: str, limit: int, least: int = 1) -> None:
+    """Raises a ValueError if ``limit`` is below ``least``."""
+    if limit < least:
+        raise ValueError(f"{name} must be at least {least}, got {limit}")
 
 
 def encode_strings(strings: Iterable[str], codec: TextCodec) -> tf.RaggedTensor:

@@ -5,7 +5,7 @@ with; ``beam`` takes width and length penalty and returns as many translations a
 ``heads``, of models whose maps are stacked by layer and head, adds all of these maps.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import tensorflow as tf
 
@@ -15,28 +15,14 @@ from zoo.models.core.axes import Axes, Steps
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.sequence_to_sequence import SequenceToSequenceModel
 from zoo.serving.export import Endpoint
-from zoo.tasks.shared.endpoints import map_axes, token_axes
-from zoo.tasks.shared.text_input import beginnings
+from zoo.tasks.shared.endpoints import codec_config, map_axes, token_axes
+from zoo.tasks.shared.text_input import TextInput, check_limit, read_texts
 from zoo.tasks.translation.examples import search
 from zoo.text.codecs import TextCodec
-from zoo.text.vocabulary import END, PADDING, SPECIAL_WORDS, START
+from zoo.text.vocabulary import PADDING, START
 
 # The outputs that a search gives of each of its translations.
 _SEVERAL = ("translation", "score", "target_tokens", "target_length", "attention_alignment")
-
-
-class _Source(NamedTuple):
-    """The sources of a batch, cut to the limit and padded to a rectangle.
-
-    Attributes:
-        ids: (rows, columns) int32, ending in ``</s>``, padding 0; at least one row.
-        tokens: (batch, columns) string, ``</s>`` among them, padding "".
-        lengths: (batch,) int32, 0 where the text has no token.
-    """
-
-    ids: tf.Tensor
-    tokens: tf.Tensor
-    lengths: tf.Tensor
 
 
 class TranslationEndpoint:
@@ -74,9 +60,8 @@ class TranslationEndpoint:
         self.maximum_source_tokens = maximum_source_tokens
         self.dictionary = dictionary
         self.convention = convention
-        for name, least in (("beam_width", 1), ("maximum_source_tokens", 2)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
+        check_limit("beam_width", beam_width)
+        check_limit("maximum_source_tokens", maximum_source_tokens, least=2)
         self.model = model
         self.source_codec = source_codec
         self.target_codec = target_codec
@@ -103,6 +88,11 @@ class TranslationEndpoint:
         codecs = [self.source_codec, self.target_codec]
         tables = [] if self.dictionary is None else [self.dictionary]
         return [codec for codec in codecs if isinstance(codec, tf.Module)] + tables
+
+    def get_config(self) -> dict[str, Any]:
+        """How strings of source and target become tokens and ids, for the model card."""
+        codecs = {"source": self.source_codec, "target": self.target_codec}
+        return {side: codec_config(codec) for side, codec in codecs.items()}
 
     def endpoints(self) -> dict[str, Endpoint]:
         """The signatures to export, as `zoo.serving.export.export_servable` takes them."""
@@ -185,7 +175,7 @@ class TranslationEndpoint:
         maps = self.model.ATTENTION.items()
         return {name: axes for name, axes in maps if axes.stacked}
 
-    def _found(self, source: _Source) -> Hypotheses:
+    def _found(self, source: TextInput) -> Hypotheses:
         """The best translation of each source."""
         # A number, not a tensor, tells the search that it may be greedy.
         find = self._search if self.beam_width == 1 else self._translate
@@ -202,12 +192,12 @@ class TranslationEndpoint:
         memory = self.model.encode({"source": ids})
         return search(self.model, memory, beam_width, length_penalty, n_best)
 
-    def _best(self, found: Hypotheses, source: _Source) -> dict[str, tf.Tensor]:
+    def _best(self, found: Hypotheses, source: TextInput) -> dict[str, tf.Tensor]:
         """Outputs of the first translation alone."""
         outputs = self._outputs(found, source)
         return {name: value[:, 0] if name in _SEVERAL else value for name, value in outputs.items()}
 
-    def _heads(self, found: Hypotheses, source: _Source) -> dict[str, tf.Tensor]:
+    def _heads(self, found: Hypotheses, source: TextInput) -> dict[str, tf.Tensor]:
         """Maps (batch, layers, heads, queries, keys) of the model reading what it has written."""
         lengths, steps = found.lengths[:, 0], tf.shape(found.tokens)[2]
         columns = tf.maximum(steps, 1)  # of empty texts alone: no model need cope with none
@@ -222,7 +212,7 @@ class TranslationEndpoint:
             heads[f"attention_{name}"] = values
         return heads
 
-    def _outputs(self, found: Hypotheses, source: _Source) -> dict[str, tf.Tensor]:
+    def _outputs(self, found: Hypotheses, source: TextInput) -> dict[str, tf.Tensor]:
         # Without the row that stood in for the rows of an empty batch.
         found = Hypotheses(*(values[: tf.size(source.lengths)] for values in found))
         pieces = self._pieces(found, source)
@@ -238,33 +228,11 @@ class TranslationEndpoint:
             outputs["attention_alignment"] = found.alignment
         return outputs
 
-    def _read(self, text: tf.Tensor) -> _Source:
-        """Tokens and ids of (batch,) strings, cut to the limit."""
-        limit = self.maximum_source_tokens - 1
-        text = beginnings(text, limit)
-        codec = self.source_codec
-        ids, tokens = codec.encode(text)[:, :limit], codec.tokens(text)[:, :limit]
-        real = ids.row_lengths() > 0
-        ends = tf.RaggedTensor.from_row_lengths(
-            tf.fill([tf.reduce_sum(tf.cast(real, tf.int32))], END), tf.cast(real, tf.int64)
-        )
-        ids = tf.concat([ids, ends], axis=1)
-        marks = tf.RaggedTensor.from_row_splits(
-            tf.fill([tf.size(ends.flat_values)], SPECIAL_WORDS[END]), ends.row_splits
-        )
-        lengths = tf.cast(ids.row_lengths(), tf.int32)
-        columns = tf.maximum(tf.reduce_max(lengths), 1)  # of no rows at all: the smallest integer
-        batch = tf.size(text)
-        return _Source(
-            # No model need cope with a batch without rows or with rows without columns.
-            ids=ids.to_tensor(0, shape=tf.stack([tf.maximum(batch, 1), columns])),
-            tokens=tf.concat([tokens, marks], axis=1).to_tensor(
-                "", shape=tf.stack([batch, columns])
-            ),
-            lengths=lengths,
-        )
+    def _read(self, text: tf.Tensor) -> TextInput:
+        """Tokens and ids of (batch,) strings, cut to the limit; both end in ``</s>``."""
+        return read_texts(text, self.source_codec, self.maximum_source_tokens, end=True)
 
-    def _pieces(self, found: Hypotheses, source: _Source) -> tf.Tensor:
+    def _pieces(self, found: Hypotheses, source: TextInput) -> tf.Tensor:
         """Target tokens (batch, N, T), unknown ones replaced by what they are aligned with."""
         pieces = self.target_codec.pieces(found.tokens)
         if "alignment" not in self.model.ATTENTION:

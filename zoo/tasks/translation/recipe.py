@@ -1,22 +1,18 @@
-"""The pipeline that all translation recipes share: data, model, train, evaluate, export, picture.
-
-A recipe adds the settings of its architecture and the function that builds the model.
-"""
+"""What all translation recipes share: their settings, and the parts of their training."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from zoo.tasks.shared.training_run import Task
 from zoo.training.bounds import Count, NotNegative, Positive, Rate
-from zoo.training.settings import TrainingSettings, build_and_compile, open_run, resolve, train
+from zoo.training.settings import TrainingSettings, resolve
 
 if TYPE_CHECKING:
-    from zoo.models.core.sequence_to_sequence import SequenceToSequenceModel
-    from zoo.tasks.translation.data import TranslationData
-    from zoo.tasks.translation.examples import TranslationExamples
-    from zoo.text.codecs import TextCodec
+    from zoo.serving.cards import DataRecord
+    from zoo.tasks.translation.endpoint import TranslationEndpoint
+    from zoo.tasks.translation.examples import TranslationEvaluator
     from zoo.training.loop import Batches
-    from zoo.training.runs import RunFolder
 
 SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {
@@ -100,144 +96,114 @@ class RecurrentSettings(TranslationSettings):
     """Hidden size of every recurrent layer."""
 
 
-MakeModel = Callable[[Any, int, int], Any]
-"""Settings, source and target vocabulary size to the unbuilt model."""
-Codecs = tuple["TextCodec", "TextCodec"]
+class TranslationTask(Task):
+    """Translates; the best weights are those with the highest BLEU on the validation part.
 
-
-def run_translation(
-    settings: Any,
-    recipe: str,
-    make_model: MakeModel,
-    defaults: Mapping[str, Mapping[str, Any]],
-) -> dict[str, Any]:
-    """Runs a translation recipe.
-
-    Args:
-        settings: ``TranslationSettings`` from the command line.
-        recipe: its name, for the run folder.
-        make_model: builds the architecture.
-        defaults: data set -> what settings given as None become, where not the shared ones.
-
-    Returns:
-        What ``result.json`` holds.
+    ``make_model`` takes the settings and the sizes of both vocabularies.
     """
-    from zoo.metrics.translation import choose_bleu_tokenizer
-    from zoo.tasks.translation.data import load_translation_data, make_codecs, resolve_data
 
-    languages = (settings.source, settings.target)
-    data_name = resolve_data(settings.data, *languages, settings.data_dir)
-    settings = resolve(settings, recipe, data_name, SHARED_DEFAULTS, defaults)
-    tokenizer = choose_bleu_tokenizer(settings.target, settings.bleu_tokenize)
-    settings = replace(settings, bleu_tokenize=tokenizer)
-    run = open_run(settings, added={"bleu_tokenize": "13a"})
-    data = load_translation_data(data_name, *languages, settings.data_dir, run.logger)
-    run.check_data(data.record.sha256)
-    codecs = make_codecs(data, run.vocabulary, settings.vocabulary, settings.vocabulary_size)
-    model, report = _train(settings, make_model, data, codecs, run)
-    metrics, signature = _test(settings, data, model, codecs)
-    run.logger.info("test: %s", ", ".join(f"{name} {value:.2f}" for name, value in metrics.items()))
-    _export(settings, data, model, codecs, metrics, report["seconds"], run)
-    return run.finish({**metrics, "signature": signature, **report, "data": data.record})
+    name = "translation"
+    monitor = "bleu"
+    ties = "perplexity"
 
+    def resolve(self, settings: Any) -> Any:
+        """Finds the data set, and the tokeniser of sacreBLEU."""
+        from zoo.metrics.translation import choose_bleu_tokenizer
+        from zoo.tasks.translation.data import resolve_data
 
-def _train(
-    settings: Any,
-    make_model: MakeModel,
-    data: "TranslationData",
-    codecs: Codecs,
-    run: "RunFolder",
-) -> tuple["SequenceToSequenceModel", dict[str, Any]]:
-    """Trains; the best checkpoint is the one with the highest BLEU on the validation part.
+        source, target = settings.source, settings.target
+        data_name = resolve_data(settings.data, source, target, settings.data_dir)
+        settings = resolve(settings, self.recipe, data_name, SHARED_DEFAULTS, self.defaults)
+        tokenizer = choose_bleu_tokenizer(target, settings.bleu_tokenize)
+        return replace(settings, bleu_tokenize=tokenizer)
 
-    Of equal ones it is the one with the lowest perplexity.
-    """
-    from zoo.tasks.shared.endpoints import asking
-    from zoo.tasks.translation.endpoint import TranslationEndpoint
-    from zoo.tasks.translation.examples import TranslationEvaluator, encode_pairs
+    def load(self) -> "DataRecord":
+        """Reads the pairs."""
+        from zoo.tasks.translation.data import load_translation_data
 
-    examples = encode_pairs(data.training, *codecs, maximum_tokens=settings.maximum_tokens)
-    run.logger.info("training pairs: %d, too long: %d", len(examples), examples.dropped)
-    batches = _batches(settings, examples)
-    sizes = [codec.vocabulary_size for codec in codecs]
-    model = build_and_compile(
-        settings, lambda: make_model(settings, *sizes), batches.steps_per_epoch
-    )
-    validation = encode_pairs(data.validation, *codecs)
-    evaluate = TranslationEvaluator(
-        model,
-        validation,
-        data.validation["target"],
-        codecs[1],
-        bleu_tokenizer=settings.bleu_tokenize,
-    )
-    ask = None
-    if "alignment" in model.ATTENTION:
-        ask = asking(TranslationEndpoint(model, *codecs, beam_width=1).serve, _text(settings, data))
-    report = train(
-        settings, model, batches, run, evaluate, monitor="bleu", ties="perplexity", ask=ask
-    )
-    return model, report
+        settings = self.settings
+        languages = (settings.source, settings.target)
+        self.data = load_translation_data(
+            settings.data, *languages, settings.data_dir, self.folder.logger
+        )
+        return self.data.record
 
+    def encode(self) -> "Batches":
+        """Batches of so many tokens where a budget is given, else of so many pairs."""
+        from zoo.tasks.translation.data import make_codecs
+        from zoo.tasks.translation.examples import encode_pairs
 
-def _text(settings: Any, data: "TranslationData") -> str:
-    """The source of the pictures."""
-    english = data.name == "multi30k" and settings.source == "en"
-    return SENTENCE if english else data.test["source"].iloc[0]
+        settings = self.settings
+        sizes = (settings.vocabulary, settings.vocabulary_size)
+        self.codecs = make_codecs(self.data, self.folder.vocabulary, *sizes)
+        limit = settings.maximum_tokens
+        examples = encode_pairs(self.data.training, *self.codecs, maximum_tokens=limit)
+        self.folder.logger.info("training pairs: %d, too long: %d", len(examples), examples.dropped)
+        if settings.batch_tokens is None:
+            return examples.batches(settings.batch_size, settings.seed)
+        return examples.token_batches(settings.batch_tokens, settings.seed)
 
+    def build(self) -> Any:
+        """Makes the model of both vocabularies."""
+        sizes = [codec.vocabulary_size for codec in self.codecs]
+        return self.make_model(self.settings, *sizes)
 
-def _batches(settings: Any, examples: "TranslationExamples") -> "Batches":
-    """Batches of so many tokens where a budget is given, else of so many pairs."""
-    if settings.batch_tokens is None:
-        return examples.batches(settings.batch_size, settings.seed)
-    return examples.token_batches(settings.batch_tokens, settings.seed)
+    def evaluator(self, model: Any) -> "TranslationEvaluator":
+        """Scores greedy translations of the validation part."""
+        return self._evaluator(model, self.data.validation)
 
+    def _evaluator(self, model: Any, frame: Any, **search: Any) -> "TranslationEvaluator":
+        from zoo.tasks.translation.examples import TranslationEvaluator, encode_pairs
 
-def _test(
-    settings: Any,
-    data: "TranslationData",
-    model: "SequenceToSequenceModel",
-    codecs: Codecs,
-) -> tuple[dict[str, float], str]:
-    """Metrics on the test part with the shipped search, and sacreBLEU's signature."""
-    from zoo.tasks.translation.examples import TranslationEvaluator, encode_pairs
+        return TranslationEvaluator(
+            model,
+            encode_pairs(frame, *self.codecs),
+            frame["target"],
+            self.codecs[1],
+            bleu_tokenizer=self.settings.bleu_tokenize,
+            **search,
+        )
 
-    evaluate = TranslationEvaluator(
-        model,
-        encode_pairs(data.test, *codecs),
-        data.test["target"],
-        codecs[1],
-        beam_width=settings.beam_width,
-        length_penalty=settings.length_penalty,
-        bleu_tokenizer=settings.bleu_tokenize,
-    )
-    return evaluate(), evaluate.signature
+    def _search(self) -> dict[str, Any]:
+        """The search on the test part and of the shipped model."""
+        names = ("beam_width", "length_penalty")
+        return {name: getattr(self.settings, name) for name in names}
 
+    def endpoint(self, model: Any) -> "TranslationEndpoint":
+        """Translates strings."""
+        from zoo.tasks.translation.endpoint import TranslationEndpoint
 
-def _export(
-    settings: Any,
-    data: "TranslationData",
-    model: "SequenceToSequenceModel",
-    codecs: Codecs,
-    metrics: dict[str, float],
-    seconds: float,
-    run: "RunFolder",
-) -> None:
-    """The SavedModel with its card, and pictures of an alignment and of all heads."""
-    from zoo.tasks.translation.export import draw_heads, draw_translation, export_translator
+        return TranslationEndpoint(model, *self.codecs, **self._search())
 
-    export_translator(
-        run.saved_model,
-        model,
-        codecs,
-        data=data.record,
-        metrics=metrics,
-        seed=settings.seed,
-        seconds=seconds,
-        beam_width=settings.beam_width,
-        length_penalty=settings.length_penalty,
-    )
-    text = _text(settings, data)
-    translation = draw_translation(run.saved_model, text, run.picture)
-    draw_heads(run.saved_model, text, run.heads_picture)
-    run.logger.info("%s -> %s", text, translation)
+    def ask(self, endpoint: Any) -> Callable[[], Any] | None:
+        """Greedy translations, which take less time, of models with an alignment to draw."""
+        from zoo.tasks.translation.endpoint import TranslationEndpoint
+
+        if "alignment" not in endpoint.model.ATTENTION:
+            return None
+        return super().ask(TranslationEndpoint(endpoint.model, *self.codecs, beam_width=1))
+
+    def question(self) -> dict[str, str]:
+        """The source of the pictures."""
+        english = self.data.name == "multi30k" and self.settings.source == "en"
+        return {"text": SENTENCE if english else self.data.test["source"].iloc[0]}
+
+    def measure(self, endpoint: Any) -> dict[str, float]:
+        """Metrics on the test part with the shipped search; notes sacreBLEU's signature."""
+        evaluate = self._evaluator(endpoint.model, self.data.test, **self._search())
+        metrics = evaluate()
+        self.notes = {"signature": evaluate.signature}
+        told = ", ".join(f"{name} {value:.2f}" for name, value in metrics.items())
+        self.folder.logger.info("test: %s", told)
+        return metrics
+
+    def draw(self) -> None:
+        """Draws the alignment, and all heads where there are several."""
+        from zoo.tasks.translation.pictures import draw_heads
+
+        super().draw()
+        draw_heads(self.folder.saved_model, self.question()["text"], self.folder.heads_picture)
+
+    def told(self, question: Mapping[str, str], answer: Mapping[str, Any]) -> str:
+        """Source and translation."""
+        return f"{question['text']} -> {answer['translation'][0].decode()}"

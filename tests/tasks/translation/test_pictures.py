@@ -9,23 +9,24 @@ from tests.tasks.translation.test_endpoint import make_model
 from tests.tasks.translation.translators import make_codecs
 from zoo.serving.cards import DataRecord, read_card
 from zoo.serving.load import load, load_servable
+from zoo.tasks.shared.endpoints import export_endpoint
+from zoo.tasks.shared.pictures import draw_answer
 from zoo.tasks.translation.endpoint import TranslationEndpoint
-from zoo.tasks.translation.export import draw_heads, draw_translation, export_translator
+from zoo.tasks.translation.pictures import draw_heads
 from zoo.text.subwords import SubwordCodec, train_subwords
 
 TEXT = "two dogs run ."
 
 
 def export(folder, model, codecs, **search):
-    export_translator(
+    export_endpoint(
         folder,
-        model,
-        codecs,
+        TranslationEndpoint(model, *codecs, **search),
+        task="translation",
         data=DataRecord("sample", training="train", evaluation="test"),
         metrics={"bleu": np.float32(12.5)},
         seed=3,
         seconds=1.5,
-        **search,
     )
 
 
@@ -79,15 +80,16 @@ def test_one_subword_model_for_both_sides_travels_with_the_folder(tmp_path):
 
 def test_the_picture_has_a_row_a_target_word_and_a_column_a_source_word(words, tmp_path):
     folder, model, codecs = words
-    translation = draw_translation(folder, TEXT, tmp_path / "picture.png")
+    (translation,) = draw_answer(folder, {"text": TEXT}, tmp_path / "picture.png")["translation"]
     endpoint = TranslationEndpoint(model, *codecs, beam_width=2, length_penalty=0.6)
-    assert translation == endpoint.serve(tf.constant([TEXT]))["translation"].numpy()[0].decode()
+    assert translation == endpoint.serve(tf.constant([TEXT]))["translation"].numpy()[0]
     assert plt.imread(tmp_path / "picture.png").ndim == 3
     assert plt.get_fignums() == []
 
 
 def test_without_a_translation_there_is_no_picture(words, tmp_path):
-    assert draw_translation(words[0], " ", tmp_path / "picture.png") == ""
+    answer = draw_answer(words[0], {"text": " "}, tmp_path / "picture.png")
+    assert answer["translation"].tolist() == [b""]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -95,7 +97,7 @@ def test_without_attention_there_is_no_picture(tmp_path):
     codecs = make_codecs(tmp_path)
     model = make_model("ChoTranslator", codecs)
     export(tmp_path / "model", model, codecs, beam_width=1, length_penalty=1.0)
-    draw_translation(tmp_path / "model", TEXT, tmp_path / "picture.png")
+    draw_answer(tmp_path / "model", {"text": TEXT}, tmp_path / "picture.png")
     assert not (tmp_path / "picture.png").exists()
 
 

@@ -1,0 +1,21 @@
+"""Six files beside its folder are enough to follow any model from input to output."""
+
+import pytest
+
+from tests.files_to_open import files_to_open, recorded_files
+from zoo.models.core.registry import models
+from zoo.ops.windows import window_starts
+
+CASES = [(name, {}) for name in models()] + [("LuongTranslator", {"mechanism": "global"})]
+
+
+@pytest.mark.parametrize(("name", "options"), CASES)
+def test_at_most_six_files_are_to_be_opened(name, options):
+    files = files_to_open(models()[name], **options)
+    assert 1 <= len(files) <= 6, files
+
+
+def test_files_are_recorded_where_their_functions_are_called():
+    with recorded_files() as files:
+        window_starts([2.0], 1)
+    assert files == {"ops/windows.py"}

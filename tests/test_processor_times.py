@@ -1,0 +1,37 @@
+"""The budget of processor time: what is counted for a model, and that more than it fails."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from tests.processor_times import MODEL_BUDGET, ProcessorTimes, processor_seconds
+from zoo.models.core.registry import models
+
+
+def told(seconds, shared=0.0, model="Transformer", file="tests/contracts/test_a.py"):
+    return SimpleNamespace(nodeid=f"{file}::test", processor_times=(seconds, shared, model))
+
+
+def test_a_shared_fixture_is_charged_to_all_models_alike():
+    times, count = ProcessorTimes(), len(models())
+    times.pytest_runtest_logreport(told(7.0 + count, shared=count))
+    times.pytest_runtest_logreport(told(2.0))
+    times.pytest_runtest_logreport(told(3.0, model="RNNsearch"))
+    times.pytest_runtest_logreport(told(5.0, model=""))
+    times.pytest_runtest_logreport(told(9.0, file="tests/models/test_b.py"))
+    assert times.by_model() == {"Transformer": 7.0 + 2.0 + 1.0, "RNNsearch": 3.0 + 1.0}
+    assert times.by_file["tests/contracts/test_a.py"] == 17.0 + count
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(MODEL_BUDGET - 1, 0), (MODEL_BUDGET + 1, 1)])
+def test_a_model_beyond_the_budget_fails_the_tests(seconds, status):
+    times, session = ProcessorTimes(), SimpleNamespace(exitstatus=0)
+    times.pytest_runtest_logreport(told(seconds))
+    times.pytest_sessionfinish(session)
+    assert session.exitstatus == status
+
+
+def test_work_takes_processor_time():
+    before = processor_seconds()
+    while processor_seconds() < before + 0.02:
+        pass

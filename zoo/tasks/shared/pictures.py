@@ -1,0 +1,29 @@
+"""Pictures of what an exported model attends to."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from zoo.plots import answer, save_figure
+from zoo.serving.servable import Servable
+
+
+def draw_answer(folder: Path, question: Mapping[str, str], picture: Path) -> dict[str, Any]:
+    """Asks a SavedModel, and draws what it attended to where there is anything to draw.
+
+    There is nothing of a model without attention, and of an answer or a text without words.
+
+    Args:
+        folder: of the SavedModel.
+        question: name of an input -> its text.
+        picture: PNG file to write.
+
+    Returns:
+        Its answer, one row.
+    """
+    result = Servable(folder).ask({name: [text] for name, text in question.items()})
+    lengths = [value for name, value in result.items() if name.endswith("_length")]
+    attends = any(name.startswith("attention_") for name in result)
+    if attends and all(length[0] for length in lengths):
+        save_figure(answer(result), picture)
+    return result

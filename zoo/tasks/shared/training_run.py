@@ -1,0 +1,185 @@
+"""One training, from settings to a shipped model: what the recipes of all tasks do, in order.
+
+`run` is the order. A task supplies its own parts (`Task`): data, ids, batches, evaluation, endpoint
+and the question of the pictures. A recipe supplies its settings, their defaults, and the function
+that builds its model.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from zoo.training.settings import build_and_compile, open_run, train
+
+if TYPE_CHECKING:
+    import keras
+    import tensorflow as tf
+
+    from zoo.serving.cards import DataRecord
+    from zoo.tasks.shared.endpoints import StringEndpoint
+    from zoo.training.cluster import Workers
+    from zoo.training.loop import Batches
+    from zoo.training.runs import RunFolder
+
+Defaults = Mapping[str, Mapping[str, Any]]
+"""Data set -> what settings given as None become."""
+
+
+def run(settings: Any, task: "Task") -> dict[str, Any]:
+    """Trains, measures and exports the model of a recipe, and draws what it attends to.
+
+    Args:
+        settings: from the command line.
+        task: made for this run.
+
+    Returns:
+        What ``result.json`` holds: the metrics, the report of the training, and ``data``.
+    """
+    from zoo.tasks.shared.endpoints import export_endpoint
+
+    task.settings = settings = task.resolve(settings)
+    task.folder, task.workers = folder, workers = open_run(settings)
+    record = task.load()
+    folder.check_data(record.sha256)
+    batches = task.encode()
+    steps = task.steps_per_epoch(batches)
+    model = build_and_compile(settings, workers, task.build, steps, task.optimizer)
+    task.begin(model, batches)
+    evaluate = task.evaluator(model)
+    endpoint = task.endpoint(model)
+    report = train(
+        settings,
+        model,
+        batches,
+        folder,
+        workers,
+        evaluate,
+        monitor=task.monitor,
+        mode=task.mode,
+        ties=task.ties,
+        carried=task.carried,
+        ask=task.ask(endpoint),
+    )
+    task.end(model)
+    metrics = task.measure(endpoint)
+    export_endpoint(
+        folder.saved_model,
+        endpoint,
+        task=task.name,
+        data=record,
+        metrics=metrics,
+        seed=settings.seed,
+        seconds=report["seconds"],
+    )
+    task.draw()
+    return folder.finish({**metrics, **task.notes, **report, "data": record})
+
+
+@dataclass
+class Task(ABC):
+    """The parts of one run, in the order in which `run` asks for them.
+
+    What a part needs of an earlier one, such as the vocabulary, the instance keeps.
+    """
+
+    recipe: str
+    """Name of the recipe, for the run folder."""
+    make_model: Callable[..., Any]
+    """Settings, and what the task says of sizes, to the unbuilt model."""
+    defaults: Defaults
+    """The recipe's own."""
+
+    settings: Any = field(init=False)
+    """Resolved."""
+    folder: "RunFolder" = field(init=False)
+    workers: "Workers" = field(init=False)
+    carried: "Sequence[tf.Variable]" = field(init=False, default=())
+    """Variables beside the model's that one step hands to the next, for the checkpoints."""
+    notes: Mapping[str, Any] = field(init=False, default_factory=dict)
+    """What the result tells beside the metrics."""
+    optimizer: "Callable[[], keras.optimizers.Optimizer] | None" = field(init=False, default=None)
+    """Makes the optimizer of the settings; None: it is Adam."""
+
+    monitor: ClassVar[str]
+    """The metric that chooses the best weights."""
+    mode: ClassVar[str] = "max"
+    """``"min"`` if a lower one is better."""
+    ties: ClassVar[str | None] = None
+    """The loss that chooses among weights with the same metric."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name of the task, for the card."""
+
+    @abstractmethod
+    def resolve(self, settings: Any) -> Any:
+        """Gives the settings that depend on the data a value, and refuses contradictions."""
+
+    @abstractmethod
+    def load(self) -> "DataRecord":
+        """Reads the data, which it keeps; returns what it was read from."""
+
+    @abstractmethod
+    def encode(self) -> "Batches":
+        """Chooses the vocabulary, unless the folder has one; returns the batches of training."""
+
+    def steps_per_epoch(self, batches: "Batches") -> int:
+        """Counts the steps that the learning rate's schedule reckons with."""
+        return batches.steps_per_epoch
+
+    @abstractmethod
+    def build(self) -> Any:
+        """Makes the model, without its weights."""
+
+    def begin(self, model: Any, batches: "Batches") -> None:  # noqa: B027  # often nothing
+        """Prepares a built model for its training, for instance with given word vectors."""
+
+    @abstractmethod
+    def evaluator(self, model: Any) -> Callable[[], Mapping[str, float]]:
+        """Returns what scores the model during training."""
+
+    @abstractmethod
+    def endpoint(self, model: Any) -> "StringEndpoint":
+        """Returns what the model is shipped as."""
+
+    def ask(self, endpoint: Any) -> "Callable[[], dict[str, tf.Tensor]] | None":
+        """Returns what answers the question for TensorBoard after each epoch; None: nothing."""
+        from zoo.tasks.shared.endpoints import asking
+
+        return asking(endpoint.serve, *self.question().values())
+
+    @abstractmethod
+    def question(self) -> dict[str, str]:
+        """Returns the inputs of the endpoint that the pictures are drawn of."""
+
+    def end(self, model: Any) -> None:  # noqa: B027  # often nothing
+        """Takes back what ``begin`` gave the model for its training alone."""
+
+    @abstractmethod
+    def measure(self, endpoint: Any) -> dict[str, float]:
+        """Scores the trained model, in graphs of its own, and logs the scores."""
+
+    def draw(self) -> None:
+        """Draws what the exported model attends to; ``told`` says what is logged of its answer."""
+        from zoo.tasks.shared.pictures import draw_answer
+
+        question = self.question()
+        answer = draw_answer(self.folder.saved_model, question, self.folder.picture)
+        if line := self.told(question, answer):
+            self.folder.logger.info("%s", line)
+
+    def told(self, question: Mapping[str, str], answer: Mapping[str, Any]) -> str:
+        """Returns a line on an answer, of one row; empty: there is nothing to tell."""
+        return ""
+
+    def words_file(self, choose: Callable[[], Sequence[str]]) -> Path:
+        """Returns the folder's file of words, which is written if the folder has none."""
+        from zoo.text.vocabulary import write_vocabulary
+
+        path = self.folder.vocabulary / "vocabulary.txt"
+        if not path.exists():
+            write_vocabulary(path, choose())
+        return path
