@@ -99,7 +99,11 @@ class Vectors(_Kind):
 
 @dataclass(frozen=True)
 class Features(_Kind):
-    """A row of a table, float32 (B, features): numbers, and then ids of categories as numbers."""
+    """A row of a table, float32 (B, features): numbers, and then ids of categories as numbers.
+
+    Keras rounds inputs to the type that a model computes in; ``autocast=False`` keeps ids exact
+    where that type has 16 bits.
+    """
 
     numeric: int | str
     """How many numbers there are."""
