@@ -3,15 +3,15 @@
 import pytest
 
 from tests.files_to_open import files_to_open, recorded_files
-from zoo.models.core.registry import models
+from tests.published import published
 from zoo.ops.windows import window_starts
 
-CASES = [(name, {}) for name in models()] + [("LuongTranslator", {"mechanism": "global"})]
+CASES = [(name, {}) for name in published()] + [("LuongTranslator", {"mechanism": "global"})]
 
 
 @pytest.mark.parametrize(("name", "options"), CASES)
 def test_at_most_six_files_are_to_be_opened(name, options):
-    files = files_to_open(models()[name], **options)
+    files = files_to_open(published()[name], **options)
     assert 1 <= len(files) <= 6, files
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import zoo
-from zoo.models.core.registry import models
+from tests.published import published
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAVY = ("keras", "keras_nlp", "matplotlib", "numpy", "pandas", "tensorflow", "tensorflow_text")
@@ -164,7 +164,7 @@ def test_every_part_of_the_package_is_public():
 def test_every_registered_model_is_public():
     homes = {name: home for name, home in HOMES.items() if home and "models" in home}
     assert homes == {
-        name: entry.cls.__module__.rpartition(".")[0] for name, entry in models().items()
+        name: entry.cls.__module__.rpartition(".")[0] for name, entry in published().items()
     }
 
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from tests.contracts.subjects import build, run
 from tests.contracts.tasks import TASKS, Batch
-from zoo.models.core.registry import ModelEntry, models
+from tests.published import published
+from zoo.models.core.registry import ModelEntry
 
 FOLDER = Path(__file__).parent / "keras_files"
 
@@ -29,7 +30,7 @@ def paths_of(name: str) -> tuple[Path, Path]:
 def write_missing() -> None:
     """Writes the files of models that have none yet."""
     FOLDER.mkdir(exist_ok=True)
-    for name, entry in models().items():
+    for name, entry in published().items():
         file, outputs = paths_of(name)
         if file.exists():
             continue

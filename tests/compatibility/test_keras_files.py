@@ -4,10 +4,10 @@ import keras
 import numpy as np
 
 from tests.compatibility.keras_files import batch_of, paths_of
-from tests.contracts.subjects import every_model, run
+from tests.contracts.subjects import every_published_model, run
 
 
-@every_model
+@every_published_model
 def test_a_file_of_an_earlier_version_gives_the_model_back(entry):
     file, outputs = paths_of(entry.name)
     model = keras.saving.load_model(file)

@@ -1,16 +1,20 @@
 """Examples, batches of them, and the axes of what a model makes of a batch."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
+from zoo.models.core.axes import Axis, Features, Grid, Slots, Steps
+from zoo.models.core.axes import Tokens as TokenAxis
 from zoo.models.core.base import BaseModel
+from zoo.models.core.inputs import InputKind, Tokens, resolve
 from zoo.serving.export import Endpoint
 
 Axes = tuple["Side | int", ...]
+TEXT = Tokens()
 START, END = 2, 3
 FIRST_WORD = 4  # ids below are padding, unknown, start and end
 
@@ -30,14 +34,19 @@ class Side:
 
 @dataclass(frozen=True)
 class Example:
-    """One example without padding: id arrays of one axis, targets of one axis or none."""
+    """One example without padding: inputs of any kind, targets of one axis or none."""
 
     inputs: dict[str, np.ndarray]
     targets: dict[str, np.ndarray] | np.ndarray
+    kinds: dict[str, InputKind] = field(default_factory=dict)
+    """Of the inputs, as the task's models declare them; texts need not be mentioned."""
+
+    def kind(self, name: str) -> InputKind:
+        return self.kinds.get(name, TEXT)
 
     @property
     def lengths(self) -> dict[str, int]:
-        return {name: len(ids) for name, ids in self.inputs.items()}
+        return {name: len(value) for name, value in self.inputs.items() if self.kind(name).padded}
 
 
 @dataclass(frozen=True)
@@ -49,19 +58,22 @@ class Batch:
 
     @property
     def inputs(self) -> dict[str, np.ndarray]:
-        return self._collate([example.inputs for example in self.examples])
+        first = self.examples[0]
+        return {
+            name: first.kind(name).batch([one.inputs[name] for one in self.examples], self.extra)
+            for name in first.inputs
+        }
 
     @property
     def targets(self) -> dict[str, np.ndarray] | np.ndarray:
         targets = [example.targets for example in self.examples]
-        return self._collate(targets) if isinstance(targets[0], dict) else self._pad(targets)
+        if not isinstance(targets[0], dict):
+            return self._pad(targets)
+        return {name: self._pad([row[name] for row in targets]) for name in targets[0]}
 
     @property
     def padded(self) -> dict[str, int]:
-        return {name: ids.shape[1] for name, ids in self.inputs.items()}
-
-    def _collate(self, rows: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-        return {name: self._pad([row[name] for row in rows]) for name in rows[0]}
+        return {name: self.inputs[name].shape[1] for name in self.examples[0].lengths}
 
     def _pad(self, rows: list[np.ndarray]) -> np.ndarray:
         if rows[0].ndim == 0:
@@ -83,8 +95,29 @@ def attention_axes(model: BaseModel) -> dict[str, Axes]:
     return {
         f"attention/{name}": (
             *(config[argument] for argument in sides.stacked),
-            Side(sides.queries),
-            Side(sides.keys, sides.sentinel),
+            *sizes_of(model, sides.queries),
+            *sizes_of(model, sides.keys),
         )
         for name, sides in model.ATTENTION.items()
     }
+
+
+def sizes_of(model: BaseModel, axis: Axis) -> Axes:
+    """The axes of a tensor that a declared one stands for, each along an input or of a size."""
+    config, kinds = model.get_config(), model.input_kinds()
+    match axis:
+        case TokenAxis(of, sentinel):
+            assert kinds[of].padded
+            return (Side(of, sentinel),)
+        case Steps(of):
+            if of not in kinds:
+                return (config[of],)
+            return (Side(of) if kinds[of].padded else kinds[of].shape[0],)
+        case Grid(of, cell):
+            height, width, _ = kinds[of].shape
+            return -(-height // cell), -(-width // cell)
+        case Slots():
+            return (resolve(axis, config).count,)
+        case Features(of):
+            return (kinds[of].shape[0],)
+    raise AssertionError(axis)

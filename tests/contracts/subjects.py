@@ -10,11 +10,17 @@ import pytest
 import tensorflow as tf
 
 from tests.contracts.tasks import TASKS, Axes, Batch, Example
+from tests.published import published
 from zoo.models.core.base import BaseModel
 from zoo.models.core.registry import ModelEntry, models
 
 every_model = pytest.mark.parametrize("entry", [pytest.param(e, id=n) for n, e in models().items()])
-"""Runs a test once for each registered model."""
+"""Runs a test once for each registered model, those of the tests included."""
+
+every_published_model = pytest.mark.parametrize(
+    "entry", [pytest.param(e, id=n) for n, e in published().items()]
+)
+"""Runs a test once for each model of a paper."""
 
 GARBAGE = 1e3
 
@@ -43,6 +49,8 @@ def reference_of(entry: ModelEntry) -> ModuleType:
 
 def put_garbage_into_padding(model: BaseModel) -> None:
     """Gives the padding id huge vectors, so that a model that looks at padding shows it."""
+    if not has_padding(model):
+        return
     tables = padding_tables(model)
     shared = [w for w in model.weights if "shared_embedding" in w.path]
     assert tables or shared, "no embedding table found"
@@ -52,11 +60,18 @@ def put_garbage_into_padding(model: BaseModel) -> None:
         table.assign(values)
 
 
+def has_padding(model: BaseModel) -> bool:
+    """Whether the model reads anything that is padded."""
+    return any(kind.padded for kind in model.input_kinds().values())
+
+
 def padding_tables(model: BaseModel) -> list[Any]:
     """The weights whose rows are looked up by ids, row 0 by padding.
 
     A table that is the softmax's matrix as well is none of them: there, padding is a class.
     """
+    if not has_padding(model):
+        return []
     tables = [w for w in model.weights if "embedding" in w.path and len(w.shape) == 2]
     return [w for w in tables if "shared_embedding" not in w.path]
 

@@ -22,6 +22,7 @@ from tests.contracts.batches import (
 )
 from tests.contracts.cloze_task import Cloze
 from tests.contracts.text_tasks import Classification, Inference, LanguageModel
+from tests.toys.tasks import TASKS as TOY_TASKS
 from zoo.models.core.base import BaseModel
 from zoo.tasks.reading.endpoint import ReadingEndpoint
 from zoo.tasks.translation.endpoint import TranslationEndpoint
@@ -213,6 +214,7 @@ TASKS = {
     "language_model": LanguageModel(),
     "classification": Classification(),
     "inference": Inference(),
+    **TOY_TASKS,
 }
 
 __all__ = ["FIRST_WORD", "START", "TASKS", "Axes", "Batch", "Example", "Side"]

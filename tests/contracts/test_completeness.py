@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contracts.subjects import every_model, reference_of
+from tests.contracts.subjects import every_published_model, reference_of
 from tests.contracts.tasks import TASKS
 from zoo.models.core.registry import families, models
 
@@ -42,21 +42,21 @@ def test_the_title_page_of_a_folder_leads_to_its_files(family):
         assert list(ROOT.glob(path)), path
 
 
-@every_model
+@every_published_model
 def test_a_model_has_a_task_and_the_presets_that_tests_and_papers_need(entry):
     assert entry.task in TASKS
     assert {"paper", "tiny"} <= entry.cls.PRESETS.keys()
     assert entry.cls.ATTENTION or entry.name in WITHOUT_ATTENTION
 
 
-@every_model
+@every_published_model
 def test_a_recipe_builds_the_model(entry):
     recipes = [path for path in (ROOT / "recipes").glob("*.py") if entry.name in names_in(path)]
     tools = {"benchmark", "word_vectors"}
     assert {path.stem for path in recipes} - tools, f"no recipe builds {entry.name}"
 
 
-@every_model
+@every_published_model
 def test_a_model_file_names_its_reference_and_its_page(entry):
     said = importlib.import_module(entry.cls.__module__).__doc__
     assert Path(reference_of(entry).__file__).relative_to(ROOT).as_posix() in said

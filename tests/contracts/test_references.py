@@ -10,7 +10,7 @@ import pytest
 
 from tests.contracts.subjects import (
     build,
-    every_model,
+    every_published_model,
     loss_and_gradients_of,
     loss_of,
     put_garbage_into_padding,
@@ -19,7 +19,8 @@ from tests.contracts.subjects import (
     values_of,
 )
 from tests.contracts.tasks import TASKS, Batch
-from zoo.models.core.registry import ModelEntry, models
+from tests.published import published
+from zoo.models.core.registry import ModelEntry
 
 STEP = 1e-6
 
@@ -58,8 +59,8 @@ def examples_of(entry: ModelEntry):
     return [*task.examples(5), *empty]
 
 
-@every_model
-def test_every_model_has_a_reference_that_covers_its_options(entry):
+@every_published_model
+def test_every_published_model_has_a_reference_that_covers_its_options(entry):
     reference = reference_of(entry)
     for name in ("OPTIONS", "named_weights", "predict", "example_loss"):
         assert hasattr(reference, name), f"{reference.__name__} has no {name}"
@@ -68,7 +69,7 @@ def test_every_model_has_a_reference_that_covers_its_options(entry):
 
 
 @pytest.mark.parametrize(
-    ("entry", "options"), [case for entry in models().values() for case in every_option(entry)]
+    ("entry", "options"), [case for entry in published().values() for case in every_option(entry)]
 )
 def test_k14_outputs_and_loss_equal_the_reference(entry, options):
     reference = reference_of(entry)
@@ -87,7 +88,7 @@ def test_k14_outputs_and_loss_equal_the_reference(entry, options):
     np.testing.assert_allclose(loss_of(model, batch, outputs), np.mean(losses), rtol=1e-6)
 
 
-@every_model
+@every_published_model
 def test_k14_single_precision_equals_the_reference(entry):
     reference, model = reference_of(entry), build(entry)
     weights, config = reference.named_weights(values_of(model)), model.get_config()
@@ -105,7 +106,7 @@ def assert_equal(actual, expected, example, tolerance):
 
 
 @pytest.mark.parametrize(
-    ("entry", "options"), [case for entry in models().values() for case in each_option(entry)]
+    ("entry", "options"), [case for entry in published().values() for case in each_option(entry)]
 )
 def test_k14_the_loss_of_training_and_its_gradients_are_those_of_the_reference(entry, options):
     reference = reference_of(entry)

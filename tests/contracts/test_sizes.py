@@ -6,7 +6,7 @@ import keras
 import numpy as np
 import pytest
 
-from tests.contracts.subjects import every_model
+from tests.contracts.subjects import every_published_model
 from zoo.models.core.registry import models
 
 
@@ -98,14 +98,14 @@ def test_k15_trainable_parameters_are_those_of_the_paper(model, preset):
     assert total == TRAINABLE[model, preset]
 
 
-@every_model
+@every_published_model
 def test_k15_every_preset_of_a_paper_has_its_number(entry):
     presets = {name for name in entry.cls.PRESETS if name.startswith("paper")}
     assert "paper" in presets
     assert presets == {preset for model, preset in TRAINABLE if model == entry.name}
 
 
-@every_model
+@every_published_model
 def test_weights_are_drawn_from_the_seed_and_each_on_its_own(entry):
     def drawn(seed):
         keras.utils.set_random_seed(seed)

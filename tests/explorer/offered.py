@@ -29,12 +29,14 @@ class Behind:
     """Stand-in for `zoo.serving.servable.Servable` around an endpoint that was not exported."""
 
     def __init__(self, endpoint: Any) -> None:
-        self.functions = {name: function for name, (function, _) in endpoint.endpoints().items()}
+        parts = endpoint.endpoints().values()
+        self.axes = {name: axes for part in parts for name, axes in part.axes.items()}
+        self.functions = {name: function for name, (function, *_) in endpoint.endpoints().items()}
         self.signatures = {
             name: Signature(
                 {one.name: TensorInfo(one.dtype.name, tuple(one.shape)) for one in s}, {}
             )
-            for name, (_, s) in endpoint.endpoints().items()
+            for name, (_, s, _) in endpoint.endpoints().items()
         }
 
     def ask(self, inputs: Mapping[str, Any], signature: str = "serving_default") -> dict:

@@ -31,6 +31,7 @@ CARD = ModelCard(
     date="2025-01-02T03:04:05+00:00",
     versions={"keras": "3.15.1"},
     limits={"maximum_context_tokens": 400},
+    axes={"context_tokens": [{"kind": "tokens", "of": "context", "sentinel": False}]},
     tokenizer={"case_fold": True},
     sha256={"saved_model.pb": "00"},
 )
@@ -63,6 +64,12 @@ def test_what_need_not_be_told_is_empty_and_each_cards_own(tmp_path):
     assert read_card(tmp_path) == card
 
 
+def test_a_card_from_before_there_were_axes_is_read_and_says_nothing_of_them(tmp_path, written):
+    del written["axes"]
+    (tmp_path / CARD_FILE).write_text(json.dumps(written))
+    assert read_card(tmp_path) == dataclasses.replace(CARD, axes=None)
+
+
 def test_a_whole_number_is_a_number(tmp_path, written):
     written["metrics"]["f1"] = 66
     (tmp_path / CARD_FILE).write_text(json.dumps(written))
@@ -83,6 +90,12 @@ def test_a_whole_number_is_a_number(tmp_path, written):
         (["wall_time_seconds"], None, "key 'wall_time_seconds' must be a number, got None"),
         (["task"], 1, "key 'task' must be a string, got 1"),
         (["config"], [], r"key 'config' must be an object, got \[\]"),
+        (["axes"], [], r"key 'axes' must be an object or null, got \[\]"),
+        (["axes", "start"], {}, "key 'axes': axes of start must be a list, got {}"),
+        (["axes", "start"], [{"kind": "row"}], "key 'axes': axes of start must be of the kinds"),
+        (["axes", "start"], [{"kind": []}], "key 'axes': axes of start must be of the kinds"),
+        (["axes", "start"], [{"kind": "steps", "of": 1}], "key 'axes': .* must have of: str, got"),
+        (["axes", "start"], [{"kind": "slots", "count": True}], "key 'axes': .* count: int | str"),
         (["data"], "squad", "data. must be an object, got 'squad'"),
         (["metrics", "f1"], "high", "key 'metrics.f1' must be a number, got 'high'"),
         (["versions", "keras"], 3, "key 'versions.keras' must be a string, got 3"),

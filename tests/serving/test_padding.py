@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from zoo.serving.padding import pick_rows
+from zoo.models.core.axes import Features, Grid, Listed, Slots, Steps, Tokens
+from zoo.serving.padding import join_rows, pick_rows
 
 
 def strings(*rows):
@@ -87,3 +88,56 @@ def test_maps_of_layers_and_heads_are_known():
     assert picked["attention_encoder"].shape == (1, 4, 5, 1, 1)
     assert picked["attention_decoder"].shape == (1, 4, 5, 2, 2)
     assert picked["attention_cross"].shape == (1, 4, 5, 2, 1)
+
+
+AXES = {
+    "caption_tokens": (Steps("caption"),),
+    "review_tokens": (Tokens("review"),),
+    "attention_looks": (Steps("caption"), Grid("image", 2)),
+    "attention_memory": (Slots("slots"), Tokens("review", sentinel=True)),
+    "attention_row": (Slots("slots"), Features("row")),
+    "guesses": (Listed("guesses"),),
+    "chances": (Listed("guesses"),),
+}
+DECLARED = {
+    "caption_tokens": strings([b"", b""], [b"a", b"b"]),
+    "caption_length": np.array([0, 2]),
+    "review_tokens": strings([b"", b"", b""], [b"x", b"y", b"z"]),
+    "review_length": np.array([0, 3]),
+    "attention_looks": np.arange(24.0).reshape(2, 2, 3, 2),
+    "attention_memory": np.arange(16.0).reshape(2, 2, 4),
+    "attention_row": np.arange(12.0).reshape(2, 2, 3),
+    "guesses": strings([b"", b""], [b"u", b"v"]),
+    "chances": np.array([[0.0, 0.0], [0.75, 0.25]]),
+}
+
+
+def test_the_card_says_what_axes_are_whatever_their_names():
+    first = pick_rows(DECLARED, slice(0, 1), AXES)
+    assert {name: value.shape for name, value in first.items()} == {
+        "caption_tokens": (1, 0),  # nothing was written
+        "caption_length": (1,),
+        "review_tokens": (1, 1),  # what is read has one column at least
+        "review_length": (1,),
+        "attention_looks": (1, 0, 3, 2),
+        "attention_memory": (1, 2, 2),
+        "attention_row": (1, 2, 3),
+        "guesses": (1, 1),
+        "chances": (1, 1),
+    }
+    assert first["attention_memory"].tolist() == [[[0.0, 3.0], [4.0, 7.0]]]
+    parts = [pick_rows(DECLARED, slice(row, row + 1), AXES) for row in (0, 1)]
+    joined = join_rows(parts, AXES)
+    for name in DECLARED.keys() - {"attention_looks", "attention_memory"}:
+        np.testing.assert_array_equal(joined[name], DECLARED[name])
+    looks = DECLARED["attention_looks"] * np.array([0, 1])[:, None, None, None]
+    np.testing.assert_array_equal(joined["attention_looks"], looks)
+    np.testing.assert_array_equal(
+        joined["attention_memory"][0], [[0.0, 0.0, 0.0, 3.0], [4.0, 0.0, 0.0, 7.0]]
+    )
+
+
+def test_an_output_that_the_card_does_not_mention_is_left_as_it_is():
+    outputs = DECLARED | {"attention_review": np.ones((2, 3))}
+    assert pick_rows(outputs, slice(0, 1), AXES)["attention_review"].shape == (1, 3)
+    assert pick_rows(outputs, slice(0, 1))["attention_review"].shape == (1, 1)

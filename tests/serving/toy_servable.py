@@ -18,6 +18,7 @@ class Echo:
     the server.
     """
 
+    axes = None  # its outputs have the names that tell
     signatures = {  # noqa: RUF012
         "serving_default": Signature(
             {"text": STRING}, {"answer": STRING, "text_tokens": TensorInfo("string", (None, None))}

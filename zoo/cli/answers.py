@@ -37,8 +37,8 @@ class Run(Question):
         """Writes one answer per line, or score and translation per entry of an n-best list."""
         rows = 1 if sys.stdin.isatty() else _ROWS  # a user at a terminal waits for each answer
         for result in _ask(self, rows):
-            for row in _rows(result):
-                print(_as_json(row) if self.json else _as_text(row), flush=True)
+            row = {name: value[0] for name, value in result.items()}
+            print(_as_json(row) if self.json else _as_text(row), flush=True)
 
 
 @dataclasses.dataclass
@@ -68,7 +68,15 @@ class Picture(Question):
 def _ask(
     question: Question, rows: int, name: str | None = None
 ) -> Iterator[dict[str, "np.ndarray"]]:
-    """Yields the outputs of a signature for batches of examples.
+    """Yields the outputs of a signature for one example after another, without padding.
+
+    Args:
+        question: names the model and the inputs.
+        rows: how many examples are asked at a time.
+        name: of the signature; None: the one that takes the given inputs.
+
+    Yields:
+        Name -> (1, ...).
 
     Raises:
         ValueError: the model has no such signature, or none that takes the given inputs.
@@ -77,6 +85,7 @@ def _ask(
     resolve(question.name)  # finds a wrong name before TensorFlow is loaded
     with without_collector():
         with without_greetings(), without_keras():
+            from zoo.serving.padding import pick_rows
             from zoo.serving.servable import Servable, unoptimised
         servable = Servable(question.name)
     name = name or choose_signature(servable, given, texts=bool(question.text))
@@ -92,7 +101,9 @@ def _ask(
             }
             if "candidates" in columns:
                 columns["candidates"] = _padded(columns["candidates"])
-            yield _count_from_files(servable.ask(columns | same, name), batch)
+            result = _count_from_files(servable.ask(columns | same, name), batch)
+            for row in range(len(batch)):
+                yield pick_rows(result, slice(row, row + 1), servable.axes)
 
 
 def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
@@ -124,15 +135,6 @@ def _count_from_files(
 def _padded(rows: list[list[bytes]]) -> list[list[bytes]]:
     longest = max(map(len, rows))
     return [[*row, *[b""] * (longest - len(row))] for row in rows]
-
-
-def _rows(result: dict[str, "np.ndarray"]) -> Iterator[dict[str, Any]]:
-    """Yields each example's outputs, without padding."""
-    from zoo.serving.padding import pick_rows
-
-    count = len(next(iter(result.values())))
-    for row in range(count):
-        yield {name: value[0] for name, value in pick_rows(result, slice(row, row + 1)).items()}
 
 
 def _as_json(row: dict[str, Any]) -> str:

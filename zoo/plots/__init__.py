@@ -6,7 +6,8 @@ boxes.
 
 `alignment`, `heads`, `document` and `tape` draw any weights and tokens. `translation`,
 `translation_heads`, `reading`, `cloze`, `intra_attention` and `inter_attention` draw a servable's
-outputs for that task, and `answer` chooses among them.
+outputs for that task, and `answer` chooses among them. `over_image` and `over_features` draw
+attention to things that are no tokens, and `declared` chooses by the meaning of a map's axes.
 """
 
 from zoo.plots.answers import (
@@ -17,6 +18,7 @@ from zoo.plots.answers import (
     translation_heads,
 )
 from zoo.plots.attention import BEFORE, SENTINEL, alignment, reading, tape
+from zoo.plots.declared import declared, over_features, over_image
 from zoo.plots.documents import Shaded, cloze, document
 from zoo.plots.figures import check_ending, save_figure
 from zoo.plots.growth import growth_by_size
@@ -32,11 +34,14 @@ __all__ = [
     "answer",
     "check_ending",
     "cloze",
+    "declared",
     "document",
     "growth_by_size",
     "heads",
     "inter_attention",
     "intra_attention",
+    "over_features",
+    "over_image",
     "reading",
     "save_figure",
     "scores_by_length",

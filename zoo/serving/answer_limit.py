@@ -32,7 +32,8 @@ class AnswerLimit:
         self._rows = max((len(x) for x in request.inputs.values() if x.ndim), default=0)
         declared = servable.signatures[request.signature].outputs
         limits = getattr(servable, "limits", {})
-        check_bytes(least_bytes(request.inputs, declared, limits, request.outputs), most)
+        least = least_bytes(request.inputs, declared, limits, request.outputs, servable.axes)
+        check_bytes(least, most)
 
     def check_parts(self, parts: Sequence[Answer]) -> None:
         """Checks the answers to some rows: all rows will be padded to the longest of these."""

@@ -16,13 +16,14 @@ the large ones before it. What nobody waits for any longer, and what takes too l
 import math
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from zoo.models.core.axes import Axes
 from zoo.serving.jobs import Answer, Arrays, Check, Job, Piece
 from zoo.serving.padding import pick_rows
 from zoo.serving.stopping import Stopper
@@ -46,6 +47,7 @@ class Batcher:
         self,
         ask: Callable[[Arrays, str], Answer],
         *,
+        axes: Mapping[str, Axes] | None = None,
         maximum_rows: int = 64,
         workers: int = 2,
         maximum_cost: float = math.inf,
@@ -57,6 +59,7 @@ class Batcher:
         Args:
             ask: Answers inputs and the name of a signature; axis 0 of every output is the batch.
                 Called by several threads at a time, unless there is but one worker.
+            axes: Of the outputs, as `zoo.serving.padding.pick_rows` takes them.
             maximum_rows: Of a batch; a request that has more by itself is asked alone.
             workers: Batches that are answered at the same time.
             maximum_cost: Of a batch, in the unit of `submit`; a row that costs more is asked alone.
@@ -71,6 +74,7 @@ class Batcher:
             if value < 1:
                 raise ValueError(f"{name} must be at least 1, got {value}")
         self._ask = ask
+        self._axes = axes
         self._maximum_rows = maximum_rows
         self._maximum_cost = maximum_cost
         self._maximum_seconds = maximum_seconds
@@ -115,7 +119,7 @@ class Batcher:
             RuntimeError: The batcher is closed.
         """
         costs = np.zeros(0) if costs is None else costs
-        job = Job(signature, inputs, costs=costs, check=check, wanted=wanted)
+        job = Job(signature, inputs, costs=costs, axes=self._axes, check=check, wanted=wanted)
         with self._changed:
             if self._closed:
                 raise RuntimeError("the batcher is closed")
@@ -228,7 +232,7 @@ class Batcher:
         try:
             with self._stopped_in_time(batch, stopper, overdue):
                 outputs = self._ask({**inputs, **first.scalars}, first.signature)
-            answers = [outputs] if len(batch) == 1 else _split(outputs, batch)
+            answers = [outputs] if len(batch) == 1 else _split(outputs, batch, self._axes)
         except Exception as error:  # noqa: BLE001  # whatever it is, a client waits for it
             if stopper.stopped and not overdue.is_set():  # nobody waits for it
                 self._leave(batch)
@@ -304,11 +308,11 @@ def _rows(batch: Iterable[Piece]) -> int:
     return sum(one.rows for one in batch)
 
 
-def _split(outputs: Answer, batch: list[Piece]) -> list[Answer]:
+def _split(outputs: Answer, batch: list[Piece], axes: Mapping[str, Axes] | None) -> list[Answer]:
     """Each request's rows."""
     answers, begin = [], 0
     for one in batch:
-        answers.append(pick_rows(outputs, slice(begin, begin + one.rows)))
+        answers.append(pick_rows(outputs, slice(begin, begin + one.rows), axes))
         begin += one.rows
     if any(len(value) != begin for value in outputs.values()):
         raise ValueError(f"expected outputs of {begin} rows")

@@ -18,6 +18,7 @@ from typing import Any
 
 from zoo.data.download import file_sha256
 from zoo.files import whole_text
+from zoo.models.core.axes import from_json
 
 CARD_FILE = "model_card.json"
 SAVED_MODEL_FILE = "saved_model.pb"
@@ -28,6 +29,7 @@ _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-
 # What is told apart by task looks it up, the page of the explorer in an object of JavaScript, which
 # has a constructor whatever else it holds.
 _TASK = re.compile(r"(?!constructor$)[a-z]+(_[a-z]+)*")
+_LATER = {"axes"}  # cards were written before there was this key
 _SAVED_MODEL_PARTS = (SAVED_MODEL_FILE, "fingerprint.pb", "variables", "assets", "assets.extra")
 
 
@@ -75,6 +77,9 @@ class ModelCard:
     """Limits of the servable, such as `maximum_context_tokens`, and how it searches."""
     tokenizer: dict[str, Any] = dataclasses.field(default_factory=dict)
     """How strings became tokens, as the tokenizer's `get_config` gives it."""
+    axes: dict[str, Any] | None = None
+    """Output -> the meaning of its last axes, as `zoo.models.core.axes` writes it; set by the
+    export. None, or no such key: the outputs have the names of the zoo's tasks, which tell."""
     sha256: dict[str, str] = dataclasses.field(default_factory=dict)
     """Path inside the folder -> SHA-256, of every file of the SavedModel; set by the export."""
 
@@ -210,7 +215,7 @@ def _from_json(cls: type, values: Any, path: Path, place: str) -> Any:
     for key in sorted(values.keys() - fields.keys()):
         raise ValueError(f"{path}: unknown key {_shown(place + key)}; known: {', '.join(fields)}")
     for key in fields:
-        if key not in values:
+        if key not in values and key not in _LATER:
             raise ValueError(f"{path}: key '{place}{key}' is missing")
     hints = typing.get_type_hints(cls)
     arguments = {
@@ -221,6 +226,11 @@ def _from_json(cls: type, values: Any, path: Path, place: str) -> Any:
             f"{path}: key 'task' must be a name such as 'language_model',"
             f" got {_shown(arguments['task'])}"
         )
+    if arguments.get("axes") is not None:
+        try:
+            from_json(arguments["axes"])
+        except ValueError as error:
+            raise ValueError(f"{path}: key 'axes': {error}") from error
     return cls(**arguments)
 
 
@@ -229,7 +239,8 @@ def _checked(hint: Any, value: Any, path: Path, key: str) -> Any:
     if dataclasses.is_dataclass(hint):
         return _from_json(typing.cast(type, hint), value, path, f"{key}.")
     union = isinstance(hint, types.UnionType)
-    expected = hint if union else typing.get_origin(hint) or hint
+    classes = tuple(typing.get_origin(one) or one for one in typing.get_args(hint))
+    expected = classes if union else typing.get_origin(hint) or hint
     if expected is float and type(value) is int and abs(value) < sys.float_info.max:
         value = float(value)
     # `True` is an int to isinstance, but not a seed.
@@ -242,6 +253,8 @@ def _checked(hint: Any, value: Any, path: Path, key: str) -> Any:
 
 
 def _type_name(hint: Any) -> str:
+    if isinstance(hint, types.UnionType) and types.NoneType in typing.get_args(hint):
+        return "an object or null"
     names = {str: "a string", int: "a whole number", float: "a number", int | float: "a number"}
     return names.get(hint, "an object") if not isinstance(hint, types.GenericAlias) else "an object"
 

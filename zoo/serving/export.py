@@ -16,12 +16,14 @@ import platform
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import keras
 import tensorflow as tf
 
 from zoo.files import whole_folder
+from zoo.models.core.axes import Axis, to_json
+from zoo.models.core.base import BaseModel
 from zoo.serving.cards import DataRecord, ModelCard, file_checksums, write_card
 from zoo.serving.folders import PICTURE_FILE, check_free
 from zoo.serving.weights import collections
@@ -29,8 +31,17 @@ from zoo.serving.writing import writing
 
 _LIBRARIES = ("tensorflow", "keras", "tensorflow-text", "keras-nlp", "numpy")
 
-Endpoint = tuple[Callable[..., dict[str, tf.Tensor]], Sequence[tf.TensorSpec]]
-"""A function of tensors to a flat dict of dense tensors, and the names and types of its inputs."""
+
+class Endpoint(NamedTuple):
+    """A signature of a SavedModel."""
+
+    function: Callable[..., dict[str, tf.Tensor]]
+    """Of tensors to a flat dict of dense tensors."""
+    signature: Sequence[tf.TensorSpec]
+    """The names and types of its inputs."""
+    axes: Mapping[str, Sequence[Axis]] | None = None
+    """Output -> the meaning of its last axes, alike in all signatures; without a mention, an output
+    has no axis that differs between examples. None: not known, the outputs have the zoo's names."""
 
 
 def describe(
@@ -79,6 +90,14 @@ def describe(
     )
 
 
+def input_specs(model: BaseModel) -> list[tf.TensorSpec]:
+    """The inputs of an endpoint that takes what a model reads, as its ``INPUTS`` declare them."""
+    return [
+        tf.TensorSpec((None, *kind.shape), kind.dtype, name=name)
+        for name, kind in model.input_kinds().items()
+    ]
+
+
 def renewed(card: ModelCard) -> ModelCard:
     """The card of a model that is exported again: of today, by today's versions."""
     return dataclasses.replace(card, date=_now(), versions=_versions())
@@ -87,7 +106,7 @@ def renewed(card: ModelCard) -> ModelCard:
 def export_servable(
     folder: str | Path,
     model: keras.Model,
-    endpoints: Mapping[str, Endpoint],
+    endpoints: Mapping[str, Endpoint | tuple[Any, ...]],
     *,
     assets: Sequence[tf.Module] = (),
     order: Sequence[str] | None = None,
@@ -101,7 +120,8 @@ def export_servable(
             there already is replaced as a whole, and kept if anything fails.
         model: The built model that the endpoints call. Its weights are stored once, in the type
             that their variables have.
-        endpoints: Signature name -> function and input signature; "serving_default" among them.
+        endpoints: Signature name -> function, input signature and axes of the outputs;
+            "serving_default" among them.
         assets: Owners of lookup tables that the endpoints use, such as a vocabulary; the files
             behind the tables travel with the SavedModel.
         order: Names of weights, as in `zoo.serving.weights.collections`, in the order in which to
@@ -115,8 +135,9 @@ def export_servable(
 
     Raises:
         OSError: It cannot be written, for instance because the disk is full.
-        ValueError: No "serving_default"; the model is not built, or two of its weights share a
-            path; the folder holds something other than a SavedModel, or something beside it.
+        ValueError: No "serving_default"; signatures that differ in the axes of an output; the
+            model is not built, or two of its weights share a path; the folder holds something
+            other than a SavedModel, or something beside it.
     """
     folder = Path(folder).expanduser().absolute()
     if "serving_default" not in endpoints:
@@ -124,7 +145,9 @@ def export_servable(
             f"endpoints must have a signature 'serving_default', got {sorted(endpoints)}"
         )
     check_free(folder)
-    archive = _archive(model, endpoints, assets, order)
+    signatures = {name: Endpoint(*parts) for name, parts in endpoints.items()}
+    card = dataclasses.replace(card, axes=_axes(signatures))
+    archive = _archive(model, signatures, assets, order)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with whole_folder(folder) as partial:
         with writing("the SavedModel", folder):
@@ -154,7 +177,7 @@ def _archive(
     _list_in_order(archive, [_variable(named[name]) for name in order or named])
     for asset in assets:
         archive.track(asset)
-    for name, (function, signature) in endpoints.items():
+    for name, (function, signature, _) in endpoints.items():
         archive.add_endpoint(name, _traced(function, signature), list(signature))
     archive.variables.extend(_variable(weight) for weight in model.weights)
     archive.trainable_variables.extend(_variable(weight) for weight in model.trainable_weights)
@@ -164,6 +187,19 @@ def _archive(
     for name, weight in named.items():
         archive.add_variable_collection(name, [_variable(weight)])
     return archive
+
+
+def _axes(endpoints: Mapping[str, Endpoint]) -> dict[str, Any] | None:
+    """The axes of all outputs for the card; None where no signature knows its own."""
+    known = [endpoint.axes for endpoint in endpoints.values() if endpoint.axes is not None]
+    if not known:
+        return None
+    together: dict[str, Sequence[Axis]] = {}
+    for axes in known:
+        for name, listed in axes.items():
+            if tuple(together.setdefault(name, listed)) != tuple(listed):
+                raise ValueError(f"axes of {name} must be alike in all signatures, got {known}")
+    return to_json(together)
 
 
 def _list_in_order(archive: keras.export.ExportArchive, order: Sequence[tf.Variable]) -> None:

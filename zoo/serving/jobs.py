@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zoo.models.core.axes import Axes
 from zoo.serving.padding import join_rows
 
 Arrays = Mapping[str, np.ndarray]
@@ -36,6 +37,7 @@ class Job:
         inputs: Arrays,
         *,
         costs: np.ndarray,
+        axes: Mapping[str, Axes] | None = None,
         check: Check | None = None,
         wanted: Collection[str] | None = None,
     ) -> None:
@@ -45,6 +47,7 @@ class Job:
             signature: Name of the signature.
             inputs: Arrays of rank 0 are scalars; axis 0 of the others is the batch.
             costs: (rows,); empty: the job is not divided.
+            axes: Of the outputs, as `zoo.serving.padding.join_rows` takes them.
             check: Looks at the answers so far.
             wanted: Names of the outputs that are kept, beside those that tell the padding; None:
                 all.
@@ -59,6 +62,7 @@ class Job:
         self.key: Hashable = (signature, shapes, same) if len(sizes) == 1 else object()
         self.costs = costs if len(costs) == self.rows and len(sizes) == 1 else np.zeros(self.rows)
         self.check = check
+        self._axes = axes
         self._wanted = wanted
         self.future: Future[Answer] = Future()
         self.turn = 0.0
@@ -124,7 +128,7 @@ class Job:
                 self.check(parts)
             complete = not self._missing
         if complete:
-            joined = join_rows(parts)
+            joined = join_rows(parts, self._axes)
             if not self.future.done() and self.future.set_running_or_notify_cancel():
                 self.future.set_result(joined)
 

@@ -1,22 +1,24 @@
 """Takes rows out of what a servable answered to a batch, as if they had been asked alone.
 
 Outputs are dense: the tokens of a batch are padded to its longest text, and so are the maps over
-them. The names of the outputs, which all models of a task share (docs/serving.md), say which axes
-are tokens of which text. Outputs with other names are left as they are.
+them. The card says what the axes of each output stand for. The names of the outputs say it where a
+card was written before it held them; all models of a task share those (docs/serving.md).
 """
 
 import functools
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-# Output -> the sides that its last axes stand for. A trained vector for "nothing here", or what
-# stands before a text, is one more column at the end.
-_AXES = {
+from zoo.models.core.axes import Axes, Axis, Listed, Steps, Tokens, rank
+
+# Output -> the texts of its last axes, by the names of the zoo's tasks, for cards that do not say.
+_WRITTEN = "target"
+_NAMED = {
     "attention_alignment": ("target", "source"),
     "attention_cross": ("target", "source"),
     "attention_decoder": ("target", "target"),
@@ -27,59 +29,86 @@ _AXES = {
     "log_probabilities": ("text",),
     "start_probabilities": ("context",),
 }
-# What is written may have no token; what is read has one column at least.
-_MAY_BE_EMPTY = ("target_length",)
 
 
-def pick_rows(outputs: Mapping[str, np.ndarray], rows: slice) -> dict[str, np.ndarray]:
+def axes_of(name: str, outputs: frozenset[str], axes: Mapping[str, Axes] | None) -> Axes:
+    """Finds the meaning of the last axes of an output.
+
+    Args:
+        name: Of the output.
+        outputs: The names of all.
+        axes: Output -> the meaning of its last axes, from a card; None: the name tells.
+
+    Returns:
+        Nothing if they are not known, and for an output whose size is the same for all examples.
+    """
+    return _axes_by_name(name, outputs) if axes is None else tuple(axes.get(name, ()))
+
+
+def texts_of(axes: Axes) -> list[tuple[str | None, Axis]]:
+    """Lists for each axis of a tensor the text that it runs along, if any, and its meaning."""
+    return [
+        (axis.of if isinstance(axis, Tokens | Steps) else None, axis)
+        for axis in axes
+        for _ in range(rank(axis))
+    ]
+
+
+def pick_rows(
+    outputs: Mapping[str, np.ndarray], rows: slice, axes: Mapping[str, Axes] | None = None
+) -> dict[str, np.ndarray]:
     """Gives some rows of a batch, with as much padding as they need among themselves.
 
     Args:
         outputs: Name -> (batch, ...), as a servable of the zoo answers.
         rows: Which rows.
+        axes: Output -> the meaning of its last axes; None: as the names of the outputs say.
 
     Returns:
         Name -> (rows, ...).
     """
     picked = {name: value[rows] for name, value in outputs.items()}
-    sides = {
-        side: (
-            padded,
-            max(
-                f"{side}_length" not in _MAY_BE_EMPTY,
-                int(picked[f"{side}_length"].max(initial=0)),
-            ),
-        )
-        for side, padded in _padded(outputs).items()
-    }
+    padded, names = _padded(outputs), frozenset(outputs)
+    answer = {}
     for name, value in picked.items():
-        axes = axes_of(name, frozenset(sides))
-        for axis, side in zip(range(-len(axes), 0), axes, strict=True):
-            value = _cut(value, axis, *sides[side])
-        picked[name] = value
-    return _without_empty_candidates(picked)
+        texts = _last_axes(value, axes_of(name, names, axes))
+        for place, (text, axis) in enumerate(texts, value.ndim - len(texts)):
+            if text in padded:
+                value = _cut(value, place, padded[text], _needed(axis, picked[f"{text}_length"]))
+            elif isinstance(axis, Listed):
+                value = _cut(value, place, value.shape[place], _used(picked[axis.of]))
+        answer[name] = value
+    return answer
 
 
-def join_rows(parts: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
+def join_rows(
+    parts: Sequence[Mapping[str, np.ndarray]], axes: Mapping[str, Axes] | None = None
+) -> dict[str, np.ndarray]:
     """Puts answers together, padded as if all their rows had been asked at once.
 
     Args:
         parts: Name -> (rows, ...), at least one; all with the same names.
+        axes: As in `pick_rows`.
 
     Returns:
         Name -> (rows of all, ...).
     """
     if len(parts) == 1:
         return dict(parts[0])
-    sides = [_padded(part) for part in parts]
-    names = {name: axes_of(name, frozenset(sides[0])) for name in parts[0]}
-    return {
-        name: _join(
-            [part[name] for part in parts],
-            [[own[side] for side in axes] for own in sides],
+    padded, names = [_padded(part) for part in parts], frozenset(parts[0])
+    joined = {}
+    for name in parts[0]:
+        values = [part[name] for part in parts]
+        texts = [text for text, _ in _last_axes(values[0], axes_of(name, names, axes))]
+        sizes = [value.shape[value.ndim - len(texts) :] for value in values]
+        joined[name] = _join(
+            values,
+            [
+                [known.get(text, size) for text, size in zip(texts, own, strict=True)]
+                for known, own in zip(padded, sizes, strict=True)
+            ],
         )
-        for name, axes in names.items()
-    }
+    return joined
 
 
 def joined_sizes(parts: Sequence[Mapping[str, np.ndarray]]) -> dict[str, int]:
@@ -91,14 +120,26 @@ def joined_sizes(parts: Sequence[Mapping[str, np.ndarray]]) -> dict[str, int]:
     }
 
 
-def _padded(outputs: Mapping[str, np.ndarray]) -> dict[str, int]:
-    """Side -> tokens of the longest text, to which the others are padded."""
-    tokens = {
-        name.removesuffix("_length"): name.replace("_length", "_tokens")
-        for name in outputs
-        if name.endswith("_length")
-    }
-    return {side: outputs[name].shape[-1] for side, name in tokens.items() if name in outputs}
+def _padded(outputs: Mapping[str, np.ndarray]) -> dict[str | None, int]:
+    """Text -> tokens of the longest one, to which the others are padded."""
+    return {text: outputs[f"{text}_tokens"].shape[-1] for text in _texts(outputs)}
+
+
+def _last_axes(value: np.ndarray, axes: Axes) -> list[tuple[str | None, Axis]]:
+    """As `texts_of`; nothing of an output without so many axes, which only shares the name."""
+    listed = texts_of(axes)
+    return listed if len(listed) < value.ndim else []  # axis 0 is the batch
+
+
+def _needed(axis: Axis, lengths: np.ndarray) -> int:
+    """What is written may have no token; what is read has one column at least."""
+    return max(int(lengths.max(initial=0)), 0 if isinstance(axis, Steps) else 1)
+
+
+def _used(strings: np.ndarray) -> int:
+    """Places of lists of strings (rows, n) up to the last one that any row has, at least one."""
+    used = np.flatnonzero((strings != b"").any(axis=0))
+    return int(used[-1]) + 1 if used.size else 1
 
 
 def _join(values: Sequence[np.ndarray], padded: Sequence[Sequence[int]]) -> np.ndarray:
@@ -133,18 +174,31 @@ def _blocks(
 
 
 @functools.cache
-def axes_of(name: str, sides: frozenset[str]) -> tuple[str, ...]:
-    """The sides that the last axes of an output stand for; none if they are not known."""
-    if name in _AXES:
-        return _AXES[name] if all(side in sides for side in _AXES[name]) else ()
-    side = "|".join(map(re.escape, sides))
-    pair = re.fullmatch(rf"attention_(?:\w+_)?({side})_to_({side})", name)
+def _axes_by_name(name: str, outputs: frozenset[str]) -> Axes:
+    """The last axes of an output; none if its name does not tell."""
+    if "candidates" in outputs and name in ("candidates", "probabilities"):
+        return (Listed("candidates"),)
+    texts = _texts_by_name(name, _texts(outputs))
+    return tuple(Steps(text) if text == _WRITTEN else Tokens(text) for text in texts)
+
+
+def _texts(outputs: Collection[str]) -> list[str]:
+    """The texts of which an answer has tokens and lengths."""
+    names = [name.removesuffix("_length") for name in outputs if name.endswith("_length")]
+    return [name for name in names if f"{name}_tokens" in outputs]
+
+
+def _texts_by_name(name: str, texts: Sequence[str]) -> tuple[str, ...]:
+    if name in _NAMED:
+        return _NAMED[name] if all(text in texts for text in _NAMED[name]) else ()
+    one_of = "|".join(map(re.escape, texts))
+    pair = re.fullmatch(rf"attention_(?:\w+_)?({one_of})_to_({one_of})", name)
     if pair:
         return pair[1], pair[2]
-    own = re.fullmatch(rf"attention_({side})_intra", name)
+    own = re.fullmatch(rf"attention_({one_of})_intra", name)
     if own:
         return own[1], own[1]
-    one = re.fullmatch(rf"attention_({side})|({side})_tokens", name)
+    one = re.fullmatch(rf"attention_({one_of})|({one_of})_tokens", name)
     return (one[1] or one[2],) if one else ()
 
 
@@ -158,13 +212,3 @@ def _cut(value: np.ndarray, axis: int, padded: int, needed: int) -> np.ndarray:
         kept[axis] = slice(needed)
         return value[tuple(kept)]
     return np.take(value, [*range(needed), padded], axis=axis)
-
-
-def _without_empty_candidates(picked: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Candidates and their probabilities, up to the last one that any row has."""
-    candidates = picked.get("candidates")
-    if candidates is None or candidates.ndim != 2:
-        return picked
-    used = np.flatnonzero((candidates != b"").any(axis=0))
-    count = int(used[-1]) + 1 if used.size else 1  # at least one column
-    return picked | {name: picked[name][:, :count] for name in ("candidates", "probabilities")}

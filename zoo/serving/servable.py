@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from zoo.models.core.axes import Axes, from_json
 from zoo.serving.cards import CARD_FILE, read_card
 from zoo.serving.load import load_servable, resolve
 from zoo.serving.stopping import GraphStopper
@@ -47,6 +48,7 @@ class Servable:
     Attributes:
         folder: where it was loaded from.
         signatures: name -> what it takes and gives.
+        axes: output -> the meaning of its last axes; None: the card, if any, does not say.
         limits: those of its card, such as the tokens of a text that are read; none without a card.
         stopper: makes an object that stops what its thread asks meanwhile.
     """
@@ -64,9 +66,12 @@ class Servable:
         """
         self.folder = resolve(name_or_path)
         self._loaded = load_servable(self.folder)
+        self.axes: Mapping[str, Axes] | None = None
         self.limits: Mapping[str, Any] = {}
         if (self.folder / CARD_FILE).is_file():
-            self.limits = read_card(self.folder).limits
+            card = read_card(self.folder)
+            self.limits = card.limits
+            self.axes = None if card.axes is None else from_json(card.axes)
         self.signatures = {
             name: Signature(
                 _infos(function.structured_input_signature[1]), _infos(function.structured_outputs)

@@ -85,6 +85,7 @@ class ModelServer:
         """
         batcher = Batcher(
             servable.ask,
+            axes=servable.axes,
             maximum_rows=self.limits.maximum_rows,
             maximum_cost=self.limits.maximum_batch_cost,
             maximum_seconds=self.limits.maximum_batch_seconds,

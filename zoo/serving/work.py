@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zoo.models.core.axes import Axes
 from zoo.serving.limits import Limits
-from zoo.serving.padding import axes_of
+from zoo.serving.padding import axes_of, texts_of
 from zoo.serving.response import NUMBER_BYTES
 from zoo.serving.rest import RequestError
 
@@ -86,6 +87,7 @@ def least_bytes(
     outputs: Mapping[str, "TensorInfo"],
     limits: Mapping[str, Any],
     wanted: Collection[str] | None = None,
+    axes: Mapping[str, Axes] | None = None,
 ) -> int:
     """Estimates the least size of an answer in JSON: with one token for each word between spaces.
 
@@ -94,22 +96,23 @@ def least_bytes(
         outputs: As the signature declares them.
         limits: Of the model's card. A text counts where they tell how much of it is read.
         wanted: Names of the outputs that are asked for; None: all.
+        axes: Of the outputs, as `zoo.serving.padding.pick_rows` takes them.
 
     Returns:
         Bytes; what only the model knows, as the length of a translation, counts as one token.
     """
     rows = max((len(value) for value in inputs.values() if value.ndim), default=0)
     width = max(1, _width(inputs, {}))
-    sides = frozenset(name.removesuffix("_length") for name in outputs if name.endswith("_length"))
+    names = frozenset(outputs)
     longest = _longest(inputs, limits)
     total = 0
     for name in outputs if wanted is None else wanted:
         info = outputs[name]
-        axes = axes_of(name, sides)
+        texts = [text for text, _ in texts_of(axes_of(name, names, axes))]
         sizes = list(info.shape[1:])
-        lead = len(sizes) - len(axes)
+        lead = len(sizes) - len(texts)
         fallback = [width if axis == 0 else 1 for axis in range(lead)]
-        fallback += [longest.get(side, 1) for side in axes]
+        fallback += [longest.get(text, 1) if text else 1 for text in texts]
         known = [size or other for size, other in zip(sizes, fallback, strict=True)]
         total += rows * math.prod(known) * (3 if info.dtype == "string" else NUMBER_BYTES)
     return total

@@ -33,7 +33,7 @@ def answer(endpoint):
     """Both signatures in graphs, as a server runs them; NumPy in, NumPy out."""
     graphs = {
         name: tf.function(function, input_signature=signature, autograph=False)
-        for name, (function, signature) in endpoint.endpoints().items()
+        for name, (function, signature, _) in endpoint.endpoints().items()
     }
 
     def run(documents, queries, candidates=None):

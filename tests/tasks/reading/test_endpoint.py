@@ -46,7 +46,7 @@ def endpoint(tmp_path_factory):
 @pytest.fixture(scope="module")
 def answer(endpoint):
     """The endpoint in a graph, as a server runs it; NumPy in, NumPy out."""
-    function, signature = endpoint.endpoints()["serving_default"]
+    function, signature, _ = endpoint.endpoints()["serving_default"]
     graph = tf.function(function, input_signature=signature, autograph=False)
 
     def run(questions, contexts):

@@ -52,7 +52,7 @@ def compiled(endpoint):
 
         return serve
 
-    return {name: server(*parts) for name, parts in endpoint.endpoints().items()}
+    return {name: server(*parts) for name, (*parts, _) in endpoint.endpoints().items()}
 
 
 @pytest.fixture(scope="module")

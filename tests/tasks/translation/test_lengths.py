@@ -71,7 +71,7 @@ def test_a_source_that_may_be_cut_is_refused():
 def test_what_a_translator_is_shipped_as_can_be_measured(tmp_path):
     codecs = make_codecs(tmp_path)
     endpoint = TranslationEndpoint(WordByWord(), *codecs)
-    function, signature = endpoint.endpoints()["beam"]
+    function, signature, _ = endpoint.endpoints()["beam"]
     search = tf.function(function, input_signature=signature, autograph=False)
     sources = ["two dogs run .", "a dog runs ."]
     expected = ["zwei Hunde rennen.", "ein Hund rennt."]

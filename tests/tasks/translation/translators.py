@@ -5,6 +5,7 @@ from typing import ClassVar
 import numpy as np
 import tensorflow as tf
 
+from zoo.models.core import axes
 from zoo.models.core.base import AttentionMap
 from zoo.text.vocabulary import END, write_vocabulary
 from zoo.text.words import WordCodec
@@ -36,7 +37,7 @@ class WordByWord:
     It has no loss of its own: what is measured is a matter of its logits.
     """
 
-    ATTENTION: ClassVar = {"alignment": AttentionMap("target", "source")}
+    ATTENTION: ClassVar = {"alignment": AttentionMap(axes.Steps("target"), axes.Tokens("source"))}
     shared_state: ClassVar = ()
 
     def __init__(self):

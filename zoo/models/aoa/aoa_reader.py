@@ -34,8 +34,10 @@ from zoo.layers.embedding import WordEmbedding
 from zoo.layers.gated_unit import BidirectionalGatedUnit
 from zoo.models.aoa.occurrences import log_total_of_words, total_of_each_position
 from zoo.models.aoa.over_attention import attend_over, attend_sum
+from zoo.models.core import axes
 from zoo.models.core.arguments import check_choice, check_rate, check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
+from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
 from zoo.models.core.targets import Targets
 from zoo.ops.masking import MASKED_SCORE, Tensor, mask_from_ids, masked_argmax
@@ -77,9 +79,10 @@ class AttentionOverAttentionReader(BaseModel):
             "embedding_l2": 0.0,
         },
     }
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {"document": Tokens(), "query": Tokens()}
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
-        "query_to_document": AttentionMap("query", "document"),
-        "document_to_query": AttentionMap("document", "query"),
+        "query_to_document": AttentionMap(axes.Tokens("query"), axes.Tokens("document")),
+        "document_to_query": AttentionMap(axes.Tokens("document"), axes.Tokens("query")),
     }
     """Maps of ``attention="over"``; ``"sum"`` has a single distribution and no map per word."""
     PREDICTION = "answer"

@@ -1,4 +1,4 @@
-"""Base class of all models: presets, configuration, declared attention maps, a loss of its own.
+"""Base class of all models: presets, configuration, declarations, a loss of its own.
 
 ``compile(optimizer)`` and ``fit(dataset)`` are all a user needs. ``training_step.py`` takes the
 steps, exact on any number of devices; ``targets.py`` and ``weighting.py`` bring targets and their
@@ -12,19 +12,18 @@ from typing import Any, ClassVar, NamedTuple, Self
 import keras
 
 from zoo.models.core.arguments import check_sizes
+from zoo.models.core.axes import Axis
+from zoo.models.core.inputs import InputKind, resolve
 from zoo.models.core.training_step import TrainingStep
 
 
 class AttentionMap(NamedTuple):
     """Meaning of the axes of an attention map."""
 
-    queries: str
-    """Name of the input whose tokens attend: the rows."""
-    keys: str
-    """Name of the input whose tokens are attended to: the columns, each row summing to one."""
-    sentinel: bool = False
-    """Whether one more column follows that is no token: a trained vector for "nothing here", or the
-    state before the first token."""
+    queries: Axis
+    """What attends: the rows."""
+    keys: Axis
+    """What is attended to: the columns, each row summing to one."""
     normalised: bool = True
     """Whether each row sums to one; else to one at most."""
     stacked: tuple[str, ...] = ()
@@ -41,6 +40,8 @@ class BaseModel(TrainingStep):
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     """Named configurations; ``paper`` is the paper's."""
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {}
+    """The kind of each input without which ``call`` cannot do."""
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {}
     """The axes of each map in ``outputs["attention"]``."""
 
@@ -58,6 +59,11 @@ class BaseModel(TrainingStep):
         if preset not in cls.PRESETS:
             raise ValueError(f"preset is {preset!r}, expected one of {sorted(cls.PRESETS)}")
         return cls(**{**cls.PRESETS[preset], **overrides})
+
+    def input_kinds(self) -> dict[str, InputKind]:
+        """Returns ``INPUTS``, names of constructor arguments in them replaced by their values."""
+        arguments = {name: getattr(self, name) for name in self._argument_names()}
+        return {name: resolve(kind, arguments) for name, kind in self.INPUTS.items()}
 
     def keep_arguments(self, arguments: Mapping[str, Any]) -> None:
         """Keeps the constructor's arguments (its ``locals()``) as attributes of their names."""

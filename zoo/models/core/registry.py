@@ -4,13 +4,11 @@ import importlib
 import pkgutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import keras
 
 from zoo.models.core.base import BaseModel
-
-Task = Literal["reading", "translation", "cloze", "language_model", "classification", "inference"]
 
 
 class ModelEntry(NamedTuple):
@@ -18,14 +16,15 @@ class ModelEntry(NamedTuple):
 
     name: str
     cls: type[BaseModel]
-    task: Task
+    task: str
+    """Such as "reading"; models of a task share the names of inputs, targets and outputs."""
 
 
 _entries: dict[str, ModelEntry] = {}
 _Model = TypeVar("_Model", bound=type[BaseModel])
 
 
-def register_model(task: Task) -> Callable[[_Model], _Model]:
+def register_model(task: str) -> Callable[[_Model], _Model]:
     """Class decorator: registers a model for ``task`` and for Keras' serialisation."""
 
     def register(cls: _Model) -> _Model:

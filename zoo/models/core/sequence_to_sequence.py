@@ -23,7 +23,9 @@ from typing import Any, ClassVar, Literal
 from keras import ops, tree
 
 from zoo.layers.recurrence import scan
+from zoo.models.core import axes
 from zoo.models.core.base import AttentionMap, BaseModel
+from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.targets import Targets
 from zoo.ops.cross_entropy import SmoothingOver, precise_cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
@@ -41,8 +43,9 @@ class SequenceToSequenceModel(BaseModel):
     A subclass sets ``loss_normaliser`` and implements the steps above.
     """
 
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {"source": Tokens(), "target": Tokens()}
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
-        "alignment": AttentionMap("target", "source")
+        "alignment": AttentionMap(axes.Steps("target"), axes.Tokens("source"))
     }
     PREDICTION = "logits"
     TARGETS = Targets(tokens="target")

@@ -28,8 +28,10 @@ from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
 from zoo.layers.lstm import LSTM, BidirectionalLSTM
+from zoo.models.core import axes
 from zoo.models.core.arguments import check_choice, check_rate, check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
+from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
 from zoo.models.core.targets import Targets
 from zoo.models.dcn.coattention import Coattention, QuestionInitializer
@@ -83,9 +85,14 @@ class DynamicCoattentionNetwork(BaseModel):
             "iterations": 3,
         },
     }
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {"question": Tokens(), "context": Tokens()}
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
-        "context_to_question": AttentionMap("context", "question", sentinel=True),
-        "question_to_context": AttentionMap("question", "context", sentinel=True),
+        "context_to_question": AttentionMap(
+            axes.Tokens("context"), axes.Tokens("question", sentinel=True)
+        ),
+        "question_to_context": AttentionMap(
+            axes.Tokens("question"), axes.Tokens("context", sentinel=True)
+        ),
     }
 
     TARGETS = Targets(names=("start", "end"))

@@ -30,8 +30,10 @@ from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
 from zoo.layers.lstm import BidirectionalLSTM
+from zoo.models.core import axes
 from zoo.models.core.arguments import check_choice, check_rate, check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
+from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
 from zoo.models.core.targets import Targets
 from zoo.models.dcn.coattention import (
@@ -90,11 +92,16 @@ class DynamicCoattentionNetworkPlus(BaseModel):
             "iterations": 3,
         },
     }
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {"question": Tokens(), "context": Tokens()}
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
-        "context_to_question": AttentionMap("context", "question", sentinel=True),
-        "question_to_context": AttentionMap("question", "context", sentinel=True),
-        "deep_context_to_question": AttentionMap("context", "question"),
-        "deep_question_to_context": AttentionMap("question", "context"),
+        "context_to_question": AttentionMap(
+            axes.Tokens("context"), axes.Tokens("question", sentinel=True)
+        ),
+        "question_to_context": AttentionMap(
+            axes.Tokens("question"), axes.Tokens("context", sentinel=True)
+        ),
+        "deep_context_to_question": AttentionMap(axes.Tokens("context"), axes.Tokens("question")),
+        "deep_question_to_context": AttentionMap(axes.Tokens("question"), axes.Tokens("context")),
     }
 
     TARGETS = Targets(names=("start", "end"))

@@ -30,8 +30,10 @@ from keras import ops
 
 from zoo.layers.classifier_head import ClassifierHead
 from zoo.layers.embedding import WordEmbedding
+from zoo.models.core import axes
 from zoo.models.core.arguments import check_rate, check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
+from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
 from zoo.models.core.targets import Targets
 from zoo.models.lstmn.lstmn import check_window, intra_attention
@@ -78,8 +80,11 @@ class LSTMNClassifier(BaseModel):
             "depth": 2,
         },
     }
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {"text": Tokens()}
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
-        "intra": AttentionMap("text", "text", sentinel=True, stacked=("depth",))
+        "intra": AttentionMap(
+            axes.Tokens("text"), axes.Tokens("text", sentinel=True), stacked=("depth",)
+        )
     }
     PREDICTION = "logits"
     TARGETS = Targets(classes=True)

@@ -30,8 +30,10 @@ from keras import ops
 
 from zoo.layers.classifier_head import ClassifierHead
 from zoo.layers.embedding import WordEmbedding
+from zoo.models.core import axes
 from zoo.models.core.arguments import check_choice, check_rate, check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
+from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
 from zoo.models.core.targets import Targets
 from zoo.models.lstmn.lstmn import check_window, intra_attention
@@ -74,10 +76,15 @@ class LSTMNInference(BaseModel):
         "paper_shallow_300": {**_PAPER, "hidden_dim": 300, "fusion": "shallow"},
         "tiny": {"vocabulary_size": 19, "embedding_dim": 4, "hidden_dim": 6},
     }
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {"premise": Tokens(), "hypothesis": Tokens()}
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
-        "premise_intra": AttentionMap("premise", "premise", sentinel=True),
-        "hypothesis_intra": AttentionMap("hypothesis", "hypothesis", sentinel=True),
-        "inter": AttentionMap("hypothesis", "premise"),
+        "premise_intra": AttentionMap(
+            axes.Tokens("premise"), axes.Tokens("premise", sentinel=True)
+        ),
+        "hypothesis_intra": AttentionMap(
+            axes.Tokens("hypothesis"), axes.Tokens("hypothesis", sentinel=True)
+        ),
+        "inter": AttentionMap(axes.Tokens("hypothesis"), axes.Tokens("premise")),
     }
     PREDICTION = "logits"
     TARGETS = Targets(classes=True)

@@ -29,8 +29,10 @@ import keras
 from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
+from zoo.models.core import axes
 from zoo.models.core.arguments import check_choice, check_rate, check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
+from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import LossNormaliser, sum_of_tokens
 from zoo.models.core.targets import Targets
@@ -80,8 +82,11 @@ class LSTMNLanguageModel(BaseModel):
             "loss_normaliser": "sentences",
         },
     }
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {"text": Tokens()}
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
-        "intra": AttentionMap("text", "text", sentinel=True, stacked=("depth",))
+        "intra": AttentionMap(
+            axes.Tokens("text"), axes.Tokens("text", sentinel=True), stacked=("depth",)
+        )
     }
     PREDICTION = "logits"
     TARGETS = Targets(tokens="text")

@@ -34,6 +34,7 @@ from keras import ops
 from zoo.attention.attend import attend
 from zoo.attention.local import LocalAttention, Window
 from zoo.attention.scores import make_score
+from zoo.models.core import axes
 from zoo.models.core.arguments import check_choice, check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.registry import register_model
@@ -79,7 +80,7 @@ class LuongTranslator(StackedTranslator):
 
     # Local-p's Gaussian leaves weights that sum to one at most.
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
-        "alignment": AttentionMap("target", "source", normalised=False)
+        "alignment": AttentionMap(axes.Steps("target"), axes.Tokens("source"), normalised=False)
     }
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "paper": {**_VOCABULARIES},

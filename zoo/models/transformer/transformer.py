@@ -36,6 +36,7 @@ import keras
 from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
+from zoo.models.core import axes
 from zoo.models.core.arguments import check_choice, check_rate, check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.registry import register_model
@@ -107,10 +108,16 @@ class Transformer(SequenceToSequenceModel):
         },
     }
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
-        "encoder": AttentionMap("source", "source", stacked=_LAYERS_AND_HEADS),
-        "decoder": AttentionMap("target", "target", stacked=_LAYERS_AND_HEADS),
-        "cross": AttentionMap("target", "source", stacked=_LAYERS_AND_HEADS),
-        "alignment": AttentionMap("target", "source"),
+        "encoder": AttentionMap(
+            axes.Tokens("source"), axes.Tokens("source"), stacked=_LAYERS_AND_HEADS
+        ),
+        "decoder": AttentionMap(
+            axes.Steps("target"), axes.Steps("target"), stacked=_LAYERS_AND_HEADS
+        ),
+        "cross": AttentionMap(
+            axes.Steps("target"), axes.Tokens("source"), stacked=_LAYERS_AND_HEADS
+        ),
+        "alignment": AttentionMap(axes.Steps("target"), axes.Tokens("source")),
     }
 
     def __init__(

@@ -3,11 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
-import keras
 import tensorflow as tf
 
+from zoo.models.core.base import BaseModel
 from zoo.serving.export import Endpoint
-from zoo.tasks.shared.endpoints import ask_model, attention_maps, codec_config, same_batch
+from zoo.tasks.shared.endpoints import (
+    ask_model,
+    attention_maps,
+    codec_config,
+    map_axes,
+    same_batch,
+    token_axes,
+)
 from zoo.tasks.shared.text_input import check_limit, read_texts
 from zoo.text.codecs import TextCodec
 
@@ -28,7 +35,7 @@ class ClassificationEndpoint:
 
     def __init__(
         self,
-        model: keras.Model,
+        model: BaseModel,
         codec: TextCodec,
         labels: Sequence[str],
         *,
@@ -61,7 +68,8 @@ class ClassificationEndpoint:
     def endpoints(self) -> dict[str, Endpoint]:
         """The signatures to export, as `zoo.serving.export.export_servable` takes them."""
         strings = [tf.TensorSpec([None], tf.string, name=side) for side in self.sides]
-        return {"serving_default": (self.serve, strings)}
+        axes = token_axes(*self.sides) | map_axes(self.model)
+        return {"serving_default": Endpoint(self.serve, strings, axes)}
 
     def serve(self, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
         """Classifies a batch; an empty text is classified too, as what it is.

@@ -10,9 +10,10 @@ import tensorflow as tf
 
 from zoo.data.cloze_format import PLACEHOLDER
 from zoo.data.penn import PENN_RULES
+from zoo.models.core.axes import Axes, Listed, Tokens
 from zoo.serving.export import Endpoint
 from zoo.tasks.cloze.readings import Readings
-from zoo.tasks.shared.endpoints import ask_model, attention_maps, same_batch
+from zoo.tasks.shared.endpoints import ask_model, attention_maps, map_axes, same_batch, token_axes
 from zoo.tasks.shared.text_input import TextInput, beginnings, check_limit, padded
 from zoo.text.slots import ids_with_slots
 from zoo.text.vocabulary import Vocabulary
@@ -75,9 +76,18 @@ class ClozeEndpoint:
         strings = [tf.TensorSpec([None], tf.string, name=name) for name in ("document", "query")]
         candidates = tf.TensorSpec([None, None], tf.string, name="candidates")
         return {
-            "serving_default": (self.serve, strings),
-            "ranked": (self.serve_ranked, [*strings, candidates]),
+            "serving_default": Endpoint(self.serve, strings, self._axes()),
+            "ranked": Endpoint(self.serve_ranked, [*strings, candidates], self._axes()),
         }
+
+    def _axes(self) -> dict[str, Axes]:
+        """The axes of the outputs that the model has."""
+        candidates = (Listed("candidates"),)
+        axes: dict[str, Axes] = {"candidates": candidates, "probabilities": candidates}
+        axes |= token_axes("document", "query") | {"attention_document": (Tokens("document"),)}
+        if self.model.attention == "over":
+            axes |= {"attention_query": (Tokens("query"),)} | map_axes(self.model)
+        return axes
 
     def get_config(self) -> dict[str, int | str]:
         """How strings become tokens and ids, for the card."""

@@ -5,8 +5,9 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from zoo.models.core.axes import Tokens
 from zoo.serving.export import Endpoint
-from zoo.tasks.shared.endpoints import ask_model, attention_maps, codec_config
+from zoo.tasks.shared.endpoints import ask_model, attention_maps, codec_config, map_axes, token_axes
 from zoo.tasks.shared.text_input import check_limit, read_texts
 from zoo.text.codecs import TextCodec
 from zoo.text.vocabulary import END, PADDING, START
@@ -63,7 +64,12 @@ class LanguageModelEndpoint:
     def endpoints(self) -> dict[str, Endpoint]:
         """The signatures to export, as `zoo.serving.export.export_servable` takes them."""
         text = tf.TensorSpec([None], tf.string, name="text")
-        return {"serving_default": (self.serve, [text])}
+        axes = {
+            "log_probabilities": (Tokens("text"),),
+            **token_axes("text"),
+            **map_axes(self.model),
+        }
+        return {"serving_default": Endpoint(self.serve, [text], axes)}
 
     def serve(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Reads a batch of texts; below, T is the number of tokens of the longest, at least 1.

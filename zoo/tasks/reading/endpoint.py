@@ -8,12 +8,13 @@ original string, and no normalised copy of the text is ever cut.
 
 from typing import Any, NamedTuple
 
-import keras
 import tensorflow as tf
 
 from zoo.decoding.spans import best_spans
+from zoo.models.core.axes import Tokens
+from zoo.models.core.base import BaseModel
 from zoo.serving.export import Endpoint
-from zoo.tasks.shared.endpoints import ask_model, attention_maps, same_batch
+from zoo.tasks.shared.endpoints import ask_model, attention_maps, map_axes, same_batch, token_axes
 from zoo.tasks.shared.text_input import TextInput, beginnings, check_limit, padded
 from zoo.text.tokenizer import WordTokenizer
 from zoo.text.vocabulary import Vocabulary
@@ -52,7 +53,7 @@ class ReadingEndpoint:
 
     def __init__(
         self,
-        model: keras.Model,
+        model: BaseModel,
         tokenizer: WordTokenizer,
         vocabulary: Vocabulary,
         *,
@@ -84,7 +85,9 @@ class ReadingEndpoint:
     def endpoints(self) -> dict[str, Endpoint]:
         """The signatures to export, as `zoo.serving.export.export_servable` takes them."""
         strings = [tf.TensorSpec([None], tf.string, name=name) for name in ("question", "context")]
-        return {"serving_default": (self.serve, strings)}
+        axes = token_axes("question", "context") | map_axes(self.model)
+        axes |= dict.fromkeys(("start_probabilities", "end_probabilities"), (Tokens("context"),))
+        return {"serving_default": Endpoint(self.serve, strings, axes)}
 
     def serve(self, question: tf.Tensor, context: tf.Tensor) -> dict[str, tf.Tensor]:
         """Answers a batch of questions, each from its own context.

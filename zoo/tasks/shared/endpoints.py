@@ -7,6 +7,8 @@ from typing import Any, Protocol
 import keras
 import tensorflow as tf
 
+from zoo.models.core.axes import Axes, Tokens
+from zoo.models.core.base import BaseModel
 from zoo.serving.cards import DataRecord
 from zoo.serving.export import Endpoint, describe, export_servable
 
@@ -69,6 +71,18 @@ def export_endpoint(
 def codec_config(codec: Any) -> dict[str, Any]:
     """How a codec makes ids of strings, for the model card."""
     return {"class": type(codec).__name__, **codec.get_config()}
+
+
+def map_axes(model: BaseModel) -> dict[str, Axes]:
+    """Returns the axes of ``attention_<name>``, for each map that a model declares."""
+    return {
+        f"attention_{name}": (axes.queries, axes.keys) for name, axes in model.ATTENTION.items()
+    }
+
+
+def token_axes(*texts: str) -> dict[str, Axes]:
+    """Returns the axes of ``<text>_tokens``, for texts that are read."""
+    return {f"{text}_tokens": (Tokens(text),) for text in texts}
 
 
 def same_batch(**inputs: tf.Tensor) -> list[tf.Tensor]:

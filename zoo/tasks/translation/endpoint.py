@@ -11,10 +11,11 @@ import tensorflow as tf
 
 from zoo.decoding.protocol import Hypotheses, Tensors
 from zoo.decoding.unknown import Convention, Dictionary, replace_unknown
+from zoo.models.core.axes import Axes, Steps
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.sequence_to_sequence import SequenceToSequenceModel
 from zoo.serving.export import Endpoint
-from zoo.tasks.shared.endpoints import codec_config
+from zoo.tasks.shared.endpoints import codec_config, map_axes, token_axes
 from zoo.tasks.shared.text_input import TextInput, check_limit, read_texts
 from zoo.tasks.translation.examples import search
 from zoo.text.codecs import TextCodec
@@ -98,12 +99,16 @@ class TranslationEndpoint:
         text = tf.TensorSpec([None], tf.string, name="text")
         width = tf.TensorSpec([], tf.int32, name="beam_width")
         penalty = tf.TensorSpec([], tf.float32, name="length_penalty")
-        heads: dict[str, Endpoint] = {"heads": (self.serve_heads, [text])} if self._stacked else {}
-        return {
-            "serving_default": (self.serve, [text]),
-            "beam": (self.serve_beam, [text, width, penalty]),
-            **heads,
+        tokens: dict[str, Axes] = {**token_axes("source"), "target_tokens": (Steps("target"),)}
+        maps = map_axes(self.model)
+        axes = tokens | {name: maps[name] for name in maps if name in _SEVERAL}
+        found = {
+            "serving_default": Endpoint(self.serve, [text], axes),
+            "beam": Endpoint(self.serve_beam, [text, width, penalty], axes),
         }
+        if self._stacked:
+            found["heads"] = Endpoint(self.serve_heads, [text], tokens | maps)
+        return found
 
     def serve(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Translates a batch of texts.
@@ -202,8 +207,8 @@ class TranslationEndpoint:
         heads = {}
         for name, axes in self._stacked.items():
             values = tf.cast(maps[name], tf.float32)[: tf.size(source.lengths)]
-            values = values[:, :, :, :steps] if axes.queries == "target" else values
-            values = values[..., :steps] if axes.keys == "target" else values
+            values = values[:, :, :, :steps] if axes.queries == Steps("target") else values
+            values = values[..., :steps] if axes.keys == Steps("target") else values
             heads[f"attention_{name}"] = values
         return heads
 

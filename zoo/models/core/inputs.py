@@ -1,0 +1,135 @@
+"""The kinds of inputs that models declare.
+
+``INPUTS`` of a model gives one of them for each name. Signatures, builds and tests ask it for
+types, shapes and batches, so that nothing takes an input for a sequence of ids. A field may name an
+argument of the model's constructor instead of a number; ``resolve`` puts in its value. This file
+needs no Keras.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Protocol, TypeVar
+
+import numpy as np
+
+Shape = tuple[int | None, ...]
+
+
+class InputKind(Protocol):
+    """What is known of an input."""
+
+    dtype: ClassVar[str]
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of one example; None where examples and batches differ."""
+
+    @property
+    def padded(self) -> bool:
+        """Whether examples differ in length, and the shorter ones of a batch end in padding."""
+
+    def batch(self, examples: Sequence[np.ndarray], extra: int = 0) -> np.ndarray:
+        """Puts examples together: (B, ...), padded by ``extra`` more positions than they need."""
+
+
+class _Kind:
+    """The parts that kinds share."""
+
+    dtype: ClassVar[str] = "float32"
+
+    @property
+    def padded(self) -> bool:
+        return False
+
+    def batch(self, examples: Sequence[np.ndarray], extra: int = 0) -> np.ndarray:
+        rows = [np.asarray(example, self.dtype) for example in examples]
+        if not self.padded:
+            return np.stack(rows)
+        longest = max(len(row) for row in rows) + extra
+        widths = [[(0, longest - len(row)), *[(0, 0)] * (row.ndim - 1)] for row in rows]
+        return np.stack([np.pad(row, width) for row, width in zip(rows, widths, strict=True)])
+
+
+@dataclass(frozen=True)
+class Tokens(_Kind):
+    """Ids of the tokens of a text, int32 (B, T); id 0 is padding, on the right."""
+
+    padded: bool = True
+    """Whether texts differ in length."""
+    dtype: ClassVar[str] = "int32"
+
+    @property
+    def shape(self) -> Shape:
+        """Any number of ids: (T,)."""
+        return (None,)
+
+
+@dataclass(frozen=True)
+class Image(_Kind):
+    """Pixels, float32 (B, H, W, channels)."""
+
+    channels: int | str
+    size: tuple[int, int] | str | None = None
+    """Height and width; None: any, the same for all images of a batch."""
+
+    @property
+    def shape(self) -> Shape:
+        """One image: (H, W, channels)."""
+        return (*(self.size or (None, None)), self.channels)
+
+
+@dataclass(frozen=True)
+class Vectors(_Kind):
+    """Vectors in a row, float32 (B, steps, dim)."""
+
+    steps: int | str | None
+    """How many; None: any number, and rows of a batch end in vectors of zeros."""
+    dim: int | str
+
+    @property
+    def padded(self) -> bool:
+        """Whether any number of vectors goes."""
+        return self.steps is None
+
+    @property
+    def shape(self) -> Shape:
+        """One row of vectors: (steps, dim)."""
+        return (self.steps, self.dim)  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Features(_Kind):
+    """A row of a table, float32 (B, features): numbers, and then ids of categories as numbers.
+
+    Keras rounds inputs to the type that a model computes in; ``autocast=False`` keeps ids exact
+    where that type has 16 bits.
+    """
+
+    numeric: int | str
+    """How many numbers there are."""
+    categorical: tuple[int, ...] | str = ()
+    """How many categories each of the other features has; their ids begin at 0."""
+
+    @property
+    def shape(self) -> Shape:
+        """One row of the table: (features,)."""
+        return (self.numeric + len(self.categorical),)  # type: ignore[operator]
+
+
+_Declared = TypeVar("_Declared", bound=Any)
+
+
+def resolve(kind: _Declared, arguments: Mapping[str, Any]) -> _Declared:
+    """Replaces names of constructor arguments in a kind, or in an axis, by their values.
+
+    Args:
+        kind: whose fields may be names of arguments.
+        arguments: of the constructor, by name.
+    """
+    named = {field.name: getattr(kind, field.name) for field in fields(kind)}
+    values = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in ((n, arguments[v]) for n, v in named.items() if isinstance(v, str))
+    }
+    resolved: _Declared = replace(kind, **values)
+    return resolved
