@@ -82,7 +82,9 @@ def export(entry: ModelEntry, folder: Path) -> Exported:
 
 
 def inputs_of(entry: ModelEntry, signature: str) -> dict:
-    return TASKS[entry.task].strings | TASKS[entry.task].signatures[signature]
+    """What a signature is asked; None stands for what it does not take."""
+    every = TASKS[entry.task].strings | TASKS[entry.task].signatures[signature]
+    return {name: value for name, value in every.items() if value is not None}
 
 
 def signatures_of(entry: ModelEntry) -> set[str]:

@@ -79,6 +79,11 @@ class GlimpsesTask(_Numbers):
         pixels = generator.integers(0, 120, (6, 4, 1)) + 60 * target
         return {"image": (pixels / 255.0).astype("float32")}
 
+    @property
+    def signatures(self) -> dict[str, dict[str, Any]]:
+        files = np.array([self.file(image) for image in self.strings["image"]], object)
+        return {"serving_default": {}, "encoded": {"image": None, "image_bytes": files}}
+
     @staticmethod
     def file(image: np.ndarray) -> bytes:
         """A picture as a file: PNG."""

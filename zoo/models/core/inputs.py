@@ -8,7 +8,7 @@ needs no Keras.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -94,7 +94,7 @@ class Vectors(_Kind):
     @property
     def shape(self) -> Shape:
         """One row of vectors: (steps, dim)."""
-        return (self.steps, self.dim)  # type: ignore[return-value]
+        return cast("int | None", self.steps), cast(int, self.dim)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Features(_Kind):
     @property
     def shape(self) -> Shape:
         """One row of the table: (features,)."""
-        return (self.numeric + len(self.categorical),)  # type: ignore[operator]
+        return (cast(int, self.numeric) + len(self.categorical),)
 
 
 _Declared = TypeVar("_Declared", bound=Any)
