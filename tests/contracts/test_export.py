@@ -82,7 +82,7 @@ def export(entry: ModelEntry, folder: Path) -> Exported:
 
 
 def inputs_of(entry: ModelEntry, signature: str) -> dict:
-    """What a signature is asked; None stands for what it does not take."""
+    """Inputs of a signature; None stands for those that it does not take."""
     every = TASKS[entry.task].strings | TASKS[entry.task].signatures[signature]
     return {name: value for name, value in every.items() if value is not None}
 

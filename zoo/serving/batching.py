@@ -65,7 +65,7 @@ class Batcher:
             maximum_cost: Of a batch, in the unit of `submit`; a row that costs more is asked alone.
             maximum_seconds: Of a batch; one that takes longer is stopped and asked again in smaller
                 pieces, and a single row of it is refused.
-            stopper: Makes what stops that which a thread asks.
+            stopper: Makes objects that stop the call of a thread.
 
         Raises:
             ValueError: `maximum_rows` or `workers` is below 1.

@@ -28,6 +28,9 @@ def guarded(seconds: float, most: int, most_per_address: int) -> type[H11Protoco
     return type("Guarded", (_Guarded,), {**limits, "addresses": Counter()})
 
 
+_LINGERING = 1.0
+"""Seconds for which the rest of a malformed request is read and thrown away: with anything unread the
+system resets a connection that is closed, and the client never sees the answer."""
 _TAKEN_AT_ONCE = 16 * 1024
 """Bytes that a connection gives at a time, instead of 256 KB: a hundred that send at once would be
 read and parsed for tenths of a second before it is a small request's turn."""
@@ -49,6 +52,7 @@ class _Guarded(H11Protocol):
     addresses: ClassVar[Counter[str]]
     _waiting: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
+    _refused = False
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -75,7 +79,7 @@ class _Guarded(H11Protocol):
         return ""
 
     def data_received(self, data: bytes) -> None:
-        if self.transport.is_closing():
+        if self._refused or self.transport.is_closing():
             return
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:  # the head is there
@@ -117,7 +121,9 @@ class _Guarded(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         if self.cycle is None or not self.cycle.response_started or self.cycle.response_complete:
             self.transport.write(error_bytes(f"Malformed request: {msg}", 400))
-        self.transport.close()
+        self._refused = True
+        self.transport.write_eof()
+        self.loop.call_later(_LINGERING, self.transport.close)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()

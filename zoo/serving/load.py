@@ -109,8 +109,7 @@ def load_servable(name_or_path: str | Path) -> Any:
 
 
 def _register_text_operations() -> None:
-    """Registers the operations of the tokenizers: loads the libraries of tensorflow-text without
-    the package, which needs Keras.
+    """Loads the libraries of tensorflow-text, without the package, which needs Keras.
 
     Raises:
         FileNotFoundError: tensorflow-text is not installed as it is known here.
