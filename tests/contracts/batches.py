@@ -39,7 +39,7 @@ class Example:
     inputs: dict[str, np.ndarray]
     targets: dict[str, np.ndarray] | np.ndarray
     kinds: dict[str, InputKind] = field(default_factory=dict)
-    """Of the inputs, as the task's models declare them; texts need not be mentioned."""
+    """Kinds of the inputs, as the task's models declare them; texts need not be mentioned."""
 
     def kind(self, name: str) -> InputKind:
         return self.kinds.get(name, TEXT)

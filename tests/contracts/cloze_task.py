@@ -1,4 +1,4 @@
-"""What the contracts know of cloze questions."""
+"""Cloze questions for the contracts."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ class Cloze:
         *("XXXXX", ".", ",", "?", "the", "tower", "of", "a", "city", "was", "built", "by"),
         *("engineers", "who", "asked", "Ada"),
     )
-    """Of the vocabulary that the model is exported with; the ids left are for unknown words."""
+    """Words of the exported vocabulary; the remaining ids are for unknown words."""
     strings = {  # noqa: RUF012
         "document": [
             "The tower of a city was built by Ada Moreau. Engineers asked Ada.",
@@ -88,7 +88,7 @@ class Cloze:
         return axes
 
     def padding_value(self, output: str) -> float | None:
-        """What an output with a padded axis holds there: no weight, or no chance."""
+        """Value of an output on padding: no weight, or no chance."""
         return -1e30 if output.startswith("log_") else 0.0
 
     @property
@@ -99,5 +99,5 @@ class Cloze:
     def metric_value(
         self, outputs: dict[str, np.ndarray], targets: np.ndarray
     ) -> tuple[float, tuple[float, ...]]:
-        """What the compiled metric must say, and values that a constant would reach."""
+        """Expected value of the compiled metric, and values that a constant would reach."""
         return np.mean(outputs["answer"] == targets), (0.0, 1.0)

@@ -95,7 +95,7 @@ def run(model: BaseModel, batch: Batch) -> dict[str, np.ndarray]:
 def real_part(
     values: np.ndarray, axes: Axes, example: Example, padded: Mapping[str, int]
 ) -> np.ndarray:
-    """What an output (without its batch axis) says of the real words of one example."""
+    """Part of an output (without its batch axis) on the real positions of one example."""
     for number, kept in real_positions(axes, example, padded):
         values = np.compress(kept, values, axis=number)
     return values

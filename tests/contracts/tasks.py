@@ -1,4 +1,4 @@
-"""What the contracts know of a task: tiny examples, and which axes each output of a model has.
+"""Tasks for the contracts: tiny examples, and the axes of each output of a model.
 
 A new task is a class with the attributes and methods of `Reading`, and a line in `TASKS`.
 """
@@ -66,7 +66,7 @@ class Reading:
         "its",
         "and",
     )
-    """Of the vocabulary that the model is exported with; with the special ones as many as `sizes`
+    """Words of the exported vocabulary; with the special ones as many as `sizes`
     says."""
     strings = {  # noqa: RUF012
         "question": ["Who built the tower?", "", "When was it built, and by whom?"],
@@ -76,7 +76,7 @@ class Reading:
             "In 1889.",
         ],
     }
-    """What the exported model is asked."""
+    """Questions to the exported model."""
     signatures = {"serving_default": {}}  # noqa: RUF012
     """The signatures it has, and the numbers that they take beside the strings."""
 
@@ -118,13 +118,13 @@ class Reading:
         } | attention_axes(model)
 
     def padding_value(self, output: str) -> float | None:
-        """What an output with a padded axis holds there: no weight, or no chance."""
+        """Value of an output on padding: no weight, or no chance."""
         return 0.0 if output.startswith("attention/") else -1e30
 
     def metric_value(
         self, outputs: dict[str, np.ndarray], targets: dict[str, np.ndarray]
     ) -> tuple[float, tuple[float, ...]]:
-        """What the compiled metric must say, and values that a constant would reach."""
+        """Expected value of the compiled metric, and values that a constant would reach."""
         return np.mean(outputs["start"].argmax(axis=-1) == targets["start"]), (0.0, 1.0)
 
 
@@ -144,7 +144,7 @@ class Translation:
             *("rennen", "im", "Schnee", "der", "ist"),
         ),
     }
-    """Of the vocabularies that the model is exported with."""
+    """Words of the exported vocabularies."""
     strings = {"text": ["Two dogs run in the snow.", "", "a dog", "\U0001f415 Łódź"]}  # noqa: RUF012
     signatures = {  # noqa: RUF012
         "serving_default": {},
@@ -199,7 +199,7 @@ class Translation:
     def metric_value(
         self, outputs: dict[str, np.ndarray], targets: np.ndarray
     ) -> tuple[float, tuple[float, ...]]:
-        """What the compiled metric must say, and values that a constant would reach."""
+        """Expected value of the compiled metric, and values that a constant would reach."""
         logits, real = outputs["logits"].astype("float64"), targets != 0
         shifted = logits - logits.max(axis=-1, keepdims=True)
         log = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))

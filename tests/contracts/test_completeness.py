@@ -1,4 +1,4 @@
-"""Whoever registers a model has registered all of it: files, presets, recipe."""
+"""A registered model is complete: files, presets, recipe."""
 
 import ast
 import importlib

@@ -47,12 +47,12 @@ def smoothed(entry):
 
 
 class Trained(NamedTuple):
-    """What a training leaves."""
+    """Result of a training."""
 
     first: np.ndarray
     """The trainable weights after the first two steps, flat."""
     weights: np.ndarray
-    """Those at the end."""
+    """Weights at the end."""
     averages: np.ndarray
     """The weights' running averages at the end."""
     losses: list[float]
@@ -101,7 +101,7 @@ def flat(model):
 
 
 def descent(entry):
-    """What plain gradient descent on the mean over each batch gives, clipped by the joint norm."""
+    """Result of plain gradient descent on the mean over each batch, clipped by the joint norm."""
     model, examples, clipped = smoothed(entry), TASKS[entry.task].examples(EXAMPLES), []
     for first in range(0, EXAMPLES, BATCH):
         batch = Batch(examples[first : first + BATCH])

@@ -1,4 +1,4 @@
-"""What language models promise beyond the contracts of every model: K4 causality, segments."""
+"""Contracts of language models beyond those of every model: K4 causality, segments."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""What reading models promise beyond the contracts of every model: their estimates of the span."""
+"""Contracts of reading models beyond those of every model: their estimates of the span."""
 
 import numpy as np
 import pytest

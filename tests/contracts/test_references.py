@@ -1,6 +1,6 @@
 """K14: every model equals its NumPy reference, with every combination of options that interact.
 
-The models run in float64 here, so that what is left of a difference is a mistake and not rounding.
+The models run in float64 here, so that any difference is a mistake and not rounding.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""What translation models promise beyond the contracts of every model: K4 causality, K13 steps.
+"""Contracts of translation models beyond those of every model: K4 causality, K13 steps.
 
 A search takes the steps that training takes: fed with the same words they give the same logits,
 with any number of hypotheses a source, in any order.

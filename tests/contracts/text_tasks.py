@@ -1,4 +1,4 @@
-"""What the contracts know of the tasks that read texts: language models and classification."""
+"""Tasks that read texts, for the contracts: language models and classification."""
 
 import abc
 from pathlib import Path
@@ -39,12 +39,12 @@ WORDS = (
     "!",
     "?",
 )
-"""Of the vocabulary that models are exported with, beside the special ones."""
+"""Words of the exported vocabulary, beside the special ones."""
 TEXTS = ["The dog sees no cat.", "", "not good", "a \U0001f415 of Łódź"]
 
 
 class _Texts(abc.ABC):
-    """What these tasks have in common: random texts of all lengths."""
+    """Base of these tasks: random texts of all lengths."""
 
     sides: dict[str, int]
     sizes = {"vocabulary_size": FIRST_WORD + len(WORDS)}  # noqa: RUF012
@@ -76,7 +76,7 @@ class _Texts(abc.ABC):
 
     @abc.abstractmethod
     def target(self, inputs: dict[str, np.ndarray], generator: np.random.Generator) -> np.ndarray:
-        """What is to be predicted."""
+        """Target of an example."""
 
     def padding_value(self, output: str) -> float | None:
         """No weight on padding; what would follow a padded word, nobody says."""
@@ -118,7 +118,7 @@ class LanguageModel(_Texts):
     def metric_value(
         self, outputs: dict[str, np.ndarray], targets: np.ndarray
     ) -> tuple[float, tuple[float, ...]]:
-        """What the compiled metric must say, and values that a constant would reach."""
+        """Expected value of the compiled metric, and values that a constant would reach."""
         logits, real = outputs["logits"].astype("float64"), targets != 0
         picked = np.take_along_axis(log_softmax(logits), targets[..., None], axis=-1)[..., 0]
         return np.exp(-picked[real].mean()), (1.0, float(logits.shape[-1]))
@@ -157,7 +157,7 @@ class Classification(_Texts):
     def metric_value(
         self, outputs: dict[str, np.ndarray], targets: np.ndarray
     ) -> tuple[float, tuple[float, ...]]:
-        """What the compiled metric must say, and values that a constant would reach."""
+        """Expected value of the compiled metric, and values that a constant would reach."""
         return np.mean(outputs["logits"].argmax(axis=-1) == targets), (0.0, 1.0)
 
 

@@ -1,4 +1,4 @@
-"""What both toys are: classifiers, which are served as such."""
+"""Base of both toys: classifiers, which are served as such."""
 
 from typing import Any, ClassVar
 

@@ -1,4 +1,4 @@
-"""What the contracts know of the tasks of the toys."""
+"""Tasks of the toys, for the contracts."""
 
 import abc
 import io
@@ -46,7 +46,7 @@ class _Numbers(abc.ABC):
 
     @property
     def strings(self) -> dict[str, np.ndarray]:
-        """What the exported model is asked; here, no strings."""
+        """Questions to the exported model; here, no strings."""
         return {
             name: np.stack([one.inputs[name] for one in self.examples(3)])
             for name in self.model.INPUTS

@@ -13,7 +13,7 @@ from zoo.cli.serve import named_folders
 from zoo.serving.cards import read_card
 from zoo.serving.limits import Limits
 from zoo.serving.origins import allowed_hosts, shown_host
-from zoo.serving.threads import prepare_threads
+from zoo.serving.process import prepare_process
 
 if TYPE_CHECKING:
     from zoo.serving.servable import Servable
@@ -43,7 +43,7 @@ class Explore:
 
         if not self.names:
             folders = in_showing_order(_with_cards(folders))
-        prepare_threads()
+        prepare_process(folders.values())
         hosts = allowed_hosts(self.host, self.allowed_hosts)
         app = make_explorer(folders, _load, self.limits, hosts)
         with listen(self.host, self.port) as opened:

@@ -13,7 +13,7 @@ from zoo.cli.quiet import without_collector, without_greetings, without_keras
 from zoo.serving.limits import Limits
 from zoo.serving.load import list_models, resolve
 from zoo.serving.origins import allowed_hosts, shown_host
-from zoo.serving.threads import prepare_threads
+from zoo.serving.process import prepare_process
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -91,12 +91,13 @@ def load_named(names: Sequence[str]) -> dict[str, "Servable"]:
     Raises:
         ValueError: A named model cannot be loaded, or none can.
     """
-    prepare_threads()
+    folders = named_folders(names)
+    prepare_process(folders.values())
     servables = {}
     with without_collector():
         with without_greetings(), without_keras():
             from zoo.serving.servable import Servable
-        for name, folder in named_folders(names).items():
+        for name, folder in folders.items():
             try:
                 servables[name] = Servable(folder)
             except (ValueError, OSError) as error:

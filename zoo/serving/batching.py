@@ -58,7 +58,7 @@ class Batcher:
 
         Args:
             ask: Answers inputs and the name of a signature; axis 0 of every output is the batch.
-                Called by several threads at a time, unless there is but one worker.
+                Called by several threads at a time, unless there is only one worker.
             axes: Of the outputs, as `zoo.serving.padding.pick_rows` takes them.
             maximum_rows: Of a batch; a request that has more by itself is asked alone.
             workers: Batches that are answered at the same time.

@@ -9,7 +9,7 @@ from zoo.serving.compression import inflate
 from zoo.serving.limits import Limits
 from zoo.serving.rest import RequestError
 
-_BODIES = 16  # of the largest size, which may be arriving at the same time
+_BODIES = 8  # of the largest size, which may be arriving at the same time
 
 
 class BodyReader:
@@ -23,6 +23,7 @@ class BodyReader:
         """
         self._limits = limits
         self._arriving: dict[asyncio.Timeout, bytearray] = {}  # the oldest first
+        self._total = 0  # bytes of them
 
     async def read(self, http: Request, holder: Holder) -> bytes:
         """Reads a body, and inflates it if it says that it is compressed.
@@ -58,6 +59,8 @@ class BodyReader:
                 self._arriving[deadline] = body
                 async for part in http.stream():
                     body += part
+                    if deadline in self._arriving:
+                        self._total += len(part)
                     if len(body) > self._limits.maximum_bytes:
                         raise self._too_large()
                     holder.hold(len(body))
@@ -65,19 +68,20 @@ class BodyReader:
         except TimeoutError:
             raise RequestError("Timed out while the request was being read", 408) from None
         finally:
-            self._arriving.pop(deadline, None)
+            self._forget(deadline)
         return body
 
     def _give_up_others(self) -> None:
         """Gives up those that have been arriving for longest, if all together are too large."""
-        total = sum(map(len, self._arriving.values()))
-        for deadline, body in [*self._arriving.items()][:-1]:
-            if total <= _BODIES * self._limits.maximum_bytes:
-                return
+        most = _BODIES * self._limits.maximum_bytes
+        while self._total > most and len(self._arriving) > 1:
+            deadline = next(iter(self._arriving))
             if not deadline.expired():
                 deadline.reschedule(0.0)  # long past
-            del self._arriving[deadline]
-            total -= len(body)
+            self._forget(deadline)
+
+    def _forget(self, deadline: asyncio.Timeout) -> None:
+        self._total -= len(self._arriving.pop(deadline, b""))
 
     def _too_large(self) -> RequestError:
         most = self._limits.maximum_bytes

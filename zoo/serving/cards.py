@@ -64,13 +64,13 @@ class ModelCard:
     """Metric -> value on the evaluation split."""
     seed: int
     wall_time_seconds: float
-    """Of the whole training, interruptions not counted."""
+    """Duration of the whole training without interruptions."""
     hardware: str
     trainable_parameters: int
     total_parameters: int
     """Trainable and frozen ones, such as fixed word vectors."""
     date: str
-    """Of the export, ISO 8601."""
+    """Date of the export, ISO 8601."""
     versions: dict[str, str]
     """Library -> version at the export."""
     limits: dict[str, int | float] = dataclasses.field(default_factory=dict)

@@ -36,7 +36,7 @@ class Endpoint(NamedTuple):
     """A signature of a SavedModel."""
 
     function: Callable[..., dict[str, tf.Tensor]]
-    """Of tensors to a flat dict of dense tensors."""
+    """Maps tensors to a flat dict of dense tensors."""
     signature: Sequence[tf.TensorSpec]
     """The names and types of its inputs."""
     axes: Mapping[str, Sequence[Axis]] | None = None

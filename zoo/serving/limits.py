@@ -8,24 +8,24 @@ class Limits:
     """Limits that keep requests from exhausting a server."""
 
     maximum_bytes: int = 4_000_000
-    """Of the body of a request; larger ones are answered with 413."""
+    """Size of the body of a request; larger ones are answered with 413."""
     maximum_answer_bytes: int = 16_000_000
-    """Of an answer, as estimated before it is written; larger ones are refused with 413."""
+    """Size of an answer, as estimated before it is written; larger ones are refused with 413."""
     maximum_rows: int = 64
     """Examples of a request, and of a batch that requests are put together to."""
     maximum_integer: int = 64
-    """Of whole-number inputs that hold for a whole batch, such as a beam width."""
+    """Largest value of whole-number inputs that hold for a whole batch, such as a beam width."""
     maximum_work: int = 100_000
-    """Of a request with such an input: rows times bytes of the longest text times the number."""
+    """Work of a request with such an input: rows x bytes of the longest text x the number."""
     maximum_batch_cost: int = 65_536
-    """Of what is computed at once, about in bytes that a reader reads; more is divided into pieces,
+    """Cost of one batch, about in bytes that a reader reads; more is divided into pieces,
     between which other requests have their turn. A single row may cost more."""
     maximum_batch_seconds: float = 10.0
-    """Of what is computed at once; then it is stopped and divided, and a single row refused."""
+    """Duration of one batch; then it is stopped and divided, and a single row refused."""
     maximum_held_bytes: int = 128_000_000
-    """Of large bodies and answers at the same time; further ones are answered with 503."""
+    """Bytes of large bodies and answers at the same time; further ones are answered with 503."""
     maximum_requests: int = 128
-    """Of one model at the same time; further ones are answered with 503 and Retry-After."""
+    """Requests of one model at a time; further ones are answered with 503 and Retry-After."""
     maximum_connections: int = 512
     """Open at the same time; further ones are answered with 503 at once and closed."""
     maximum_connections_per_address: int = 256

@@ -109,7 +109,8 @@ def load_servable(name_or_path: str | Path) -> Any:
 
 
 def _register_text_operations() -> None:
-    """Those of the tokenizers: of tensorflow-text only its libraries, as the package needs Keras.
+    """Registers the operations of the tokenizers: loads the libraries of tensorflow-text without
+    the package, which needs Keras.
 
     Raises:
         FileNotFoundError: tensorflow-text is not installed as it is known here.

@@ -1,4 +1,4 @@
-"""Who may ask a server on this machine: programs, and pages of its own, but no other page.
+"""Checks of origins: programs and own pages may ask a server on this machine, other pages not.
 
 A browser sends requests of any page to any address. A page whose name is made to lead to this
 machine could read the answers (the host of the request then is that name), and forms of any page

@@ -132,7 +132,7 @@ def _last_axes(value: np.ndarray, axes: Axes) -> list[tuple[str | None, Axis]]:
 
 
 def _needed(axis: Axis, lengths: np.ndarray) -> int:
-    """What is written may have no token; what is read has one column at least."""
+    """Counts the columns that rows need: at least one of a text that is read."""
     return max(int(lengths.max(initial=0)), 0 if isinstance(axis, Steps) else 1)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import orjson
 
 NUMBER_BYTES = 12
-"""Of a number in JSON with its comma, about: 0.01234567 and the like."""
+"""Approximate size of a number in JSON with its comma, such as 0.01234567."""
 
 _PART = 20_000  # numbers that are written at once: a millisecond or so
 

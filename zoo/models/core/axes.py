@@ -1,4 +1,4 @@
-"""What the axes of attention maps and of other outputs stand for.
+"""Meanings of the axes of attention maps and of other outputs.
 
 A model names them for its maps (``ATTENTION``), an endpoint for what it answers. They are written
 into the model card, and so read where there is no Keras: this file needs none.

@@ -21,9 +21,9 @@ class AttentionMap(NamedTuple):
     """Meaning of the axes of an attention map."""
 
     queries: Axis
-    """What attends: the rows."""
+    """The rows, which attend."""
     keys: Axis
-    """What is attended to: the columns, each row summing to one."""
+    """The columns, which are attended to; each row sums to one."""
     normalised: bool = True
     """Whether each row sums to one; else to one at most."""
     stacked: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ Shape = tuple[int | None, ...]
 
 
 class InputKind(Protocol):
-    """What is known of an input."""
+    """Description of an input."""
 
     dtype: ClassVar[str]
 

@@ -24,7 +24,7 @@ class RecurrentTranslator(SequenceToSequenceModel):
 
         Raises:
             ValueError: if a size is not positive, ``dropout`` or ``label_smoothing`` not a rate, or
-                ``loss_normaliser`` none of its options.
+                ``loss_normaliser`` unknown.
         """
         check_sizes(source_vocabulary_size=self.source_vocabulary_size)
         check_sizes(target_vocabulary_size=self.target_vocabulary_size)

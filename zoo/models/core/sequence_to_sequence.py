@@ -34,7 +34,7 @@ Features = Tensor | dict[str, Tensor]
 """Input of ``project``: a tensor, or a flat dict of tensors where there are several parts."""
 LossNormaliser = Literal["sentences", "tokens"]
 START_ID = 2
-"""Of ``<s>``, which every target begins with."""
+"""Id of ``<s>``, with which every target begins."""
 
 
 class SequenceToSequenceModel(BaseModel):

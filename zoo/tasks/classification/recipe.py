@@ -1,4 +1,4 @@
-"""What all recipes of classification share: their settings, and the parts of their training."""
+"""Base of all recipes of classification: their settings, and the parts of their training."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -155,7 +155,7 @@ class ClassificationTask(Task):
         )
 
     def question(self) -> dict[str, str]:
-        """Of the sample its first text or pair, else one written for the picture."""
+        """Returns the first text or pair of the sample, else one written for the picture."""
         if self.data.record.name != "sample":
             return {side: TEXTS[side] for side in self.data.sides}
         return {side: self.data.test[side].iloc[0] for side in self.data.sides}

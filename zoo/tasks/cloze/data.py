@@ -18,7 +18,7 @@ from zoo.serving.cards import DataRecord
 
 DataName = Literal["sample", "cloze", "cbt"]
 Kinds = Literal["ne", "cn", "both"]
-"""Of a training: "ne", named entities, "cn", common nouns, or one reader for both."""
+"""Kinds of questions of a training: "ne", named entities, "cn", common nouns, or one reader for both."""
 
 _TITLES = {"cloze": "cloze questions on children's books", "cbt": "Children's Book Test"}
 _KINDS = {

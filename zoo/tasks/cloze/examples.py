@@ -25,7 +25,7 @@ class ClozeCounts:
 
     Attributes:
         rows: Rows of the frame.
-        absent: Rows whose answer is not in the document, or in what is left of it.
+        absent: Rows whose answer is not in the document, or was cut off with its end.
         truncated: Rows whose document was cut.
     """
 
@@ -111,7 +111,7 @@ def cloze_words(
 
 
 def ids_of_candidates(frame: pd.DataFrame, vocabulary: Vocabulary) -> list[int]:
-    """Which words of a vocabulary are a candidate, and so can be an answer, of some question.
+    """Marks the words of a vocabulary that are a candidate of some question, and so can be answers.
 
     Args:
         frame: As `encode_examples` takes it.
@@ -126,7 +126,7 @@ def ids_of_candidates(frame: pd.DataFrame, vocabulary: Vocabulary) -> list[int]:
 
 
 def ids_to_hide(frame: pd.DataFrame, vocabulary: Vocabulary) -> list[int]:
-    """Which words of a vocabulary may well be unknown to another text: those that names are.
+    """Marks the words of a vocabulary that may well be unknown in another text: names.
 
     Args:
         frame: As `encode_examples` takes it, and `kind`; of several kinds only the questions about

@@ -1,4 +1,4 @@
-"""What all cloze recipes share: their settings, and the parts of their training."""
+"""Base of all cloze recipes: their settings, and the parts of their training."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -179,7 +179,7 @@ class ClozeTask(Task):
         return ClozeEndpoint(model, words, settings.unknown_slots, readings=readings)
 
     def question(self) -> dict[str, str]:
-        """Of the sample its first question, else one written for the picture."""
+        """Returns the first question of the sample, else one written for the picture."""
         if self.settings.data != "sample":
             return {"document": DOCUMENT, "query": QUERY}
         return {side: self.data.test[side].iloc[0] for side in ("document", "query")}

@@ -20,7 +20,7 @@ from zoo.text.batching import without_tuning
 from zoo.text.vocabulary import END, SPECIAL_WORDS, UNKNOWN
 
 State = dict[str, tf.Tensor]
-"""What one layer remembers: name -> tensor (B, ...)."""
+"""Memory of one layer: name -> tensor (B, ...)."""
 _TOKENS_A_ROW = 64  # at least, of an evaluation
 
 
@@ -104,7 +104,7 @@ class SegmentBatches:
 
 
 def _signature(rows: int) -> tuple[dict[str, tf.TensorSpec], tf.TensorSpec]:
-    """Of a segment's inputs and targets."""
+    """Types of a segment's inputs and targets."""
     ids = tf.TensorSpec((rows, None), tf.int32)
     one_a_row = {"rows": tf.TensorSpec((rows,), tf.int32)}
     one_a_row["continues"] = tf.TensorSpec((rows,), tf.bool)

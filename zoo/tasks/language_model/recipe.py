@@ -1,4 +1,4 @@
-"""What all language-model recipes share: their settings, and the parts of their training."""
+"""Base of all language-model recipes: their settings, and the parts of their training."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

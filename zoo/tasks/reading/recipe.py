@@ -1,4 +1,4 @@
-"""What all reading recipes share: their settings, and the parts of their training."""
+"""Base of all reading recipes: their settings, and the parts of their training."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -158,7 +158,7 @@ class ReadingTask(Task):
         return ReadingEndpoint(model, self.tokenizer, self.vocabulary, maximum_answer_tokens=limit)
 
     def question(self) -> dict[str, str]:
-        """Of the sample its first question, else one written for the picture."""
+        """Returns the first question of the sample, else one written for the picture."""
         if self.settings.data != "sample":
             return {"question": QUESTION, "context": CONTEXT}
         return {side: self.data.evaluation[side].iloc[0] for side in ("question", "context")}

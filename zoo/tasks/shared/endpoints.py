@@ -1,4 +1,4 @@
-"""What the endpoints of all tasks have in common, and their export."""
+"""Base of the endpoints of all tasks, and their export."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

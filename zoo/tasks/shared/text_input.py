@@ -10,7 +10,7 @@ from zoo.text.vocabulary import END, SPECIAL_WORDS
 
 _CHUNK = 4096  # strings encoded at a time
 BYTES_PER_TOKEN = 100
-"""Of a text of which n tokens are read, the first n times as many bytes are."""
+"""Bytes of a text that are read for each token: of n tokens, the first n times as many."""
 
 
 class TextInput(NamedTuple):

@@ -98,7 +98,7 @@ class Task(ABC):
     carried: "Sequence[tf.Variable]" = field(init=False, default=())
     """Variables beside the model's that one step hands to the next, for the checkpoints."""
     notes: Mapping[str, Any] = field(init=False, default_factory=dict)
-    """What the result tells beside the metrics."""
+    """Entries of the result beside the metrics."""
     optimizer: "Callable[[], keras.optimizers.Optimizer] | None" = field(init=False, default=None)
     """Makes the optimizer of the settings; None: it is Adam."""
 

@@ -20,7 +20,7 @@ from zoo.text.words import WordCodec
 DataName = Literal["sample", "multi30k"]
 VocabularyKind = Literal["joint", "separate", "words"]
 SPLITS = ("train", "val", "test_2016_flickr")
-"""Of Multi30k: what is trained on, chosen by, and measured on."""
+"""Parts of Multi30k for training, for choosing the weights, and for measuring."""
 
 
 class TranslationData(NamedTuple):

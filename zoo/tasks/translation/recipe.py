@@ -1,4 +1,4 @@
-"""What all translation recipes share: their settings, and the parts of their training."""
+"""Base of all translation recipes: their settings, and the parts of their training."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -76,7 +76,7 @@ class TranslationSettings(TrainingSettings):
     clip_norm: Positive | None = 1.0
     """Largest norm of the whole gradient; None: any."""
     beam_width: Count | None = None
-    """Of the search on the test part and of the shipped model."""
+    """Beam width of the search on the test part and of the shipped model."""
     length_penalty: NotNegative = 1.0
     """GNMT's exponent, of the same."""
     bleu_tokenize: Literal["auto", "13a", "intl", "zh", "char", "ja-mecab", "ko-mecab", "none"] = (
