@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from zoo.models.core.axes import from_json
 from zoo.serving.cards import verify
 from zoo.serving.load import list_models, load, load_servable, resolve
+from zoo.serving.servable import Servable
+from zoo.tasks.shared.endpoints import map_axes
 
 MEGABYTE = 2**20
 
@@ -22,6 +25,11 @@ def test_a_shipped_model_is_what_its_card_says(name):
     assert card.model_class.endswith(type(model).__name__)
     trainable = sum(int(np.prod(weight.shape)) for weight in model.trainable_weights)
     assert trainable == card.trainable_parameters
+    axes, maps = from_json(card.axes), map_axes(model)
+    shown = set(Servable(folder).signatures["serving_default"].outputs)
+    assert axes.keys() & maps.keys() >= shown & maps.keys()
+    assert {output: maps[output] for output in axes if output in maps}.items() <= axes.items()
+    assert {name for name in shown if name.endswith("_tokens")} - {"next_tokens"} <= axes.keys()
 
 
 @pytest.mark.parametrize("name", list_models())

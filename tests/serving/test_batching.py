@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.serving.toy_servable import Echo, objects
+from zoo.models.core.axes import Tokens
 from zoo.serving import batching
 from zoo.serving.batching import Batcher
 
@@ -50,6 +51,24 @@ def hold(echo, batcher):
     first = batcher.submit("serving_default", texts(b"first"))
     assert echo.busy.wait(20)
     return first
+
+
+def test_padding_is_cut_and_added_by_the_axes_of_the_card(echo):
+    """Of an output whose name tells nothing, here the words of the texts that wait together."""
+
+    def renamed(inputs, signature):
+        outputs = echo.ask(inputs, signature)
+        return outputs | {"words": outputs["text_tokens"]}
+
+    for axes, sizes in (({"words": (Tokens("text"),)}, [3, 1]), ({}, [3, 3])):
+        batcher = Batcher(renamed, axes=axes, maximum_rows=6, workers=1)
+        first = hold(echo, batcher)
+        rows = [batcher.submit("serving_default", texts(text)) for text in (b"a b c", b"d")]
+        echo.free.set()
+        first.result(20)
+        assert [row.result(20)["words"].shape[1] for row in rows] == sizes
+        echo.busy.clear()
+        close(batcher)
 
 
 def test_what_waits_shares_a_batch_and_gets_its_own_rows_without_padding(echo, batcher):
