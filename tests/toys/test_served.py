@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from tests.contracts.subjects import build
 from tests.toys.tasks import TASKS, GlimpsesTask
 from zoo.models.core.registry import find_model
-from zoo.plots import declared
+from zoo.plots import answer
 from zoo.serving.cards import DataRecord, read_card
 from zoo.serving.export import describe, export_servable
 from zoo.serving.servable import Servable
@@ -107,5 +107,5 @@ def test_an_image_of_another_size_is_refused(client):
 def test_both_are_drawn(servables):
     for task, panels in (("glimpses", 3), ("rows", 2)):
         servable, inputs = servables[task], TASKS[task].strings
-        figure = declared(servable.ask(inputs), servable.axes, inputs, row=1)
+        figure = answer(servable.ask(inputs), 1, axes=servable.axes, inputs=inputs)
         assert len(figure.axes) == panels

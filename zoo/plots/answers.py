@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from zoo.models.core.axes import Axes
 from zoo.plots.attention import alignment, reading, tape
+from zoo.plots.declared import declared, has_declared
 from zoo.plots.documents import cloze
 from zoo.plots.figures import LONGEST_TITLE, pick_row
 from zoo.plots.head_grids import Heads, heads
@@ -168,12 +170,21 @@ _DRAWN_BY: dict[str, Callable[..., Figure]] = {
 }
 
 
-def answer(result: Mapping[str, Any], row: int = 0) -> Figure:
+def answer(
+    result: Mapping[str, Any],
+    row: int = 0,
+    *,
+    axes: Mapping[str, Axes] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+) -> Figure:
     """Draws the attention of a servable of any task.
 
     Args:
         result: Outputs of its signature `serving_default`, as NumPy arrays or tensors.
         row: Which example of the batch.
+        axes: Output -> the meaning of its last axes, as `Servable.axes` has them; for maps over
+            images and features, whose names may be any.
+        inputs: What was asked, for images.
 
     Returns:
         A figure.
@@ -185,6 +196,8 @@ def answer(result: Mapping[str, Any], row: int = 0) -> Figure:
     for name, draw in _DRAWN_BY.items():
         if name in result:
             return draw(result, row)
+    if has_declared(result, axes or {}):
+        return declared(result, axes or {}, inputs or {}, row)
     raise ValueError(
         f"result must have one of {', '.join(_DRAWN_BY)}, got {', '.join(sorted(result))}:"
         " a model without attention has no picture"

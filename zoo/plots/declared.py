@@ -115,10 +115,8 @@ def declared(
     Raises:
         ValueError: There is no such map, or `row` is not in the batch.
     """
-    for name, listed in axes.items():
-        if name not in result or len(listed) != 2 or not isinstance(listed[1], Grid | Features):
-            continue
-        queries, keys = listed
+    for name in _drawable(result, axes):
+        queries, keys = axes[name]
         values = np.asarray(result[name])
         if not 0 <= row < len(values):
             raise ValueError(f"row must be in a batch of {len(values)}, got {row}")
@@ -128,6 +126,17 @@ def declared(
             return over_image(values[row], np.asarray(inputs[keys.of])[row], names=names)
         return over_features(values[row], names=names)
     raise ValueError(f"result must have a map over an image or features, got {', '.join(result)}")
+
+
+def has_declared(result: Mapping[str, Any], axes: Mapping[str, Axes]) -> bool:
+    """Returns whether `declared` finds a map to draw."""
+    return bool(_drawable(result, axes))
+
+
+def _drawable(result: Mapping[str, Any], axes: Mapping[str, Axes]) -> list[str]:
+    """Names the maps over an image or over features."""
+    pairs = {name: listed for name, listed in axes.items() if len(listed) == 2 and name in result}
+    return [name for name, (_, keys) in pairs.items() if isinstance(keys, Grid | Features)]
 
 
 def _checked(weights: Any, names: Sequence[str], rank: int) -> tuple[np.ndarray, Sequence[str]]:

@@ -29,8 +29,8 @@ def guarded(seconds: float, most: int, most_per_address: int) -> type[H11Protoco
 
 
 _LINGERING = 1.0
-"""Seconds for which the rest of a malformed request is read and thrown away: with anything unread the
-system resets a connection that is closed, and the client never sees the answer."""
+"""Seconds for which the rest of a malformed request is read and thrown away. The system resets a
+connection that is closed with anything unread, and its client never sees the answer."""
 _TAKEN_AT_ONCE = 16 * 1024
 """Bytes that a connection gives at a time, instead of 256 KB: a hundred that send at once would be
 read and parsed for tenths of a second before it is a small request's turn."""

@@ -21,9 +21,10 @@ def draw_answer(folder: Path, question: Mapping[str, str], picture: Path) -> dic
     Returns:
         Its answer, one row.
     """
-    result = Servable(folder).ask({name: [text] for name, text in question.items()})
+    servable, inputs = Servable(folder), {name: [text] for name, text in question.items()}
+    result = servable.ask(inputs)
     lengths = [value for name, value in result.items() if name.endswith("_length")]
     attends = any(name.startswith("attention_") for name in result)
     if attends and all(length[0] for length in lengths):
-        save_figure(answer(result), picture)
+        save_figure(answer(result, axes=servable.axes, inputs=inputs), picture)
     return result
