@@ -54,7 +54,7 @@ def hold(echo, batcher):
 
 
 def test_padding_is_cut_and_added_by_the_axes_of_the_card(echo):
-    """Of an output whose name tells nothing, here the words of the texts that wait together."""
+    """Axes of an output whose name tells nothing: the words of the texts that wait together."""
 
     def renamed(inputs, signature):
         outputs = echo.ask(inputs, signature)

@@ -50,6 +50,7 @@ def same_outputs(expected, outputs):
             np.testing.assert_array_equal(outputs[name], value, name)
 
 
+@pytest.mark.optimised
 def test_answers_are_the_same_in_a_process_without_the_package(exported, tmp_path):
     """Moved, its vocabulary's source gone, through both loaders; also a batch without rows."""
     batches = [(QUESTIONS, CONTEXTS), ([], []), ([b"\0 \xff who"], [b"the tower" + b"\xf0"])]

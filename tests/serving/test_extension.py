@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.contracts.subjects import build, every_model
+from tests.contracts.subjects import build
+from tests.published import published
 from tests.serving.conftest import export
 from tests.serving.reading import CONTEXTS, QUESTIONS
 from zoo.models.aoa.aoa_reader import AttentionOverAttentionReader
@@ -29,7 +30,7 @@ def sizes_of(model):
     return tuple(name for name in model.get_config() if name.endswith("vocabulary_size"))
 
 
-@every_model
+@pytest.mark.parametrize("entry", published().values(), ids=list(published()))
 def test_every_model_keeps_what_it_has_learned(entry):
     model = build(entry)
     larger = with_new_words(model, 2, vectors=vectors_for(model), vocabulary=sizes_of(model))
