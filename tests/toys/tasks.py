@@ -5,11 +5,11 @@ import io
 from pathlib import Path
 from typing import Any
 
-import keras
 import numpy as np
 from matplotlib.image import imsave
 
-from tests.contracts.batches import Axes, Example, Servable, attention_axes
+from tests.contracts.batches import Example, Servable
+from tests.contracts.text_tasks import Classification
 from tests.toys.classes import CLASSES, NumbersEndpoint
 from tests.toys.glimpses import Glimpses, ImageEndpoint
 from tests.toys.rows import Rows
@@ -52,21 +52,12 @@ class _Numbers(abc.ABC):
             for name in self.model.INPUTS
         }
 
-    def output_axes(self, model: BaseModel) -> dict[str, Axes]:
-        axes: dict[str, Axes] = {"logits": (self.sizes["classes"],)}
-        return axes | attention_axes(model)
+    output_axes = Classification.output_axes
+    metrics = Classification.metrics
+    metric_value = Classification.metric_value
 
     def padding_value(self, output: str) -> None:  # noqa: B027
         """Nothing is padded."""
-
-    @property
-    def metrics(self) -> list[keras.metrics.Metric]:
-        return [keras.metrics.SparseCategoricalAccuracy()]
-
-    def metric_value(
-        self, outputs: dict[str, np.ndarray], targets: np.ndarray
-    ) -> tuple[float, tuple[float, ...]]:
-        return np.mean(outputs["logits"].argmax(axis=-1) == targets), (0.0, 1.0)
 
 
 class GlimpsesTask(_Numbers):

@@ -68,12 +68,16 @@ class Holder:
         self._budget.take(more)
         self._held += more
 
+    def release(self) -> None:
+        """Gives back all that is held."""
+        self._budget.give_back(self._held)
+        self._held = 0
+
     def __enter__(self) -> "Holder":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._budget.give_back(self._held)
-        self._held = 0
+        self.release()
 
 
 class HeldResponse(Response):

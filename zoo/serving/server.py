@@ -132,7 +132,7 @@ class ModelServer:
         try:
             written = await self._aside(partial(self._write, answer, request.by_row), size)
         except BaseException:
-            holder.__exit__()
+            holder.release()
             raise
         return HeldResponse(holder, written, media_type="application/json")
 
