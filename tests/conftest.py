@@ -85,6 +85,21 @@ def fixed_seed() -> int:
     return SEED
 
 
+@pytest.fixture(autouse=True)
+def same_environment() -> Iterator[None]:
+    """Puts back what a command, run in this process, has set for the whole of its own.
+
+    Child processes of later tests would inherit it: without oneDNN, which a server may turn off,
+    they round differently from this process.
+    """
+    before, interval = dict(os.environ), sys.getswitchinterval()
+    yield
+    if dict(os.environ) != before:
+        os.environ.clear()
+        os.environ.update(before)
+    sys.setswitchinterval(interval)
+
+
 @pytest.fixture(autouse=True, scope="module")
 def forgotten_operations() -> None:
     """Lets go of the operations that the file before has prepared."""

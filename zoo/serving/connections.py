@@ -11,7 +11,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from zoo.serving.errors import error_bytes
 
-_LINGERING = 2.0  # seconds to read an answer that came before the request was written whole
+_EARLY = 2.0  # seconds to read an answer that came before the request was written whole
 _AT_ONCE = struct.pack("ii", 1, 0)  # what is unsent is thrown away
 _UNREAD = 128_000_000  # bytes of answers that clients have not read yet, all together
 
@@ -90,7 +90,7 @@ class _Guarded(H11Protocol):
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if self.conn.their_state is h11.SEND_BODY:  # answered before its body came
-            self._close_after(min(self.seconds, _LINGERING))
+            self._close_after(min(self.seconds, _EARLY))
 
     def pause_writing(self) -> None:
         super().pause_writing()
