@@ -11,6 +11,7 @@ from zoo.cli.answers import Picture, Run
 from zoo.cli.catalogue import Info, List
 from zoo.cli.explore import Explore
 from zoo.cli.export import Export
+from zoo.cli.publish import Fetch, Publish
 from zoo.cli.serve import Serve
 from zoo.training.command import start
 
@@ -26,6 +27,8 @@ Command = (
     | Annotated[Export, tyro.conf.subcommand("export")]
     | Annotated[Explore, tyro.conf.subcommand("explore")]
     | Annotated[Serve, tyro.conf.subcommand("serve")]
+    | Annotated[Publish, tyro.conf.subcommand("publish")]
+    | Annotated[Fetch, tyro.conf.subcommand("fetch")]
 )
 
 
