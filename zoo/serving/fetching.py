@@ -49,7 +49,7 @@ class Offer(NamedTuple):
     def folder(self) -> Path:
         """Where it is kept; it need not be there yet."""
         key = self.sha256 or hashlib.sha256(self.address.encode()).hexdigest()
-        return cache() / key[:32] / self.name
+        return cache() / "archives" / key[:32] / self.name
 
 
 def cache() -> Path:
@@ -228,11 +228,12 @@ def _index(url: str) -> Index:
         if _status(error) is not None or not kept.is_file():
             raise
         warnings.warn(f"{error}: the index of an earlier time is used", stacklevel=2)
-        return parse_index(kept.read_bytes(), url)
-    index = parse_index(text, url)
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(kept) as file:
-        file.write(text)
+        index = parse_index(kept.read_bytes(), url)
+    else:
+        index = parse_index(text, url)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(kept) as file:
+            file.write(text)
     _recent[url] = time.monotonic(), index
     return index
 

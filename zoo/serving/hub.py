@@ -38,7 +38,7 @@ def fetch_from_hub(address: str, cache: Path) -> Path:
         raise ValueError(f"address must be {HUB}OWNER/NAME[@REVISION], got {address}")
     owner, name, revision = parts.groups()
     snapshot = _snapshot(f"{owner}/{name}", revision, cache / "hub", address)
-    folder = cache / snapshot.name[:32] / name  # a snapshot is called like its commit
+    folder = cache / "repositories" / owner / snapshot.name / name  # of a commit
     if not (folder / SAVED_MODEL_FILE).is_file():
         with locked_folder(folder.parent):
             try:
