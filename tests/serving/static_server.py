@@ -18,6 +18,7 @@ class StaticServer(ThreadingHTTPServer):
         folder: The folder.
         asked: Paths of all requests, in order.
         cut: Paths of which only so many bytes are sent, though all are announced.
+        held: Paths of which only half is sent until `closing` is set.
         redirects: Path -> address.
         commit: Name of the one revision of every repository `OWNER/NAME`, a folder in the folder.
     """
@@ -27,6 +28,8 @@ class StaticServer(ThreadingHTTPServer):
         self.folder = folder
         self.asked: list[str] = []
         self.cut: dict[str, int] = {}
+        self.held: set[str] = set()
+        self.closing = threading.Event()
         self.redirects: dict[str, str] = {}
         self.commit = "c0ffee" * 6 + "c0de"
         self.address = f"http://127.0.0.1:{self.server_port}"
@@ -44,6 +47,7 @@ def serving(folder: Path) -> Iterator[StaticServer]:
         try:
             yield server
         finally:
+            server.closing.set()
             server.shutdown()
             thread.join()
 
@@ -102,7 +106,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("ETag", f'"{_etag(body)}"')
         self.end_headers()
         if self.command == "GET":
-            self.wfile.write(body[: self.server.cut.get(path)])
+            half = len(body) // 2 if path in self.server.held else 0
+            self.wfile.write(body[:half])
+            if half:
+                self.server.closing.wait(30)
+            self.wfile.write(body[half : self.server.cut.get(path)])
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
         """Keeps the test's output clean."""

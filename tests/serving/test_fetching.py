@@ -5,6 +5,7 @@ import io
 import json
 import multiprocessing
 import tarfile
+import time
 import warnings
 from pathlib import Path
 
@@ -271,13 +272,33 @@ def test_other_addresses_are_refused_before_anybody_is_asked(address, reason):
 def test_a_redirect_leads_nowhere_but_to_http(target, site, tmp_path, monkeypatch):
     monkeypatch.setenv("ZOO_MODELS", f"{site.address}/models")
     site.redirects["models/reader.tar.gz"] = target
-    with pytest.raises(DownloadError, match="redirect"):
+    with pytest.raises(DownloadError, match=r"[Rr]edirect"):
         resolve("reader")
     assert kept(tmp_path) == set()
     site.redirects["models/reader.tar.gz"] = f"{site.address}/elsewhere.tar.gz"
     archive = tmp_path / "site" / "models" / "reader.tar.gz"
     archive.rename(tmp_path / "site" / "elsewhere.tar.gz")
     verify(resolve("reader"))
+
+
+def test_what_a_killed_download_left_goes_with_the_next_one(site, tmp_path):
+    address = f"{site.address}/models/reader.tar.gz"
+    site.held.add("models/reader.tar.gz")
+    context = multiprocessing.get_context("fork")
+    arguments = (address, str(tmp_path / "home"), context.Queue())
+    child = context.Process(target=fetch_in_child, args=arguments)
+    child.start()
+    deadline = time.monotonic() + 30
+    while not list((tmp_path / "home").rglob("*.partial/*")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    child.kill()
+    child.join()
+    assert list((tmp_path / "home").rglob("*.partial"))
+    site.held.clear()
+    site.closing.set()
+    verify(resolve(address))
+    assert not list((tmp_path / "home").rglob("*.partial"))
+    assert kept(tmp_path) == WHOLE
 
 
 def fetch_in_child(address: str, home: str, results) -> None:

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from tqdm import tqdm
 
@@ -186,8 +186,8 @@ def download(
     with _reporting(url):
         target.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(target) as file:
-            shown = tqdm(total=size, desc=target.name, unit="B", unit_scale=True)
-            received, found = _receive(url, file, maximum, unpack, shown)
+            bar = {"desc": target.name, "total": size}
+            received, found = _receive(url, file, maximum, unpack=unpack, bar=bar)
             if received > maximum or size not in (None, received):
                 expected = f"at most {maximum:,}" if size is None else f"{size:,}"
                 raise OSError(f"received {received:,} bytes, expected {expected}")
@@ -210,7 +210,7 @@ def download_bytes(url: str, maximum: int) -> bytes:
     """
     content = io.BytesIO()
     with _reporting(url):
-        received, _ = _receive(url, content, maximum, False, tqdm(disable=True))
+        received, _ = _receive(url, content, maximum, bar={"disable": True})
         if received > maximum:
             raise OSError(f"received {received:,} bytes, expected at most {maximum:,}")
     return content.getvalue()
@@ -248,11 +248,14 @@ def file_sha256(path: str | Path, *, decompress: bool = False) -> str:
 
 
 def _receive(
-    url: str, file: BinaryIO, maximum: int, unpack: bool, progress: tqdm
+    url: str, file: BinaryIO, maximum: int, *, unpack: bool = False, bar: dict[str, Any]
 ) -> tuple[int, str]:
     """Copies a remote file into an open file; returns size and SHA-256."""
     size, digest = 0, hashlib.sha256()
-    with open_url(url, _TIMEOUT_SECONDS) as response, progress as bar:
+    with (
+        open_url(url, _TIMEOUT_SECONDS) as response,
+        tqdm(unit="B", unit_scale=True, **bar) as progress,
+    ):
         announced = None if unpack else response.length
         body = gzip.GzipFile(fileobj=response) if unpack else response
         # A body that is too long is given up at once, since it may never end.
@@ -260,7 +263,7 @@ def _receive(
             file.write(chunk)
             digest.update(chunk)
             size += len(chunk)
-            bar.update(len(chunk))
+            progress.update(len(chunk))
     if size <= maximum and announced is not None and size < announced:
         raise OSError(f"received {size:,} bytes, expected {announced:,}")
     return size, digest.hexdigest()

@@ -73,6 +73,8 @@ def unpack(archive: Path, folder: Path, maximum: int) -> None:
                 if maximum < 0 or member.size < 0:
                     raise ValueError("holds more bytes than were announced")
                 _extract(tar, member, folder / path)
+            if not seen:
+                raise ValueError("holds no files")
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, ValueError) as error:
         raise ValueError(f"{archive.name}: not an archive of a model: {error}") from error
 
