@@ -185,7 +185,7 @@ def test_what_is_certainly_too_large_is_not_asked():
     with TestClient(make_app({"echo": echo}, Limits(maximum_answer_bytes=50_000))) as client:
         answer = client.post("/v1/models/echo:predict", json={"instances": ["a " * 50]})
         assert answer.status_code == 413
-        assert "about 120162 bytes, at most 50000" in answer.json()["error"]
+        assert "must have at most 50000 bytes, got about 120162" in answer.json()["error"]
     assert echo.asked == []
 
 
