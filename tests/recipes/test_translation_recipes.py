@@ -345,7 +345,7 @@ def test_a_transformer_with_one_vocabulary_is_trained_by_tokens_and_averaged(tmp
         (
             transformer,
             ["--data", "sample", "--average-last", "3", "--ema-decay", "0.99"],
-            "ema_decay is 0.99 and average_last 3",
+            "ema_decay must be None with average_last 3, got 0.99",
         ),
     ],
 )
