@@ -95,7 +95,7 @@ def test_an_archive_alone_is_checked_by_its_card_or_by_a_given_sum(site, tmp_pat
     assert pinned != folder
     assert site.asked[asked:] == ["alone.tar.gz"]  # no index
     wrong = sha256.translate(str.maketrans("0123456789abcdef", "123456789abcdef0"))
-    with pytest.raises(DownloadError, match=f"SHA-256 is {sha256}, expected {wrong}") as error:
+    with pytest.raises(DownloadError, match=f"SHA-256 must be {wrong}, got {sha256}") as error:
         resolve(f"{alone}#sha256={wrong}")
     assert "\n" not in str(error.value)
 
@@ -109,14 +109,14 @@ def test_a_bad_download_leaves_nothing_and_the_next_one_succeeds(
     whole = archive.read_bytes()
     altered = whole[:50] + bytes([whole[50] ^ 1]) + whole[51:]
     contents = {"short": whole[:-1], "long": whole + b"x", "altered": altered}
-    reasons = {"altered": "SHA-256 is", "gone": "404"}
+    reasons = {"altered": "SHA-256 must be", "gone": "404"}
     if damage == "cut":
         site.cut["models/reader.tar.gz"] = 100
     elif damage == "gone":
         archive.unlink()
     else:
         archive.write_bytes(contents[damage])
-    with pytest.raises(DownloadError, match=reasons.get(damage, "received .* expected")) as error:
+    with pytest.raises(DownloadError, match=reasons.get(damage, "size must be .* got")) as error:
         resolve("reader")
     assert f"{site.address}/models/reader.tar.gz" in str(error.value)
     assert "\n" not in str(error.value)

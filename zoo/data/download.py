@@ -190,9 +190,9 @@ def download(
             received, found = _receive(url, file, maximum, unpack=unpack, bar=bar)
             if received > maximum or size not in (None, received):
                 expected = f"at most {maximum:,}" if size is None else f"{size:,}"
-                raise OSError(f"received {received:,} bytes, expected {expected}")
+                raise OSError(f"size must be {expected} bytes, got {received:,}")
             if sha256 is not None and found != sha256:
-                raise OSError(f"SHA-256 is {found}, expected {sha256}")
+                raise OSError(f"SHA-256 must be {sha256}, got {found}")
 
 
 def download_bytes(url: str, maximum: int) -> bytes:
@@ -212,7 +212,7 @@ def download_bytes(url: str, maximum: int) -> bytes:
     with _reporting(url):
         received, _ = _receive(url, content, maximum, bar={"disable": True})
         if received > maximum:
-            raise OSError(f"received {received:,} bytes, expected at most {maximum:,}")
+            raise OSError(f"size must be at most {maximum:,} bytes, got {received:,}")
     return content.getvalue()
 
 
@@ -265,5 +265,5 @@ def _receive(
             size += len(chunk)
             progress.update(len(chunk))
     if size <= maximum and announced is not None and size < announced:
-        raise OSError(f"received {size:,} bytes, expected {announced:,}")
+        raise OSError(f"size must be {announced:,} bytes, got {size:,}")
     return size, digest.hexdigest()

@@ -41,8 +41,8 @@ class _Paced(io.RawIOBase):
         if self._waited >= WINDOW_SECONDS:
             if count and self._received < LEAST_BYTES_PER_SECOND * self._waited:
                 raise TimeoutError(
-                    f"received {self._received:,} bytes in {self._waited:.0f} s, expected at least "
-                    f"{LEAST_BYTES_PER_SECOND:,} a second"
+                    f"speed must be at least {LEAST_BYTES_PER_SECOND:,} bytes a second, got "
+                    f"{self._received:,} bytes in {self._waited:.0f} s"
                 )
             self._waited, self._received = 0.0, 0
         return count
@@ -84,7 +84,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
     ) -> urllib.request.Request | None:
         allowed = ("https",) if req.type == "https" else _SCHEMES
         if urlsplit(newurl).scheme not in allowed:
-            raise OSError(f"redirected to {newurl}, expected {' or '.join(allowed)}")
+            raise OSError(f"redirect must lead to {' or '.join(allowed)}, got {newurl}")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
@@ -102,6 +102,6 @@ def open_url(url: str, timeout: float) -> Any:
         OSError: another kind of address, or a redirect to one.
     """
     if urlsplit(url).scheme not in _SCHEMES:
-        raise OSError(f"expected {' or '.join(_SCHEMES)}, got {url}")
+        raise OSError(f"url must begin with {' or '.join(_SCHEMES)}, got {url}")
     opener = urllib.request.build_opener(_Handler, _SecureHandler, _Redirects)
     return opener.open(url, timeout=timeout)

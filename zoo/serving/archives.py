@@ -89,11 +89,13 @@ def _place(member: tarfile.TarInfo) -> PurePosixPath | None:
     inside = path.parts if path.parts[:1] and path.parts[0] in _TAKEN else path.parts[1:]
     plain = not path.is_absolute() and ".." not in path.parts and "\\" not in member.name
     if not (plain and member.name.isprintable() and (member.isreg() or member.isdir())):
-        raise ValueError(f"expected plain files inside one folder, got {member.name!r}")
+        raise ValueError(f"members must be plain files inside one folder, got {member.name!r}")
     if member.isdir():
         return None
     if not inside or inside[0] not in _TAKEN:
-        raise ValueError(f"expected files of a SavedModel, card and picture, got {member.name!r}")
+        raise ValueError(
+            f"members must be files of a SavedModel, card or picture, got {member.name!r}"
+        )
     return PurePosixPath(*inside)
 
 

@@ -57,9 +57,9 @@ def check_content(value: Any, source: object, depth: int = 0) -> None:
     if depth > _DEEPEST:
         raise ValueError(f"{source}: {_TOO_DEEP}")
     if isinstance(value, str) and _UNPRINTABLE.search(value):
-        raise ValueError(f"{source}: expected text without control characters, got {shown(value)}")
+        raise ValueError(f"{source}: text must have no control characters, got {shown(value)}")
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{source}: expected finite numbers, got {value}")
+        raise ValueError(f"{source}: numbers must be finite, got {value}")
     if isinstance(value, dict):
         value = [*value, *value.values()]
     if isinstance(value, list | tuple):
