@@ -36,7 +36,8 @@ class Run(Question):
     def __call__(self) -> None:
         """Writes one answer per line, or score and translation per entry of an n-best list."""
         rows = 1 if sys.stdin.isatty() else _ROWS  # a user at a terminal waits for each answer
-        for result in _ask(self, rows):
+        for number, result in enumerate(_ask(self, rows), 1):
+            _warn_of_unknown_words(resolve(self.name), result, number)
             row = {name: value[0] for name, value in result.items()}
             print(_as_json(row) if self.json else _as_text(row), flush=True)
 
@@ -104,6 +105,15 @@ def _ask(
             result = _count_from_files(servable.ask(columns | same, name), batch)
             for row in range(len(batch)):
                 yield pick_rows(result, slice(row, row + 1), servable.axes)
+
+
+def _warn_of_unknown_words(folder: Path, result: dict[str, "np.ndarray"], number: int) -> None:
+    """Says on standard error which texts of an example are mostly unknown to the model."""
+    from zoo.serving.known_words import known_words
+
+    words = known_words(folder)
+    for strange in words.strange(result) if words else ():
+        sys.stderr.write(f"warning: example {number}: {strange}\n")
 
 
 def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from zoo.serving.cards import CARD_FILE, SAVED_MODEL_FILE, ModelCard, read_card
+from zoo.serving.cards import CARD_FILE, SAVED_MODEL_FILE, ModelCard, Paper, read_card
 from zoo.serving.fetching import Offer
 from zoo.serving.headlines import headline
 from zoo.serving.load import find_models, places, resolve, where_from
@@ -86,8 +86,15 @@ def _description(model: Path | Offer, card: ModelCard) -> list[tuple[str, str]]:
         ("folder", _place(model)),
         ("size", _megabytes(model)),
         ("task", card.task),
+        ("use", card.intended_use),
+        ("not for", card.limitations),
+        ("example", _example(card)),
+        ("labels", ", ".join(card.labels)),
+        ("paper", "; ".join(_cited(paper) for paper in card.papers)),
         ("data", f"{data.name}; trained on {data.training}, measured on {data.evaluation}"),
         ("remarks", data.remarks),
+        ("terms", card.data_terms),
+        ("licence", card.licence),
         ("metrics", ", ".join(f"{name} {value:.2f}" for name, value in card.metrics.items())),
         ("parameters", parameters),
         ("trained", f"{minutes} on {card.hardware}, seed {card.seed}"),
@@ -96,6 +103,17 @@ def _description(model: Path | Offer, card: ModelCard) -> list[tuple[str, str]]:
         ("exported", f"{card.date[:10]} by {versions}"),
     ]
     return [(label, text) for label, text in lines if text]
+
+
+def _example(card: ModelCard) -> str:
+    if card.example is None:
+        return ""
+    sides = (card.example.inputs, card.example.outputs)
+    return " -> ".join(json.dumps(side, ensure_ascii=False)[1:-1] for side in sides)
+
+
+def _cited(paper: Paper) -> str:
+    return f"{paper.authors}: {paper.title}. {paper.published}, {paper.link}"
 
 
 def _sizes(config: dict[str, Any]) -> dict[str, Any]:

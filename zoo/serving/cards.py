@@ -96,8 +96,6 @@ class ModelCard:
     axes: dict[str, Any] | None = dataclasses.field(default=None, metadata=LATER)
     """Output -> the meaning of its last axes, as `zoo.models.core.axes` writes it; set by the
     export. None, or no such key: the outputs have the names of the zoo's tasks, which tell."""
-    sha256: dict[str, str] = dataclasses.field(default_factory=dict)
-    """Path inside the folder -> SHA-256, of every file of the SavedModel; set by the export."""
     intended_use: str = dataclasses.field(default="", metadata=LATER)
     """One line: the texts that it is for."""
     limitations: str = dataclasses.field(default="", metadata=LATER)
@@ -111,6 +109,8 @@ class ModelCard:
     labels: list[str] = dataclasses.field(default_factory=list, metadata=LATER)
     """Of a classifier: the classes, in the order of its probabilities."""
     example: Example | None = dataclasses.field(default=None, metadata=LATER)
+    sha256: dict[str, str] = dataclasses.field(default_factory=dict)
+    """Path inside the folder -> SHA-256, of every file of the SavedModel; set by the export."""
 
     def check_fields(self) -> None:
         """Refuses a task that is no name, and axes that are none."""
