@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -298,6 +299,21 @@ def test_the_pictures_of_the_page_are_drawn(monkeypatch, tmp_path):
 
 
 SERVING = ROOT / "docs" / "serving.md"
+MODELS = ROOT / "docs" / "models.md"
+
+
+def test_the_examples_of_models_publish_warn_and_complete_a_card(
+    shell, tmp_path, monkeypatch, capsys
+):
+    ((lines, _),) = shell_blocks(MODELS, "Publish")
+    assert "published/squad_dcn.tar.gz" in "".join(map(shell, lines))
+    assert (tmp_path / "published" / "index.json").is_file()
+    shutil.copytree(resolve("sst_lstmn"), "my_model")
+    run(examples(MODELS)["Cards"])
+    assert read_card("my_model").licence == "CC BY 4.0"
+    run(examples(MODELS)["Unknown words"])
+    told = capsys.readouterr().out.strip()
+    assert f"warning: example 1: {told}\n" in MODELS.read_text(encoding="utf-8")
 
 
 def test_the_requests_of_the_page_are_answered(loaded_once):

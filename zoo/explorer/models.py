@@ -67,6 +67,7 @@ class OfferedModel:
             "limits": self.card.limits,
             "score": _score(self.card),
             "about": _about(self.card),
+            "limitations": self.card.limitations,
         }
 
 
