@@ -101,7 +101,7 @@ def test_a_complete_card_comes_back_and_one_from_before_says_nothing(tmp_path):
         ("labels", ["no", 1], "key 'labels.1' must be a string, got 1"),
         ("papers", [{"title": "One"}], "key 'papers.0.authors' is missing"),
         ("papers", ["One"], "papers.0. must be an object, got 'One'"),
-        ("example", "Who?", "key 'example' must be an object or null, got 'Who?'"),
+        ("example", "Who?", "key 'example' must be an object or null, got 'Who\\?'"),
         ("example", {"inputs": {}}, "key 'example.outputs' is missing"),
         ("example", {"inputs": {}, "outputs": []}, "key 'example.outputs' must be an object"),
         ("limitations", None, "key 'limitations' must be a string, got None"),

@@ -18,7 +18,7 @@ from zoo.serving.folders import PICTURE_FILE
 
 ENDING = ".tar.gz"
 MAXIMUM_BYTES = 4 << 30
-"""Of an archive, and of the files in it."""
+"""Largest size of an archive, and of the files in it."""
 _TAKEN = {*SAVED_MODEL_PARTS, CARD_FILE, PICTURE_FILE}
 _MAXIMUM_FILES = 1000
 _HEADER_BYTES = 1 << 20  # more than those of all files need, and more than is read at a time

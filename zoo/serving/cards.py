@@ -107,7 +107,7 @@ class ModelCard:
     data_terms: str = dataclasses.field(default="", metadata=LATER)
     """Terms of the data that it was trained on."""
     labels: list[str] = dataclasses.field(default_factory=list, metadata=LATER)
-    """Of a classifier: the classes, in the order of its probabilities."""
+    """Classes of a classifier, in the order of its probabilities."""
     example: Example | None = dataclasses.field(default=None, metadata=LATER)
     sha256: dict[str, str] = dataclasses.field(default_factory=dict)
     """Path inside the folder -> SHA-256, of every file of the SavedModel; set by the export."""

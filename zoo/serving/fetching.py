@@ -35,15 +35,15 @@ class Offer(NamedTuple):
 
     name: str
     address: str
-    """Of the archive."""
+    """Address of the archive."""
     sha256: str | None = None
-    """Of the archive; None: not known."""
+    """SHA-256 of the archive; None: not known."""
     bytes: int | None = None
     """Size of the archive; None: not known."""
     unpacked_bytes: int = _BARE_BYTES
     """Size of the files in it, or a limit of it."""
     card: ModelCard | None = None
-    """What the files must be; None: what the card in the archive says."""
+    """The card that the archive must hold; None: any."""
 
     @property
     def folder(self) -> Path:

@@ -24,7 +24,7 @@ class Published:
     archive: str
     """File name beside the index."""
     sha256: str
-    """Of the archive."""
+    """SHA-256 of the archive."""
     bytes: int
     """Size of the archive."""
     unpacked_bytes: int

@@ -1,4 +1,4 @@
-"""Finds inputs made mostly of words that a model has never read, to which it answers nonsense.
+"""Vocabularies of SavedModels, and texts made mostly of words that they lack.
 
 What a model knows is in its SavedModel. A model of words has its vocabulary in `assets/`: a word
 that is not in it is unknown. A model of subwords has the SentencePiece model in its graph: a word
@@ -37,7 +37,7 @@ class Strange(NamedTuple):
     """A text of mostly unknown words."""
 
     name: str
-    """Of the text, such as "question"; "text" for the source of a translation."""
+    """Name of the text, such as "question"; "text" for the source of a translation."""
     unknown: int
     words: int
 
