@@ -66,7 +66,7 @@ def test_an_image_is_picked_sent_and_shown_with_the_cells_of_each_step(open_page
     logits, attention = outputs_of("Glimpses", image=IMAGE)
     page = open_page(model="glimpses", wait=False)
     page.wait_for_selector("#in-image")
-    page.wait_for_function("document.querySelector('#said').textContent.includes('choose')")
+    page.locator("#said", has_text="choose").wait_for()
     assert page.inner_text("#said") == "image: choose a picture first."
     assert page.locator(".field").last.inner_text() == ("image: a picture, scaled to 4 × 6 pixels")
     assert page.locator("#fields textarea, #examples *").count() == 0  # of its task's texts
@@ -120,7 +120,7 @@ def test_what_is_no_picture_is_told_in_one_line(open_page):
     pick(page, "image", "text.png", b"no picture")
     page.wait_for_selector("#said.error")
     page.goto(page.url.partition("#")[0] + "#model=glimpses&in.image=x")
-    page.wait_for_function("document.querySelector('#said').textContent.includes('anew')")
+    page.locator("#said", has_text="anew").wait_for()
     assert page.inner_text("#said") == "image: choose the picture anew."
     pick(page, "image", "any.png", GlimpsesTask.file(IMAGE))  # and goes on
     page.wait_for_selector("#said.done")
@@ -154,9 +154,7 @@ def test_a_row_of_features_is_typed_and_shown_as_bars(open_page, tmp_path):
     ]:
         page.fill("#in-row", row)
         page.keyboard.press("Enter")
-        page.wait_for_function(
-            "m => document.querySelector('#said').textContent === m", arg=message
-        )
+        page.locator("#said", has_text=message).wait_for()
         assert page.locator("#panes *").count() == 0
 
 
