@@ -2,12 +2,12 @@
 
 import { choice, decimals, draw, make, scaleOf } from "./elements.js";
 import { mapChooser, pickMap, thumbnail } from "./heads.js";
-import { sizeOf } from "./images.js";
+import { isPicture, sizeOf } from "./images.js";
 import { pieces, strongest } from "./words.js";
 
 const WIDEST = 420; // pixels of a picture on the page
 const HIGHEST = 420;
-const STRONGEST = 0.85; // opacity of the largest weight
+const STRONGEST = 0.7; // opacity of the largest weight
 
 const folded = (weights, [rows, columns]) =>
   Array.from({ length: rows }, (_, row) => weights.slice(row * columns, (row + 1) * columns));
@@ -31,8 +31,6 @@ function picture(address, [height, width], name) {
   return address ? draw("image", { class: name, href: address, ...place }) : "";
 }
 
-const named = (text) => (/^data:image\//.test(text ?? "") ? text : "");
-
 /**
  * Shows maps over the cells of a picture.
  *
@@ -45,7 +43,8 @@ const named = (text) => (/^data:image\//.test(text ?? "") ? text : "");
 export function cellsView({ kinds, inputs, state, change, width }) {
   const picked = pickMap(kinds, state.map);
   const [rows, columns] = [pieces(picked.rowTokens), pieces(picked.columnTokens)];
-  const address = named(inputs[picked.of]) || named(inputs[`${picked.of}_bytes`]);
+  const given = [inputs[picked.of], inputs[`${picked.of}_bytes`]];
+  const address = given.find(isPicture) ?? "";
   const cell = picked.cell ?? 1;
   const size = sizeOf(address) ?? picked.grid.map((cells) => cells * cell);
   const places = placesOf(picked.grid, cell, size);

@@ -2,7 +2,7 @@
 // what is entered is sent.
 
 import { make } from "./elements.js";
-import { dataOf, fileOf, fitted, pixelsOf } from "./images.js";
+import { dataOf, fileOf, fitted, isPicture, pixelsOf } from "./images.js";
 import { visible } from "./words.js";
 
 /** How the inputs of known tasks are called, and how long they are. */
@@ -95,6 +95,12 @@ export function makeField(field, value, picked) {
 
 function makePicker({ name, title, label, kind, shape }, value, picked) {
   const box = make("input", { type: "hidden", name, value });
+  const chosen = make("img", { class: "preview", alt: "" });
+  const preview = () => {
+    chosen.hidden = !isPicture(box.value);
+    if (!chosen.hidden) chosen.src = box.value;
+  };
+  preview();
   const accept = kind === "image" ? "image/*" : null;
   const pick = make("input", {
     id: `in-${name}`,
@@ -105,13 +111,14 @@ function makePicker({ name, title, label, kind, shape }, value, picked) {
       if (!file) return;
       try {
         box.value = await (kind === "image" ? fitted(file, shape) : dataOf(file));
+        preview();
         picked();
       } catch (error) {
         picked(new Error(`${title}: ${error.message}`));
       }
     },
   });
-  return make("label", { class: "field" }, `${label} `, pick, box);
+  return make("label", { class: "field" }, `${label} `, pick, chosen, box);
 }
 
 /**

@@ -42,6 +42,9 @@ export async function dataOf(file) {
   return `data:${file.type};base64,${btoa(text)}`;
 }
 
+/** Whether a text is a data URL that says it is a picture. */
+export const isPicture = (text) => /^data:image\//.test(text ?? "");
+
 /** What is behind the head of a data URL: a file in base64. */
 export function fileOf(text) {
   const found = /^data:[^,]*;base64,([A-Za-z0-9+/]*=*)$/.exec(text);
