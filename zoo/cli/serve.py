@@ -138,9 +138,9 @@ def _warm_up(servables: Mapping[str, "Servable"]) -> None:
 
 
 def make_served_app(
-    command: Serve, servables: Mapping[str, "Servable"], metrics: "Metrics"
+    command: Serve, servables: Mapping[str, "Servable"], metrics: "Metrics | None" = None
 ) -> "Starlette":
-    """Makes the application that answers."""
+    """Makes the application that answers; it counts with the given metrics, or its own."""
     from zoo.serving.server import make_app
     from zoo.serving.watching import AccessLog
 
