@@ -21,15 +21,16 @@ TRAININGS = {
 
 
 def help_of(settings, capsys):
-    """Group -> its text, on lines as long as they come."""
+    """Returns the text of each group, without frames and line breaks."""
     with pytest.raises(SystemExit):
         parse_grouped(settings, args=["--help"])
-    text = capsys.readouterr().out
-    parts = re.split(r"╭─ (\w+) options ─+╮", text)
-    return {
-        name: " ".join(part.replace("│", " ").split())
-        for name, part in zip(parts[1::2], parts[2::2], strict=True)
-    }
+    groups, name = {}, ""
+    for line in capsys.readouterr().out.splitlines():
+        if title := re.fullmatch(r"[╭─ ]*(\w+) options[─╮ ]*", line):
+            name = title[1]
+        elif name and not re.fullmatch(r"[─╰╯ -]*", line):
+            groups[name] = f"{groups.get(name, '')} {line.strip('│ ')}"
+    return groups
 
 
 def test_there_are_recipes_to_help_with():
@@ -45,7 +46,7 @@ def test_a_recipes_flags_are_in_groups_with_their_defaults(recipe, capsys):
         flag = f"--{field.name.replace('_', '-')}"
         (group,) = [name for name, text in groups.items() if re.search(rf"{flag}\b(?!-)", text)]
         assert group == group_of(field.name)
-    shown = " ".join(groups.values())
+    shown = " ".join(" ".join(groups.values()).split())
     fields = re.findall(r"(--[\w-]+) (?:(?!--|\(default).)*\(default: ([^)]*)\)", shown)
     defaults = {flag.removeprefix("--").replace("-", "_"): value for flag, value in fields}
     for data, values in module.DEFAULTS.items():
@@ -84,6 +85,6 @@ def test_a_setting_has_its_place(name, group):
 
 
 def test_defaults_that_are_told_are_not_said_to_be_none(capsys):
-    text = help_of(TrainingSettings, capsys)["data"]
+    text = " ".join(help_of(TrainingSettings, capsys)["data"].split())
     assert text.startswith("--data-dir {None}|PATH Folder of the data sets; by default $ZOO_DATA")
     assert "default: None" not in text
