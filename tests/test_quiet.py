@@ -121,7 +121,7 @@ def test_where_nothing_can_be_filtered_it_goes_on(closed):
 
 def test_a_recipe_is_quiet(tmp_path):
     """Its progress may go to standard error, and its processes may be several."""
-    flags = ["--data", "sample", "--train-limit", "64", "--epochs", "1", "--units", "8"]
+    flags = ["--data", "sample", "--epochs", "1", "--hidden-dim", "4", "--batch-size", "512"]
     code, said = start("-m", "recipes.sst_lstmn", *flags, "--run-dir", str(tmp_path / "run"))
     assert code == 0, said
     assert not NOISE.search(said), said

@@ -32,6 +32,7 @@ _GREETINGS = (
     r"failed call to cuInit: .*(UNKNOWN ERROR \(303\)|no CUDA-capable device is detected)",
     r"kernel driver does not appear to be running on this host",
     r"TF-TRT Warning: Could not find TensorRT",
+    r"oneDNN supports DT_\w+ only on platforms with AVX-?512\. Falling back",
     r"Unable to register cu\w+ (factory|plugin)",
 )
 # Lines are passed on as they come, and so is the rest of a line at the end.
