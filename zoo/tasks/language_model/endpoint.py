@@ -139,7 +139,7 @@ class LanguageModelEndpoint:
             top_k: int32 scalar, number of the likeliest tokens to draw from; 0: all.
             top_p: float32 scalar, above 0 and at most 1: of these, the fewest of the likeliest that
                 have this probability together.
-            seed: int32 scalar; the same one gives the same batch the same continuations.
+            seed: int32 scalar; the same one continues the same text alike, in any batch.
 
         Returns:
             A flat dict:

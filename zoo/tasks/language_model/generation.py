@@ -86,7 +86,7 @@ def continue_texts(
         temperature: float32 scalar; 0: the likeliest token of each step.
         top_k: int32 scalar, number of tokens to draw from; 0: all.
         top_p: float32 scalar, least probability of the tokens to draw from; 1: all.
-        seed: int32 scalar.
+        seed: int32 scalar; the same text is continued alike in any batch.
 
     Returns:
         One hypothesis a text.
@@ -108,4 +108,5 @@ def continue_texts(
         temperature=tf.where(greedy, 1.0, temperature),
         top_k=tf.where(greedy, 1, every),
         top_p=top_p,
+        shared=True,
     )
