@@ -62,6 +62,8 @@ class Question:
     """Draw from the fewest of the likeliest tokens that have this probability; None or 1: all."""
     seed: int | None = None
     """The same seed draws the same continuations; None: 0."""
+    forbid_unknown: bool | None = None
+    """Never write <unk>, which stands for words that the model does not know; None: True."""
 
     def given(self) -> dict[str, Any]:
         """Collects the inputs from the options by name; files are `FileText`s.
@@ -116,7 +118,8 @@ def scalars(servable: "Servable", signature: "Signature", given: dict[str, Any])
     limits = read_card(servable.folder).limits if has_card else {}
     drawn = {"top_k": 0, "top_p": 1.0, "seed": 0}
     temperature = 1.0 if drawn.keys() & given.keys() else 0.0
-    known = drawn | {"temperature": temperature} | limits | given
+    written = {"temperature": temperature, "forbid_unknown": True}
+    known = drawn | written | limits | given
     for name in wanted:
         if name not in known:
             raise ValueError(f"{_flag(name)} must be given: the model has no default for it")

@@ -12,7 +12,9 @@ from zoo.text.words import WordCodec
 WORDS = ["a", "fine", "film", "dull", "."]
 ALL = ["<pad>", "<unk>", "<s>", "</s>", *WORDS]
 TEXTS = ["a fine film", "", "dull", "film . a dull fine film ."]
-GREEDY = {"new_tokens": 6, "temperature": 0.0, "top_k": 0, "top_p": 1.0, "seed": 0}
+GREEDY = {"new_tokens": 6, "temperature": 0.0, "top_k": 0, "top_p": 1.0, "seed": 0} | {
+    "forbid_unknown": False
+}
 DRAWN = GREEDY | {"temperature": 1.0}
 
 
@@ -102,16 +104,18 @@ def test_draws_follow_the_probabilities(endpoint, generate):
     np.testing.assert_allclose(found, expected, atol=0.08)
 
 
-def test_unknown_words_are_marked(endpoint, generate):
+def test_unknown_words_are_marked_or_forbidden(endpoint, generate):
     bias = endpoint.model.output_layer.bias
     before = bias.numpy()
     bias.assign(np.where(np.arange(len(before)) == UNKNOWN, 50.0, before))
     try:
         answer = generate(["a fine"], **GREEDY | {"new_tokens": 2})
+        known = generate(["a fine"], **GREEDY | {"forbid_unknown": True})
     finally:
         bias.assign(before)
     assert answer["continuation"].tolist() == [b"<unk> <unk>"]
     assert answer["generated_tokens"].tolist() == [[b"<unk>", b"<unk>"]]
+    assert b"<unk>" not in known["generated_tokens"]
 
 
 def test_an_empty_batch_has_an_empty_answer(generate):

@@ -81,6 +81,7 @@ class LanguageModelEndpoint:
             "top_k": tf.int32,
             "top_p": tf.float32,
             "seed": tf.int32,
+            "forbid_unknown": tf.bool,
         }
         scalars = [tf.TensorSpec([], dtype, name=name) for name, dtype in numbers.items()]
         return {
@@ -128,6 +129,7 @@ class LanguageModelEndpoint:
         top_k: tf.Tensor,
         top_p: tf.Tensor,
         seed: tf.Tensor,
+        forbid_unknown: tf.Tensor,
     ) -> dict[str, tf.Tensor]:
         """Continues a batch of texts, each up to ``</s>`` or so many tokens.
 
@@ -140,6 +142,7 @@ class LanguageModelEndpoint:
             top_p: float32 scalar, above 0 and at most 1: of these, the fewest of the likeliest that
                 have this probability together.
             seed: int32 scalar; the same one continues the same text alike, in any batch.
+            forbid_unknown: bool scalar; whether ``<unk>`` is never written.
 
         Returns:
             A flat dict:
@@ -164,6 +167,7 @@ class LanguageModelEndpoint:
             top_k=top_k,
             top_p=top_p,
             seed=seed,
+            forbid_unknown=forbid_unknown,
         )
         ids = found.tokens[:batch, 0]
         pieces = self.codec.pieces(ids)

@@ -76,6 +76,7 @@ def continue_texts(
     top_k: tf.Tensor,
     top_p: tf.Tensor,
     seed: tf.Tensor,
+    forbid_unknown: tf.Tensor,
 ) -> Hypotheses:
     """Writes one continuation of each text, up to ``</s>`` or a number of tokens.
 
@@ -87,6 +88,7 @@ def continue_texts(
         top_k: int32 scalar, number of tokens to draw from; 0: all.
         top_p: float32 scalar, least probability of the tokens to draw from; 1: all.
         seed: int32 scalar; the same text is continued alike in any batch.
+        forbid_unknown: bool scalar; whether ``<unk>`` is never written.
 
     Returns:
         One hypothesis a text.
@@ -108,5 +110,6 @@ def continue_texts(
         temperature=tf.where(greedy, 1.0, temperature),
         top_k=tf.where(greedy, 1, every),
         top_p=top_p,
+        forbid_unknown=forbid_unknown,
         shared=True,
     )
