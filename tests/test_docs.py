@@ -333,6 +333,14 @@ def test_the_requests_of_the_page_are_answered(loaded_once):
     assert len(best["outputs"]["translation"][0]) == 3
 
 
+def test_the_continuation_of_the_page_is_answered(loaded_once):
+    ((lines, _),) = shell_blocks(SERVING, "Language models")
+    with TestClient(make_served_app(Serve(), load_named(["wikitext_lstmn"]))) as client:
+        told = curl(client, lines[0])["outputs"]
+    assert told["continuation"][0].strip()
+    assert told["generated_length"] == [len(told["generated_tokens"][0])]
+
+
 def curl(client: TestClient, line: str) -> Any:
     """Does what curl does with a line of the page."""
     words = shlex.split(line)

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import json
+import math
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _ROWS = 32  # examples asked at a time
 # The output to print: the first of these that a model has.
-_ANSWERS = ("translation", "answer", "label", "next_tokens")
+_ANSWERS = ("translation", "answer", "label", "continuation", "next_tokens")
 
 _OFFSETS = ("start", "end", "start_per_iteration", "end_per_iteration")
 """Outputs that are byte offsets into the context."""
@@ -56,7 +57,8 @@ class Picture(Question):
         from zoo.plots import answer, check_ending, save_figure, translation_heads
 
         check_ending(self.out)
-        if self.beam_width is not None or self.length_penalty is not None or self.candidates:
+        numbers = (self.beam_width, self.length_penalty, self.new_tokens)
+        if self.candidates or any(number is not None for number in numbers):
             raise ValueError("a picture is drawn of the model's own answer, not of a ranked list")
         found = list(itertools.islice(_ask(self, 1, "heads" if self.heads else None), 2))
         if len(found) != 1:
@@ -162,9 +164,15 @@ def _as_text(row: dict[str, Any]) -> str:
     if isinstance(value, bytes):
         return _shown(value)
     if name == "next_tokens":
-        return " ".join(map(_shown, value))
+        return ", ".join(map(_candidate, value, row["next_log_probabilities"]))
     scores = row["score"]
     return "\n".join(f"{s:.4f}\t{_shown(text)}" for s, text in zip(scores, value, strict=True))
+
+
+def _candidate(token: bytes, log_probability: float) -> str:
+    """Formats a next token with its probability; marks what is no word."""
+    meanings = {b"<unk>": "any other word: ", b"</s>": "the end: "}
+    return f"{_shown(token)} ({meanings.get(token, '')}{math.exp(log_probability):.1%})"
 
 
 def _shown(text: bytes) -> str:
