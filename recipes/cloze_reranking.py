@@ -8,6 +8,7 @@ each feature, and writes it to ``reranking.json`` in the run folder.
 """
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +42,7 @@ def main(settings: Settings) -> list[dict[str, Any]]:
     """Prints and returns a row for each number of features.
 
     Raises:
-        ValueError: the folder holds no finished run.
+        ValueError: the folder holds no finished run, or one on other data.
     """
     import logging
 
@@ -57,7 +58,12 @@ def main(settings: Settings) -> list[dict[str, Any]]:
         raise ValueError(f"run_dir: {settings.run_dir} holds no finished run (result.json)")
     run = read_object(settings.run_dir / "settings.json")
     data_dir = settings.data_dir or (Path(run["data_dir"]) if run["data_dir"] else None)
+    if run["data"] == "sample" and settings.data_dir:
+        raise ValueError(
+            f"data_dir is {settings.data_dir}, expected none: the run is one on the sample"
+        )
     data = load_cloze_data(run["data"], run["kind"], data_dir, logger)
+    _check_same(read_object(settings.run_dir / "result.json")["data"], data.record.sha256)
     reader, vocabulary = _reader(settings.run_dir / "saved_model", data.training)
     models = CandidateModels(
         data.training["document"],
@@ -81,6 +87,13 @@ def main(settings: Settings) -> list[dict[str, Any]]:
         print(_line(row))
     write_json(settings.run_dir / "reranking.json", table)
     return table
+
+
+def _check_same(held: Mapping[str, Any], found: Mapping[str, str]) -> None:
+    """Refuses other data than the run's, of which the reader may know the answers."""
+    sums = held["sha256"]
+    if other := sorted(name for name in found if sums.get(name) != found[name]):
+        raise ValueError(f"data_dir: the run was trained on other data: {', '.join(other)} differ")
 
 
 def _reader(folder: Path, training: "pd.DataFrame") -> tuple[Any, Any]:

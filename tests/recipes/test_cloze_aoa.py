@@ -68,10 +68,12 @@ def write_set(
 
 
 def test_auto_is_the_first_set_that_lies_here_whole(tmp_path: Path) -> None:
-    assert resolve_data("auto", "ne", tmp_path) == "sample"
+    with pytest.raises(FileNotFoundError, match=r"cbt needs cbtest_NE.*cloze needs ne_train\.txt"):
+        resolve_data("auto", "ne", tmp_path)
     write_set(tmp_path)
     assert resolve_data("auto", "ne", tmp_path) == "cloze"
-    assert resolve_data("auto", "cn", tmp_path) == "sample"
+    with pytest.raises(FileNotFoundError, match=r"missing: cn_train\.txt.*holds ne_test\.txt"):
+        resolve_data("auto", "cn", tmp_path)
     write_set(tmp_path, "cbt")
     assert resolve_data("auto", "ne", tmp_path) == "cbt"
     (tmp_path / cloze_file_name("cbt", "ne", "test")).unlink()

@@ -7,6 +7,7 @@ checksums of settings, data and vocabulary: a damaged or exchanged one is refuse
 has the version of all this: a folder of another version is refused.
 """
 
+import contextlib
 import fcntl
 import logging
 import os
@@ -72,6 +73,7 @@ class RunFolder:
         *,
         may_change: Collection[str] = MAY_CHANGE,
         fresh: bool = False,
+        lock_untrained: bool = True,
     ) -> None:
         """Create the folder, or reopen it.
 
@@ -80,6 +82,8 @@ class RunFolder:
             settings: the resolved settings, a mapping or a dataclass.
             may_change: names of settings that may differ from those of the folder.
             fresh: remove what an earlier run left in the folder, whatever its settings.
+            lock_untrained: whether a run that kept no step is gone on with too, and locks its
+                settings; else it is begun anew.
 
         Raises:
             ValueError: the folder holds a run with other settings or of another version,
@@ -105,6 +109,8 @@ class RunFolder:
         notes = _claim(self.path)
         if fresh:
             self._remove_contents()
+        elif not lock_untrained and self._is_untrained():
+            self._remove_beginning()
         wanted = plain(settings)
         self._check_files()
         self.resumed = self.settings.exists()
@@ -159,21 +165,49 @@ class RunFolder:
         self.logger.info("%s: %.0f s", self.path, seconds)
         return complete
 
+    def discard(self) -> None:
+        """Remove what a run wrote that is refused before its first step; the folder too if empty.
+
+        A run that is gone on with keeps everything.
+        """
+        self.close()
+        if not self._is_untrained():
+            return
+        self._remove_beginning()
+        (self.path / ".lock").unlink(missing_ok=True)
+        if stream := _CLAIMED.pop(self.path.resolve(), None):
+            stream.close()
+        with contextlib.suppress(OSError):  # it holds something else
+            self.path.rmdir()
+
     def close(self) -> None:
         """Close the log file. The folder stays usable, but no longer logs."""
         for handler in list(self.logger.handlers):
             self.logger.removeHandler(handler)
             handler.close()
 
+    def _is_untrained(self) -> bool:
+        """Tell whether this is the folder of a run that kept no step, so there is none to resume.
+
+        A run that was refused, or killed before its first checkpoint, leaves one.
+        """
+        begun = self.settings.exists() and self.format.exists()
+        kept = any(path.name != WRITING for path in self.checkpoints.glob("*"))
+        return begun and not kept and not self.result.exists()
+
     def _remove_contents(self) -> None:
         """Remove only a run's files, the settings last: see `__init__`."""
-        for folder in (self.checkpoints, self.tensorboard, self.saved_model):
-            shutil.rmtree(folder, ignore_errors=True)
-        pictures = (self.picture, self.heads_picture)
-        files = (self.manifest.path, self.log, self.data, self.result, *pictures, self.format)
-        for file in (*files, self.settings):
+        shutil.rmtree(self.saved_model, ignore_errors=True)
+        for file in (self.result, self.picture, self.heads_picture):
             file.unlink(missing_ok=True)
-        shutil.rmtree(self.vocabulary, ignore_errors=True)
+        self._remove_beginning()
+
+    def _remove_beginning(self) -> None:
+        """Remove what a run writes up to its first checkpoint, the settings last."""
+        for folder in (self.checkpoints, self.tensorboard, self.vocabulary):
+            shutil.rmtree(folder, ignore_errors=True)
+        for file in (self.manifest.path, self.log, self.data, self.format, self.settings):
+            file.unlink(missing_ok=True)
 
     def _check_files(self) -> None:
         """Compare the files with the manifest, and remove what a killed process left unfinished.

@@ -73,12 +73,10 @@ class ClassificationTask(Task):
 
     def resolve(self, settings: Any) -> Any:
         """Takes the data set where it lies, else the sample."""
-        from zoo.tasks.classification.data import is_here
+        from zoo.tasks.classification.data import resolve_data
 
         real = next(name for name in self.defaults if name != "sample")
-        data_name = settings.data
-        if data_name == "auto":
-            data_name = real if is_here(real, settings.data_dir) else "sample"
+        data_name = resolve_data(settings.data, real, settings.data_dir)
         return resolve(settings, self.recipe, data_name, self.defaults)
 
     def load(self) -> "DataRecord":

@@ -135,10 +135,11 @@ class TranslationTask(Task):
 
         settings = self.settings
         sizes = (settings.vocabulary, settings.vocabulary_size)
-        self.codecs = make_codecs(self.data, self.folder.vocabulary, *sizes)
+        logger = self.folder.logger
+        self.codecs = make_codecs(self.data, self.folder.vocabulary, *sizes, logger)
         limit = settings.maximum_tokens
         examples = encode_pairs(self.data.training, *self.codecs, maximum_tokens=limit)
-        self.folder.logger.info("training pairs: %d, too long: %d", len(examples), examples.dropped)
+        logger.info("training pairs: %d, too long: %d", len(examples), examples.dropped)
         if settings.batch_tokens is None:
             return examples.batches(settings.batch_size, settings.seed)
         return examples.token_batches(settings.batch_tokens, settings.seed)
