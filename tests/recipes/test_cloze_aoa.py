@@ -153,7 +153,8 @@ def test_one_reader_is_trained_on_both_kinds_from_given_vectors(tmp_path: Path) 
     card = json.loads((tmp_path / "run" / "saved_model" / "model_card.json").read_text())
     assert len(card["data"]["sha256"]) == 7
     assert card["tokenizer"]["readings"] == 4
-    assert card["data"]["name"].endswith("named entities and common nouns")
+    assert card["data"]["name"].startswith("own files: ne_train.txt, cn_train.txt, ")
+    assert "named entities and common nouns" in card["data"]["remarks"]
     assert "word vectors: vectors.txt" in card["data"]["remarks"]
 
     from zoo.serving.load import load, load_vocabulary

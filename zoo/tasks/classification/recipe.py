@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from zoo.tasks.shared.own_settings import DATA
 from zoo.tasks.shared.training_run import Task
 from zoo.training.bounds import Count, NotNegative, Rate
 from zoo.training.settings import TrainingSettings, resolve
@@ -153,8 +154,8 @@ class ClassificationTask(Task):
         )
 
     def question(self) -> dict[str, str]:
-        """Returns the first text or pair of the sample, else one written for the picture."""
-        if self.data.record.name != "sample":
+        """Returns the first of the sample or own texts, else one written for the picture."""
+        if self.data.name not in ("sample", DATA):
             return {side: TEXTS[side] for side in self.data.sides}
         return {side: self.data.test[side].iloc[0] for side in self.data.sides}
 

@@ -37,6 +37,8 @@ class ReadingData(NamedTuple):
     vectors: np.ndarray | None
     """float32 (words, d), row by row; None if they are to be learned."""
     record: DataRecord
+    test: pd.DataFrame | None = None
+    """What the trained model is measured on; None: the evaluation part."""
 
     def embedding_matrix(self, vocabulary_words: list[str]) -> np.ndarray | None:
         """Rows for a whole vocabulary, the special words' zero; None if they are to be learned."""
@@ -102,11 +104,38 @@ def load_reading_data(
     for split, frame in (("train", training), ("dev", evaluation)):
         wrong = frame.attrs["wrong_answer_starts"]
         logger.info("SQuAD %s: %d questions, %d wrong answer_start", split, len(frame), wrong)
+    return with_words(
+        training, evaluation, record, vectors, maximum_vocabulary, logger, vector_norm
+    )
+
+
+def with_words(
+    training: pd.DataFrame,
+    evaluation: pd.DataFrame,
+    record: DataRecord,
+    vectors: Path | None,
+    maximum_vocabulary: int,
+    logger: logging.Logger,
+    vector_norm: float | None = None,
+) -> ReadingData:
+    """Adds word vectors of a file, or the words of the training part, to questions.
+
+    Args:
+        training: training part.
+        evaluation: the part that chooses the weights.
+        record: of their files.
+        vectors: as in `load_reading_data`, as all others.
+        maximum_vocabulary: words kept, the first of the file.
+        logger: gets a line if there are no vectors.
+        vector_norm: what the vectors of the file are scaled to; None or 0: left as they are.
+
+    Raises:
+        ValueError: the file of vectors is malformed.
+    """
     if vectors is None:
         logger.warning("no --vectors: they are learned, from the training questions alone")
-        return ReadingData(
-            training, evaluation, _frequent_words(training, maximum_vocabulary), None, record
-        )
+        words = _frequent_words(training, maximum_vocabulary)
+        return ReadingData(training, evaluation, words, None, record)
     read = read_vectors(vectors, maximum=maximum_vocabulary)
     words, matrix = scale_to_norm(read, vector_norm) if vector_norm else read
     record = record_with_vectors(record, vectors, vector_norm)

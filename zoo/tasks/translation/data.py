@@ -30,7 +30,7 @@ OWN_FILES = "python -m recipes.translation"
 class TranslationData(NamedTuple):
     """Data of a translation recipe; frames of ``source`` and ``target``."""
 
-    name: DataName
+    name: str
     training: pd.DataFrame
     validation: pd.DataFrame
     test: pd.DataFrame
