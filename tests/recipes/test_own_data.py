@@ -159,7 +159,7 @@ def test_a_cloze_reader_of_own_books(questions: bool, tmp_path: Path, until_trai
         write_set(tmp_path)
         book = tmp_path / "ne_train.txt"
     else:
-        names = "Ada Bob Cid Dan Eva Fay Gus Hal Ida Jon Kim".split()
+        names = ["Ada", "Bob", "Cid", "Dan", "Eva", "Fay", "Gus", "Hal", "Ida", "Jon", "Kim"]
         told = [f"Then {a} and {b} saw the old {c} again ." for a in names for b, c in pairs(names)]
         book.write_text("\n\n".join(told * 2))
     settings = cloze.Settings(
