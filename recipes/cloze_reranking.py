@@ -55,13 +55,11 @@ def main(settings: Settings) -> list[dict[str, Any]]:
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logger = logging.getLogger(__name__)
     if not (settings.run_dir / "result.json").is_file():
-        raise ValueError(f"run_dir: {settings.run_dir} holds no finished run (result.json)")
+        raise ValueError(f"run_dir must hold a finished run (result.json), got {settings.run_dir}")
     run = read_object(settings.run_dir / "settings.json")
     data_dir = settings.data_dir or (Path(run["data_dir"]) if run["data_dir"] else None)
     if run["data"] == "sample" and settings.data_dir:
-        raise ValueError(
-            f"data_dir is {settings.data_dir}, expected none: the run is one on the sample"
-        )
+        raise ValueError(f"data_dir must be none for a run on the sample, got {settings.data_dir}")
     data = load_cloze_data(run["data"], run["kind"], data_dir, logger)
     _check_same(read_object(settings.run_dir / "result.json")["data"], data.record.sha256)
     reader, vocabulary = _reader(settings.run_dir / "saved_model", data.training)
@@ -93,7 +91,9 @@ def _check_same(held: Mapping[str, Any], found: Mapping[str, str]) -> None:
     """Refuses other data than the run's, of which the reader may know the answers."""
     sums = held["sha256"]
     if other := sorted(name for name in found if sums.get(name) != found[name]):
-        raise ValueError(f"data_dir: the run was trained on other data: {', '.join(other)} differ")
+        raise ValueError(
+            f"data_dir must hold the data of the run, got other files: {', '.join(other)}"
+        )
 
 
 def _reader(folder: Path, training: "pd.DataFrame") -> tuple[Any, Any]:

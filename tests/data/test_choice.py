@@ -51,7 +51,7 @@ def test_the_first_whole_set_is_chosen_wherever_and_however_it_lies(nothing_here
 def test_generated_data_stand_in_only_if_nothing_was_named(nothing_here: Path) -> None:
     assert choose([MICE], **OWN) == "sample"
     assert sample_reason([MICE, RATS]) == (
-        f" ($ZOO_DATA is {nothing_here}, which does not hold mice or rats)"
+        f" ($ZOO_DATA, {nothing_here}, does not hold mice or rats)"
     )
     with pytest.raises(FileNotFoundError, match="no data set for some language is complete"):
         choose([MICE], named="some language", **OWN)
@@ -94,7 +94,7 @@ def test_misnamed_files_end_a_recipe_with_one_line_and_nothing_is_written(
     with pytest.raises(SystemExit) as stopped:
         start(rnnsearch.main, rnnsearch.Settings, rnnsearch.__doc__)
     line = str(stopped.value.code)
-    assert line.startswith("error: language: expected one of ")
+    assert line.startswith("error: language must be one of ")
     assert "missing: train.en, train.xx" in line
     assert f"{data} holds a.en, a.xx" in line
     assert "\n" not in line

@@ -41,18 +41,18 @@ def test_columns_by_numbers_have_no_line_of_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("t.csv", "", "the file is empty; expected a table"),
+        ("t.csv", "", "the file must be a table, got an empty one"),
         ("t.csv", "text,label\n", "holds no line besides the names"),
-        ("t.csv", "text,class\na,b\n", "expected a column 'label', got 'text', 'class'"),
-        ("t.csv", "text,label\na,1\nb\n", "line 3 has 1 columns, expected 2 as in line 1"),
+        ("t.csv", "text,class\na,b\n", "a column must be named 'label', got 'text', 'class'"),
+        ("t.csv", "text,label\na,1\nb\n", "line 3 must have 2 columns as line 1 has, got 1"),
         ("t.csv", 'text,label\na,1\n"b,2\n', "line 3: not valid CSV: unexpected end"),
-        ("t.csv", "text,text,label\na,b,1\n", "expected columns of different names"),
-        ("t.tsv", "text\tlabel\na\t \n", "line 2: expected text in 'label', got ' '"),
+        ("t.csv", "text,text,label\na,b,1\n", "columns must have different names"),
+        ("t.tsv", "text\tlabel\na\t \n", "line 2: 'label' must be text, got ' '"),
         ("t.jsonl", '{"text": "a", "label": 1}\n{"text": "a"}\n', "line 2: .* got nothing"),
-        ("t.jsonl", '{"text": "a", "label": true}\n', "line 1: expected text in 'label', got True"),
-        ("t.jsonl", "[1]\n", "line 1: expected an object"),
+        ("t.jsonl", '{"text": "a", "label": true}\n', "line 1: 'label' must be text, got True"),
+        ("t.jsonl", "[1]\n", "line 1 must be an object"),
         ("t.jsonl", "{\n", "line 1 is not valid JSON"),
-        ("t.parquet", "x", r"expected a name that ends in one of \.csv, \.tsv"),
+        ("t.parquet", "x", r"the name must end in one of \.csv, \.tsv"),
     ],
 )
 def test_a_malformed_table_is_refused_with_the_line(name, content, message, tmp_path) -> None:
@@ -72,12 +72,12 @@ def test_the_place_of_an_answer_is_found_or_checked(tmp_path: Path) -> None:
     path.write_text(f"{head}Who?\tBo saw Ada. Ada sang.\tAda\t12\n")
     assert read_reading_table(path)["answer_starts"][0] == [12]
     for start, message in (
-        ("0", "row 1: expected the answer at character 0 of the context, which has no 'Ada'"),
-        ("x", "row 1: answer_start is 'x', expected a whole number"),
+        ("0", "row 1: an answer must be at character 0 of its context, got 'Ada'"),
+        ("x", "row 1: answer_start must be a whole number, got 'x'"),
     ):
         path.write_text(f"{head}Who?\tBo saw Ada.\tAda\t{start}\n")
         with pytest.raises(ValueError, match=message):
             read_reading_table(path)
     path.write_text("question\tcontext\tanswer\nWho?\tBo.\tAda\n")
-    with pytest.raises(ValueError, match="row 1: expected the answer in the context"):
+    with pytest.raises(ValueError, match="row 1: an answer must be in its context"):
         read_reading_table(path)

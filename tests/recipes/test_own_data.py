@@ -174,26 +174,26 @@ def test_a_cloze_reader_of_own_books(questions: bool, tmp_path: Path, until_trai
 @pytest.mark.parametrize(
     ("recipe", "flags", "message"),
     [
-        (translation, [], "train: expected a table (train), or train_source and train_target"),
-        (translation, ["--train-source", "a.en"], "train: expected a table (train), or train_sou"),
+        (translation, [], "train must be a table, or else train_source and train_target, got"),
+        (translation, ["--train-source", "a.en"], "train must be a table, or else train_source a"),
         (
             translation,
             ["--train", "no.tsv"],
             "train: there is no file no.tsv; . holds a.en, p.tsv, q",
         ),
-        (translation, ["--train", "p.tsv"], "p.tsv: expected a column 'source', got 'one', 'eins'"),
+        (translation, ["--train", "p.tsv"], "p.tsv: a column must be named 'source', got 'one'"),
         (
             translation,
             ["--train", "p.tsv", "--columns", "0", "1", "--held-out", "0"],
-            "held_out is 0.0, expected a share that leaves some of the 2 training examples for",
+            "held_out must be a share that leaves some of the 2 training examples for both",
         ),
         (
             translation,
             ["--train", "p.tsv", "--model", "DynamicCoattentionNetwork"],
-            "model is 'DynamicCoattentionNetwork', expected one of ['ChoTranslator', ",
+            "model must be one of ['ChoTranslator', ",
         ),
-        (reading, ["--train", "p.tsv"], "p.tsv: expected a column 'question', got 'one', 'eins'"),
-        (reading, ["--train", "a.en"], "a.en: expected a name that ends in one of .csv, .tsv"),
+        (reading, ["--train", "p.tsv"], "p.tsv: a column must be named 'question', got 'one'"),
+        (reading, ["--train", "a.en"], "a.en: the name must end in one of .csv, .tsv"),
         (
             classification,
             [
@@ -206,9 +206,9 @@ def test_a_cloze_reader_of_own_books(questions: bool, tmp_path: Path, until_trai
                 "--validation",
                 "q.tsv",
             ],
-            "validation: expected classes of the training part, got 'drei'",
+            "validation must have classes of the training part, got 'drei'",
         ),
-        (language_model, [], "train: expected files of training examples, got none"),
+        (language_model, [], "train must be files of training examples, got none"),
         (cloze, ["--train", "a.en"], "a.en: no question of kind 'ne'; 21 sentences in a row must"),
         (
             cloze,

@@ -79,7 +79,7 @@ def sample_reason(sets: Sequence[DataSet]) -> str:
     root = os.environ.get("ZOO_DATA")
     if not root or not all(one.missing() for one in sets):
         return ""
-    return f" ($ZOO_DATA is {root}, which does not hold {' or '.join(one.name for one in sets)})"
+    return f" ($ZOO_DATA, {root}, does not hold {' or '.join(one.name for one in sets)})"
 
 
 def _told(one: DataSet, data_dir: str | Path | None) -> str:

@@ -108,7 +108,7 @@ def find_multi30k(
         DownloadError: The file is missing and could not be fetched.
     """
     if split not in SPLITS:
-        raise ValueError(f"split: expected one of {list(SPLITS)}, got {split!r}")
+        raise ValueError(f"split must be one of {list(SPLITS)}, got {split!r}")
     name = f"{split}.{language}"
     if name in MULTI30K_FILES:
         return find_file(_DATASET, MULTI30K_FILES[name], data_dir, download)
@@ -118,8 +118,8 @@ def find_multi30k(
     folder = data_directories(data_dir)[0] / _DATASET
     if language not in LANGUAGES:
         raise ValueError(
-            f"language: expected one of {list(LANGUAGES)}, or one of which {name} lies in {folder}"
-            f", got {language!r}; {contents([folder, folder.parent])}"
+            f"language must be one of {list(LANGUAGES)}, or one with {name} in {folder}, got "
+            f"{language!r}; {contents([folder, folder.parent])}"
         )
     url = _URL.format(name=name)
     advice = (
@@ -161,7 +161,7 @@ def load_multi30k(
         DownloadError: As in `find_multi30k`.
     """
     if source == target:
-        raise ValueError(f"target: expected another language than the source, got {target!r}")
+        raise ValueError(f"target must be another language than the source, got {target!r}")
     paths = [find_multi30k(split, language, data_dir, download) for language in (source, target)]
     frame = read_parallel(*paths)
     frame.attrs["paths"] = [str(path) for path in paths]

@@ -36,10 +36,10 @@ def read_reading_table(
     for number, (question, context, answer, start) in enumerate(rows, start=1):
         found = context.find(answer) if start is None else _whole(start, path, number)
         if found < 0 or not context.startswith(answer, found):
-            place = "in the context" if start is None else f"at character {start} of the context"
+            place = "in its context" if start is None else f"at character {start} of its context"
             raise ValueError(
-                f"{path}: row {number}: expected the answer {place}, which has no {answer!r} there "
-                f"(question {question!r})"
+                f"{path}: row {number}: an answer must be {place}, got {answer!r} (question "
+                f"{question!r})"
             )
         ambiguous += start is None and context.find(answer, found + 1) >= 0
         starts.append([found])
@@ -59,5 +59,5 @@ def read_reading_table(
 
 def _whole(text: str, path: str | os.PathLike[str], number: int) -> int:
     if not text.strip().isdecimal():
-        raise ValueError(f"{path}: row {number}: answer_start is {text!r}, expected a whole number")
+        raise ValueError(f"{path}: row {number}: answer_start must be a whole number, got {text!r}")
     return int(text)

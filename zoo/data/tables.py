@@ -54,7 +54,7 @@ def read_table(
             column, or has an empty value or a malformed line; names the file and the line.
     """
     if ending(path) not in ENDINGS:
-        raise ValueError(f"{path}: expected a name that ends in one of {', '.join(ENDINGS)}[.gz]")
+        raise ValueError(f"{path}: the name must end in one of {', '.join(ENDINGS)}[.gz]")
     text = read_text(path).text
     try:
         rows = _objects(text) if ending(path) == ".jsonl" else _cells(text, ending(path) == ".csv")
@@ -71,7 +71,7 @@ def _objects(text: str) -> Iterator[_Row]:
         except (ValueError, RecursionError) as error:
             raise ValueError(f"line {number} is not valid JSON: {error}") from None
         if not isinstance(row, dict):
-            raise ValueError(f"line {number}: expected an object, got {_shown(row)}")
+            raise ValueError(f"line {number} must be an object, got {_shown(row)}")
         yield number, row
 
 
@@ -95,7 +95,7 @@ def _columns(
     """Collects the wanted columns."""
     number, first = next(rows, (0, None))
     if first is None:
-        raise ValueError("the file is empty; expected a table")
+        raise ValueError("the file must be a table, got an empty one")
     if isinstance(first, dict):
         names: list[str] = list(first)
     elif all(column.isdecimal() for column in columns.values()):
@@ -106,8 +106,8 @@ def _columns(
     found = {name: column for name, column in columns.items() if column in names}
     if missing := [c for name, c in columns.items() if name not in {*found, *optional}]:
         raise ValueError(
-            f"expected a column {missing[0]!r}, got {', '.join(map(_shown, names))}; name others"
-            " by the flags of the columns, or give numbers, from 0, if the first line has no names"
+            f"a column must be named {missing[0]!r}, got {', '.join(map(_shown, names))}; name "
+            "others by the flags of the columns, or give numbers, from 0, if no line has names"
         )
     if first is None:
         raise ValueError("holds no line besides the names of the columns")
@@ -122,10 +122,10 @@ def _columns(
 def _named(names: list[str], row: list[str], number: int) -> dict[str, Any]:
     if len(row) != len(names):
         raise ValueError(
-            f"line {number} has {len(row)} columns, expected {len(names)} as in line 1"
+            f"line {number} must have {len(names)} columns as line 1 has, got {len(row)}"
         )
     if len(set(names)) != len(names):
-        raise ValueError(f"line 1: expected columns of different names, got {names}")
+        raise ValueError(f"columns must have different names, got {names}")
     return dict(zip(names, row, strict=True))
 
 
@@ -136,7 +136,7 @@ def _value(cells: Mapping[str, Any], column: str, number: int) -> str:
         value = str(value)
     if not isinstance(value, str) or not value.strip():
         got = "nothing" if value in (None, "") else _shown(value)
-        raise ValueError(f"line {number}: expected text in {column!r}, got {got}")
+        raise ValueError(f"line {number}: {column!r} must be text, got {got}")
     try:
         value.encode()
     except UnicodeEncodeError as error:

@@ -34,8 +34,8 @@ class TrainingSettings:
     """Training settings of a recipe. Settings that are None depend on the data."""
 
     data_dir: Path | None = None
-    """Folder of the data sets, into which nothing is downloaded; by default $ZOO_DATA, then the Keras
-    cache, which takes downloads."""
+    """Folder of the data sets, into which nothing is downloaded; by default $ZOO_DATA, then the
+    Keras cache, which takes downloads."""
     run_dir: Path | None = None
     """Folder of the run; by default runs/<recipe>_<data>."""
     epochs: Count | None = None
@@ -234,13 +234,13 @@ def learning_rate(settings: Any, steps: int) -> "keras.optimizers.schedules.Lear
     peak, warmup = settings.learning_rate, settings.warmup_steps
     if settings.schedule == "inverse_square_root":
         if warmup is None:
-            raise ValueError("warmup_steps is None, expected a number with inverse_square_root")
+            raise ValueError("warmup_steps must be a number with inverse_square_root, got None")
         return InverseSquareRootDecay(peak, warmup)
     if not warmup:
         return CosineDecay(peak, steps, alpha=0.05)
     if not 0 < warmup < steps:
         raise ValueError(
-            f"warmup_steps is {warmup}, expected less than the {steps} of the training"
+            f"warmup_steps must be less than the {steps} of the training, got {warmup}"
         )
     return CosineDecay(0.0, steps - warmup, alpha=0.05, warmup_target=peak, warmup_steps=warmup)
 

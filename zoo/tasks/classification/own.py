@@ -82,7 +82,7 @@ class OwnClassificationTask(ClassificationTask):
 
         count = len(settings.text_columns)
         if count not in SIDES:
-            raise ValueError(f"text_columns: expected one or two names, got {count}")
+            raise ValueError(f"text_columns must be one or two names, got {count}")
         sides = SIDES[count]
         task = "classification" if count == 1 else "inference"
         settings = replace(settings, model=model_of(settings.model or self.defaults[task], task))
@@ -122,10 +122,10 @@ def classes_of(parts: "OwnParts", sides: tuple[str, ...], held_out: bool) -> "Cl
     numbers = all(label.lstrip("-").isdecimal() for label in known)
     labels = tuple(sorted(known, key=int if numbers else str))
     if len(labels) < 2:
-        raise ValueError(f"train: expected two classes at least, got {', '.join(labels)}")
+        raise ValueError(f"train must have two classes at least, got {', '.join(labels)}")
     frames = []
     for part, frame in zip(("train", "validation", "test"), parts[:3], strict=True):
         if other := sorted({*frame["label"]} - known):
-            raise ValueError(f"{part}: expected classes of the training part, got {other[0]!r}")
+            raise ValueError(f"{part} must have classes of the training part, got {other[0]!r}")
         frames.append(frame.assign(label=frame["label"].map(labels.index)))
     return ClassificationData(DATA, sides, labels, *frames, parts.record)

@@ -74,7 +74,7 @@ class OwnClozeTask(ClozeTask):
 
         settings = replace(settings, model=model_of(settings.model, self.name))
         if settings.questions and settings.kind == "both":
-            raise ValueError("kind is 'both', expected 'ne' or 'cn' with files of questions")
+            raise ValueError("kind must be 'ne' or 'cn' with files of questions, got 'both'")
         files = {part: getattr(settings, part) for part in ("train", "validation", "test")}
 
         def read(paths: Sequence[Path]) -> "pd.DataFrame":

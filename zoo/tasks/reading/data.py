@@ -83,7 +83,7 @@ def load_reading_data(
     if name == "sample":
         if vectors is not None:
             raise ValueError(
-                f"vectors is {vectors}, expected none with the generated sample, which has its own"
+                f"vectors must be none with the generated sample, which has its own, got {vectors}"
             )
         reason = sample_reason([DATA_SET])
         logger.info("data: the generated sample%s; --data squad downloads the real one", reason)

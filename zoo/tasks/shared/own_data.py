@@ -70,7 +70,7 @@ def own_parts(
         FileNotFoundError: A file is missing; lists those that are there.
     """
     if not files["train"]:
-        raise ValueError("train: expected files of training examples, got none")
+        raise ValueError("train must be files of training examples, got none")
     paths = {part: tuple(map(Path, files[part])) for part in PARTS}
     for part in PARTS:
         _check_there(part, paths[part])
@@ -82,8 +82,8 @@ def own_parts(
         frames["train"], frames["validation"] = divide(frames["train"], share)
         if not len(frames["train"]) or not len(frames["validation"]):
             raise ValueError(
-                f"held_out is {share}, expected a share that leaves some of the {whole} training "
-                "examples for both parts, or files of a validation part"
+                f"held_out must be a share that leaves some of the {whole} training examples for "
+                f"both parts, unless there is a validation part, got {share}"
             )
         names["validation"] = f"{share:.0%} of {names['train']}, held out"
         names["train"] += f" but for {share:.0%}"
@@ -158,7 +158,7 @@ def model_of(name: str, task: str) -> str:
     names = sorted(entry.name for entry in models().values() if entry.task == task)
     found = [one for one in names if one.lower() == name.lower().replace("_", "")]
     if not found:
-        raise ValueError(f"model is {name!r}, expected one of {names}")
+        raise ValueError(f"model must be one of {names}, got {name!r}")
     return found[0]
 
 
@@ -184,9 +184,7 @@ def make_named(
     known = set(inspect.signature(cls.__init__).parameters) - {"self", "kwargs"}
     given = dict(map(_argument, more))
     if unknown := sorted(given.keys() - known):
-        raise ValueError(
-            f"arguments: {name} has no {unknown[0]!r}, expected some of {sorted(known)}"
-        )
+        raise ValueError(f"arguments of {name} must be some of {sorted(known)}, got {unknown[0]!r}")
     fitting = {key: value for key, value in wanted.items() if key in known}
     return cls(**{**fitting, **arguments, **given})
 
@@ -197,7 +195,7 @@ def _argument(text: str) -> tuple[str, Any]:
 
     name, equals, value = text.partition("=")
     if not equals:
-        raise ValueError(f"arguments: expected name=value, got {text!r}")
+        raise ValueError(f"arguments must be of the form name=value, got {text!r}")
     try:
         return name, ast.literal_eval({"true": "True", "false": "False"}.get(value, value))
     except (ValueError, SyntaxError):

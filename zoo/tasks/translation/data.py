@@ -57,7 +57,7 @@ def resolve_data(
         if not (unknown := [one for one in languages if one not in LANGUAGES]):
             raise
         raise ValueError(
-            f"language: expected one of {list(LANGUAGES)}, or one of which all files are there, "
+            f"language must be one of {list(LANGUAGES)}, or one of which all files are there, "
             f"got {unknown[0]!r}. {error}"
         ) from None
     return cast(DataName, chosen)

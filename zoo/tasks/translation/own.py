@@ -135,12 +135,12 @@ def files_of(settings: OwnTranslationSettings) -> dict[str, tuple[Path, ...]]:
         given = [path for path in pair if path is not None]
         if (table is not None and given) or len(given) == 1:
             raise ValueError(
-                f"{part}: expected a table ({part}), or {part}_source and {part}_target, got "
+                f"{part} must be a table, or else {part}_source and {part}_target, got "
                 f"{', '.join(map(str, filter(None, [table, *given])))}"
             )
         files[part] = (table,) if table is not None else tuple(given)
     if not files["train"]:
-        raise ValueError("train: expected a table (train), or train_source and train_target")
+        raise ValueError("train must be a table, or else train_source and train_target, got none")
     return files
 
 
