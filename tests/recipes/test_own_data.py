@@ -94,7 +94,7 @@ class Reached(BaseException):
 
 @pytest.fixture
 def until_training(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What a run hands to the training, in place of which it ends."""
+    """Arguments of the training, in place of which a run ends."""
     handed: dict[str, Any] = {}
 
     def train(settings: Any, model: Any, batches: Any, run: Any, *_: Any, **__: Any) -> None:
@@ -213,7 +213,7 @@ def test_a_cloze_reader_of_own_books(questions: bool, tmp_path: Path, until_trai
         (
             cloze,
             ["--train", "a.en", "--questions"],
-            "a.en: line 1: expected line 1 of the question",
+            "a.en: line 1 must hold line 1 of the question",
         ),
     ],
 )

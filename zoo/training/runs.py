@@ -8,7 +8,6 @@ has the version of all this: a folder of another version is refused.
 """
 
 import contextlib
-import fcntl
 import logging
 import os
 import resource
@@ -17,9 +16,10 @@ import sys
 import time
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from zoo.files import remove_abandoned
+from zoo.training.claims import claim, release
 from zoo.training.json_files import as_json, plain, read_object, write_json
 from zoo.training.manifest import Manifest, checksums
 
@@ -97,8 +97,7 @@ class RunFolder:
         self.data = self.path / "data.json"
         self.log = self.path / "train.log"
         self.tensorboard = self.path / "tensorboard"
-        self.checkpoints = self.path / "checkpoints"
-        self.shared_checkpoints = self.checkpoints
+        self.checkpoints = self.shared_checkpoints = self.path / "checkpoints"
         self.result = self.path / "result.json"
         self.vocabulary = self.path / "vocabulary"
         self.saved_model = self.path / "saved_model"
@@ -106,12 +105,11 @@ class RunFolder:
         self.heads_picture = self.path / "attention_heads.png"
         self._opened = time.monotonic()
         self.path.mkdir(parents=True, exist_ok=True)
-        notes = _claim(self.path)
+        notes, wanted = claim(self.path), plain(settings)
         if fresh:
             self._remove_contents()
         elif not lock_untrained and self._is_untrained():
             self._remove_beginning()
-        wanted = plain(settings)
         self._check_files()
         self.resumed = self.settings.exists()
         if self.resumed:
@@ -174,9 +172,7 @@ class RunFolder:
         if not self._is_untrained():
             return
         self._remove_beginning()
-        (self.path / ".lock").unlink(missing_ok=True)
-        if stream := _CLAIMED.pop(self.path.resolve(), None):
-            stream.close()
+        release(self.path)
         with contextlib.suppress(OSError):  # it holds something else
             self.path.rmdir()
 
@@ -274,36 +270,6 @@ def _writable_name(path: str | os.PathLike[str]) -> Path:
     except UnicodeEncodeError as error:
         raise ValueError(f"run_dir must be valid UTF-8, got {os.fspath(path)!r}") from error
     return Path(path)
-
-
-_CLAIMED: dict[Path, IO[str]] = {}
-
-
-def _claim(folder: Path) -> list[str]:
-    """Lock a folder for this process until it ends, in whatever way.
-
-    Returns:
-        Messages to log if it cannot be locked.
-
-    Raises:
-        ValueError: another process has locked it.
-    """
-    folder = folder.resolve()
-    if folder in _CLAIMED:
-        return []
-    stream = open(folder / ".lock", "w", encoding="utf-8")  # noqa: SIM115  # stays open
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        stream.close()
-        raise ValueError(
-            f"{folder} is in use: another process trains in it; wait for its end, or stop it"
-        ) from error
-    except OSError as error:  # some network file systems have no locks
-        stream.close()
-        return [f"nothing keeps another process from training here too: {error}"]
-    _CLAIMED[folder] = stream
-    return []
 
 
 class _LogFile(logging.FileHandler):

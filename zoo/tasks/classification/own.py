@@ -85,7 +85,8 @@ class OwnClassificationTask(ClassificationTask):
             raise ValueError(f"text_columns must be one or two names, got {count}")
         sides = SIDES[count]
         task = "classification" if count == 1 else "inference"
-        settings = replace(settings, model=model_of(settings.model or self.defaults[task], task))
+        name: Any = settings.model or self.defaults[task]
+        settings = replace(settings, model=model_of(name, task))
         columns = dict(zip(sides, settings.text_columns, strict=True))
 
         def read(paths: Sequence[Path]) -> "pd.DataFrame":
@@ -110,7 +111,7 @@ class OwnClassificationTask(ClassificationTask):
 
 
 def classes_of(parts: "OwnParts", sides: tuple[str, ...], held_out: bool) -> "ClassificationData":
-    """Numbers the classes of the training part, whole numbers in their order, words by alphabet.
+    """Gives classes of the training part ids, whole numbers in order, words by alphabet.
 
     Raises:
         ValueError: There is but one class, or one that the training part has not.
@@ -128,4 +129,5 @@ def classes_of(parts: "OwnParts", sides: tuple[str, ...], held_out: bool) -> "Cl
         if other := sorted({*frame["label"]} - known):
             raise ValueError(f"{part} must have classes of the training part, got {other[0]!r}")
         frames.append(frame.assign(label=frame["label"].map(labels.index)))
-    return ClassificationData(DATA, sides, labels, *frames, parts.record)
+    train, validation, test = frames
+    return ClassificationData(DATA, sides, labels, train, validation, test, parts.record)

@@ -83,8 +83,8 @@ class OwnLanguageModelTask(LanguageModelTask):
 
         parts = self.parts
         parts.log(self.folder.logger)
-        texts = ([*frame["line"]] for frame in parts[:3])
-        self.data = LanguageModelData(DATA, *texts, parts.record)
+        train, validation, test = ([*frame["line"]] for frame in parts[:3])
+        self.data = LanguageModelData(DATA, train, validation, test, parts.record)
         return parts.record
 
 

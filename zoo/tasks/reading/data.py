@@ -38,7 +38,7 @@ class ReadingData(NamedTuple):
     """float32 (words, d), row by row; None if they are to be learned."""
     record: DataRecord
     test: pd.DataFrame | None = None
-    """What the trained model is measured on; None: the evaluation part."""
+    """The part that the trained model is measured on; None: the evaluation part."""
 
     def embedding_matrix(self, vocabulary_words: list[str]) -> np.ndarray | None:
         """Rows for a whole vocabulary, the special words' zero; None if they are to be learned."""

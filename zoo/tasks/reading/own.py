@@ -81,9 +81,16 @@ class OwnReadingTask(ReadingTask):
             logger.info(
                 "answers with several places in the context, the first taken: %d", ambiguous
             )
-        frames = (parts.training, parts.validation)
-        words = (settings.vectors, settings.maximum_vocabulary, logger, settings.vector_norm)
-        self.data = with_words(*frames, parts.record, *words)._replace(test=parts.test)
+        data = with_words(
+            parts.training,
+            parts.validation,
+            parts.record,
+            settings.vectors,
+            settings.maximum_vocabulary,
+            logger,
+            settings.vector_norm,
+        )
+        self.data = data._replace(test=parts.test)
         return self.data.record
 
     def learned_dim(self) -> int:

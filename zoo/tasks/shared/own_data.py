@@ -93,7 +93,8 @@ def own_parts(
         notes.append("no test files: measured on the validation part, which chooses the weights")
     sums = file_sums(path for part in PARTS for path in paths[part])
     record = DataRecord(own_name(sums), names["train"], names["test"], sums)
-    return OwnParts(*(frames[part] for part in PARTS), record, tuple(notes))
+    train, validation, test = (frames[part] for part in PARTS)
+    return OwnParts(train, validation, test, record, tuple(notes))
 
 
 def _check_there(part: str, paths: Sequence[Path]) -> None:

@@ -44,14 +44,8 @@ def run(settings: Any, task: "Task") -> dict[str, Any]:
     task.settings = settings = task.resolve(settings)
     task.folder, task.workers = folder, workers = open_run(settings)
     with _nothing_left_if_refused(folder):
-        record = task.load()
-        folder.check_data(record.sha256)
-        batches = task.encode()
-        steps = task.steps_per_epoch(batches)
-        whole = settings.epochs * steps
-        task.settings = settings = fit_warmup(task.settings, given, whole, folder.logger)
-        model = build_and_compile(settings, workers, task.build, steps, task.optimizer)
-        task.begin(model, batches)
+        record, batches, model = _prepare(task, given)
+    settings = task.settings
     evaluate = task.evaluator(model)
     endpoint = task.endpoint(model)
     report = train(
@@ -80,6 +74,19 @@ def run(settings: Any, task: "Task") -> dict[str, Any]:
     )
     task.draw()
     return folder.finish({**metrics, **task.notes, **report, "data": record})
+
+
+def _prepare(task: "Task", warmup: int | None) -> "tuple[DataRecord, Batches, keras.Model]":
+    """Reads the data, and makes batches and model; the user asked for that warm-up, if any."""
+    record = task.load()
+    task.folder.check_data(record.sha256)
+    batches = task.encode()
+    steps = task.steps_per_epoch(batches)
+    whole = task.settings.epochs * steps
+    task.settings = fit_warmup(task.settings, warmup, whole, task.folder.logger)
+    model = build_and_compile(task.settings, task.workers, task.build, steps, task.optimizer)
+    task.begin(model, batches)
+    return record, batches, model
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The data sets of translation and their codecs, as every translation recipe takes them."""
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, cast
 
@@ -91,11 +92,30 @@ def load_translation_data(
     for split, frame in zip(SPLITS, frames, strict=True):
         logger.info("Multi30k %s-%s %s: %d pairs", source, target, split, len(frame))
     train, validation, test = frames
+    record = multi30k_record(frames, (SPLITS[0], SPLITS[2]), source, target, logger)
+    return TranslationData(name, train, validation, test, record)
+
+
+def multi30k_record(
+    frames: Sequence[pd.DataFrame],
+    parts: tuple[str, str],
+    source: str,
+    target: str,
+    logger: logging.Logger,
+) -> DataRecord:
+    """Records frames of `load_multi30k`, with a warning for files that are not the published ones.
+
+    Args:
+        frames: parts of the data set.
+        parts: the training and the evaluation part.
+        source: language to translate from.
+        target: language to translate to.
+        logger: gets the warning.
+    """
     paths = [Path(path) for frame in frames for path in frame.attrs["paths"]]
     published = {file.name: file.sha256 for file in MULTI30K_FILES.values()}
-    parts, remarks = (SPLITS[0], SPLITS[2]), f"task 1, {source} to {target}"
-    record = record_files("Multi30k", parts, paths, published, logger, remarks)
-    return TranslationData(name, train, validation, test, record)
+    remarks = f"task 1, {source} to {target}"
+    return record_files("Multi30k", parts, paths, published, logger, remarks)
 
 
 def make_codecs(
