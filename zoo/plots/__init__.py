@@ -10,6 +10,7 @@ outputs for that task, and `answer` chooses among them. `over_image` and `over_f
 attention to things that are no tokens, and `declared` chooses by the meaning of a map's axes.
 """
 
+from zoo.models.core.axes import BEFORE, SENTINEL
 from zoo.plots.answers import (
     answer,
     inter_attention,
@@ -17,7 +18,7 @@ from zoo.plots.answers import (
     translation,
     translation_heads,
 )
-from zoo.plots.attention import BEFORE, SENTINEL, alignment, reading, tape
+from zoo.plots.attention import alignment, reading, tape
 from zoo.plots.declared import declared, over_features, over_image
 from zoo.plots.documents import Shaded, cloze, document
 from zoo.plots.figures import check_ending, save_figure

@@ -11,15 +11,10 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
+from zoo.models.core.axes import BEFORE, SENTINEL
 from zoo.plots.colors import ENDS, PAPER, STARTS, WEIGHTS
 from zoo.plots.figures import LONGEST_TITLE, add_title, pick_row, window_around
 from zoo.plots.text import as_written, drawable_text, reads_right_to_left
-
-SENTINEL = "(none)"
-"""Label of the column of a trained vector that stands for "nothing here"."""
-
-BEFORE = "(before)"
-"""Label of the column of everything before a text."""
 
 _FONT_SIZE = 9.0  # points, of tokens
 _TOKEN_INCHES = 0.19  # size of a token label across its writing direction
