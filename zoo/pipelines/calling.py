@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zoo.pipelines.questions import Questions, encode, read_questions
 from zoo.pipelines.values import (
@@ -18,6 +18,9 @@ from zoo.serving.cards import read_card
 from zoo.serving.codecs import load_labels
 from zoo.serving.load import resolve
 from zoo.serving.servable import DEFAULT_SIGNATURE, Servable
+
+if TYPE_CHECKING:
+    from zoo.pipelines.training import TrainedModel
 
 
 class _Task(NamedTuple):
@@ -76,6 +79,7 @@ class Pipeline:
         self._task = TASKS[self.task]
         self._labels = load_labels(self.folder) if self._task.classes else ()
         self.servable = Servable(self.folder)
+        self._trained: TrainedModel | None = None
 
     def __call__(self, *texts: Any, batch_size: int = 32, **arguments: Any) -> Any:
         """Answers.
@@ -111,6 +115,92 @@ class Pipeline:
         if signature == "beam":
             found = [one[:n_best] if n_best else one[0] for one in found]
         return found[0] if questions.single else found
+
+    def fit(
+        self,
+        data: Any,
+        *,
+        validation_data: Any = None,
+        validation_split: float = 0.0,
+        epochs: int = 5,
+        batch_size: int = 32,
+        learning_rate: float = 3e-4,
+        patience: int | None = None,
+        seed: int = 0,
+        progress: bool = True,
+    ) -> dict[str, list[float]]:
+        """Trains the model on strings; from then on calls are answered with the new weights.
+
+        Args:
+            data: A pandas DataFrame or a dict of columns: `source`, `target`; `question`,
+                `context`, `answer` and, if need be, `answer_start` in characters; `text`, `label`;
+                `premise`, `hypothesis`, `label`; `document`, `query`, `answer` and, if need be,
+                `candidates`; `text`.
+            validation_data: The same, held out: the weights of the best epoch on it are kept.
+            validation_split: Share of `data` to hold out instead.
+            epochs: Passes over the data, at most.
+            batch_size: Examples of a step.
+            learning_rate: Adam's.
+            patience: Stop after so many epochs without a gain on what is held out; None: never.
+            seed: Of the order of examples and of the split.
+            progress: Whether to show a progress bar.
+
+        Returns:
+            Metric -> its values, one per epoch: `loss`, and `val_...` on what is held out.
+
+        Raises:
+            ValueError: A setting is out of range, or the data does not fit; names column and row.
+        """
+        from zoo.pipelines.training import FitSettings
+
+        settings = FitSettings(epochs, batch_size, learning_rate, patience, seed, progress)
+        trained = self._trained_model()
+        self.servable = trained.servable
+        return trained.fit(data, validation_data, validation_split, settings)
+
+    def evaluate(self, data: Any) -> dict[str, float]:
+        """Scores the model on strings.
+
+        Args:
+            data: As in `fit`.
+
+        Returns:
+            Metric -> value, those of the model card.
+
+        Raises:
+            ValueError: The data does not fit; names column and row.
+        """
+        return self._trained_model().evaluate(data)
+
+    def save(self, folder: str | Path, *, data: str = "data of its own") -> Path:
+        """Ships the trained model: a SavedModel with its card, which `zoo.pipeline` loads.
+
+        Args:
+            folder: Where to; a SavedModel that is there is replaced.
+            data: Name of the data, for the card.
+
+        Returns:
+            The folder.
+
+        Raises:
+            ValueError: It was not trained, or the folder holds something else.
+        """
+        folder = Path(folder).expanduser()
+        if self._trained is None or not self._trained.fitted:
+            raise ValueError(
+                f"{self.name} has not been trained: fit it first (python -m zoo export {self.name}"
+                " copies it as it is)"
+            )
+        self._trained.save(folder, data, self.name)
+        return folder
+
+    def _trained_model(self) -> "TrainedModel":
+        """Makes the Keras model, once."""
+        if self._trained is None:
+            from zoo.pipelines.training import TrainedModel
+
+            self._trained = TrainedModel(self.folder, self.card)
+        return self._trained
 
     def _signature(self, options: Mapping[str, Any]) -> str:
         """Finds the signature that takes the options.
