@@ -54,7 +54,7 @@ def main(settings: Settings) -> list[dict[str, Any]]:
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     logger = logging.getLogger(__name__)
     if not (settings.run_dir / "result.json").is_file():
-        raise ValueError(f"run_dir: {settings.run_dir} holds no finished run (result.json)")
+        raise ValueError(f"run_dir must hold a finished run (result.json), got {settings.run_dir}")
     run = read_object(settings.run_dir / "settings.json")
     data_dir = settings.data_dir or (Path(run["data_dir"]) if run["data_dir"] else None)
     data = load_cloze_data(run["data"], run["kind"], data_dir, logger)

@@ -98,7 +98,7 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
         shared = settings.vocabulary == "joint"
     if shared and settings.vocabulary != "joint":
         raise ValueError(
-            f"shared_embeddings is True, expected vocabulary joint, got {settings.vocabulary}"
+            f"vocabulary must be 'joint' with shared_embeddings, got {settings.vocabulary!r}"
         )
     return Transformer(
         source_vocabulary_size=source_size,

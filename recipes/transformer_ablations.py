@@ -75,7 +75,7 @@ def main(settings: Settings) -> dict[str, Any]:
 
     unknown = [name for name in settings.rows if name not in ROWS]
     if unknown or not settings.rows:
-        raise ValueError(f"rows: expected some of {[*ROWS]}, got {unknown or 'none'}")
+        raise ValueError(f"rows must be some of {[*ROWS]}, got {unknown or 'none'}")
     data = resolve_data(settings.data, settings.source, settings.target, settings.data_dir)
     folder = (settings.run_dir or Path("runs") / f"transformer_ablations_{data}").absolute()
     folder.mkdir(parents=True, exist_ok=True)

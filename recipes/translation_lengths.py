@@ -125,14 +125,15 @@ def check(settings: Settings) -> None:
         ValueError: names the setting.
     """
     if not settings.models:
-        raise ValueError("models: expected one at least, got none")
+        raise ValueError("models must name at least one, got none")
     if settings.labels and len(settings.labels) != len(settings.models):
         raise ValueError(
-            f"labels: expected one a model, {len(settings.models)}, got {len(settings.labels)}"
+            f"labels must be one for each of {len(settings.models)} models,"
+            f" got {len(settings.labels)}"
         )
     for name in ("joined", "bucket_words", "minimum_sources", "beam_width", "batch_size"):
         if getattr(settings, name) < 1:
-            raise ValueError(f"{name}: expected 1 at least, got {getattr(settings, name)}")
+            raise ValueError(f"{name} must be at least 1, got {getattr(settings, name)}")
 
 
 def find_models(models: Sequence[str], labels: Sequence[str]) -> dict[str, Path]:
@@ -151,7 +152,7 @@ def find_models(models: Sequence[str], labels: Sequence[str]) -> dict[str, Path]
         folder = inside if is_run else resolve(model)
         label = labels[index] if labels else Path(model).absolute().name
         if label in found:
-            raise ValueError(f"labels: expected different ones, got {label!r} twice")
+            raise ValueError(f"labels must differ, got {label!r} twice")
         found[label] = folder
     return found
 

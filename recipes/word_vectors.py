@@ -110,7 +110,7 @@ def main(settings: Settings) -> Result:
 
     started = time.time()
     if not settings.output.absolute().parent.is_dir():
-        raise FileNotFoundError(f"output: there is no folder {settings.output.absolute().parent}")
+        raise FileNotFoundError(f"output must be in a folder that exists, got {settings.output}")
     sentences: list[list[str]] = []
     for name in settings.texts:
         before = len(sentences)
@@ -148,7 +148,9 @@ def train(sentences: list[list[str]], settings: Settings) -> "WordVectors":
     corpus = Sentences(sentences, settings.epochs)
     model.build_vocab(corpus)
     if not model.wv.index_to_key:
-        raise ValueError(f"texts: no word occurs {settings.minimum_count} times (minimum_count)")
+        raise ValueError(
+            f"texts must hold a word {settings.minimum_count} times, got none (minimum_count)"
+        )
     model.train(corpus, total_examples=model.corpus_count, epochs=settings.epochs)
     return WordVectors(list(model.wv.index_to_key), model.wv.vectors)
 
@@ -195,7 +197,7 @@ def read_texts(name: str, data_dir: Path | None) -> list[str]:
     if name in KNOWN_TEXTS:
         return KNOWN_TEXTS[name](data_dir)
     if not Path(name).is_file():
-        raise ValueError(f"texts: expected {', '.join(KNOWN_TEXTS)} or a file, got {name!r}")
+        raise ValueError(f"texts must be {', '.join(KNOWN_TEXTS)} or a file, got {name!r}")
     return [line for line in read_lines(name) if line and not line.isspace()]
 
 
@@ -226,7 +228,9 @@ def _imdb(data_dir: Path | None) -> list[str]:
         try:
             reviews.append(json.loads(line)["text"].replace("<br />", " "))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ValueError(f"{path}: line {number}: expected a JSON object with text") from error
+            raise ValueError(
+                f"{path}: line {number} must be a JSON object with text, got {line[:60]!r}"
+            ) from error
     return reviews
 
 

@@ -94,7 +94,7 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
     """
     lines = split_lines(read_text(path).text)
     if not lines:
-        raise ValueError(f"{os.fspath(path)}: the file is empty; expected a sentence a line")
+        raise ValueError(f"{os.fspath(path)} must hold a sentence a line, got an empty file")
     return lines
 
 

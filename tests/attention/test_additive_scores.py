@@ -88,5 +88,5 @@ def test_the_bias_is_an_option_and_starts_at_zero(name):
 
 def test_units_must_be_positive():
     for cls in (AdditiveScore, ConcatScore):
-        with pytest.raises(ValueError, match="units is -1, expected a positive integer"):
+        with pytest.raises(ValueError, match="units must be a positive integer, got -1"):
             cls(-1)

@@ -95,7 +95,7 @@ def test_masks_are_arguments_and_one_that_keras_attached_is_not_overlooked():
     ids = np.array([[5, 3, 0], [2, 0, 0]])
     values = keras.layers.Embedding(6, 4, mask_zero=True)(ids)
     layer = Attention(DotScore())
-    with pytest.raises(ValueError, match="mask is None, but the values carry a Keras mask"):
+    with pytest.raises(ValueError, match="mask must be the Keras mask of the values, got None"):
         layer(values, values)
     contexts, weights = layer(values, values, mask=ids > 0)
     assert not weights.numpy()[:, :, 2].any()
@@ -154,5 +154,5 @@ def test_a_configuration_gives_the_layer_back(built):
 
 @pytest.mark.parametrize("score", ["dot", DotScore, None])
 def test_a_score_must_be_one(score):
-    with pytest.raises(ValueError, match=r"score is .*, expected a Score"):
+    with pytest.raises(ValueError, match=r"score must be a Score, .*, got"):
         Attention(score)

@@ -211,15 +211,18 @@ def test_initialisers_reach_the_predicted_position():
 
 
 def test_arguments_are_checked():
-    with pytest.raises(ValueError, match="half_width is 0, expected a positive integer"):
+    with pytest.raises(ValueError, match="half_width must be a positive integer, got 0"):
         LocalAttention(DotScore(), half_width=0)
-    with pytest.raises(ValueError, match=r"window is 'round', expected one of \['floor', 'real'\]"):
+    with pytest.raises(ValueError, match=r"window must be one of \['floor', 'real'\], got 'round'"):
         LocalAttention(DotScore(), window="round")
-    with pytest.raises(ValueError, match="score is 'general', expected a Score"):
+    with pytest.raises(ValueError, match=r"score must be a Score, .*, got 'general'"):
         LocalAttention("general")
     queries, values = sentences()
-    for predictive, steps, message in ((True, STEPS, "some came"), (False, None, "none came")):
+    for predictive, steps, message in (
+        (True, STEPS, "none, got some"),
+        (False, None, ".*, got none"),
+    ):
         layer = LocalAttention(GeneralScore(), predictive=predictive, name="local")
         layer.build(queries.shape, values.shape)
-        with pytest.raises(ValueError, match=f"monotonic_positions: {message}, expected"):
+        with pytest.raises(ValueError, match=f"monotonic_positions must be {message}: local is"):
             layer(queries, layer.prepare(values), values, np.array(LENGTHS), steps)

@@ -155,22 +155,22 @@ def test_whole_numbers_are_truth_values(case):
 
 @pytest.mark.parametrize("case", ALL)
 def test_a_mask_of_floats_is_refused(case):
-    with refused(case, "is float32, expected bool"):
+    with refused(case, "must be bool.*, got float32"):
         run(case, np.where(MASK, 0.0, -1e9).astype("float32"))
-    with refused(case, "is float(16|32), expected bool"):  # layers of Keras cast floats
+    with refused(case, "must be bool.*, got float(16|32)"):  # layers of Keras cast floats
         run(case, tf.cast(MASK, "float16"))
 
 
 @pytest.mark.parametrize("case", TAKERS | MUST)
 def test_a_mask_of_another_shape_is_refused(case):
     for shape in ((5,), (2, 1, 1, 5), (2, 4), (3, 5), (2, 3, 5), (1, 5)):
-        with refused(case, rf"has shape {re.escape(str(shape))}, expected bool of shape \(2, 5\)"):
+        with refused(case, rf"must be bool of shape \(2, 5\).*, got shape {re.escape(str(shape))}"):
             run(case, np.ones(shape, bool))
 
 
 @pytest.mark.parametrize("case", MUST | FREE)
 def test_no_mask_is_refused_where_one_is_needed(case):
-    with refused(case, "is None, expected bool"):
+    with refused(case, "must be bool.*, got None"):
         run(case, None)
 
 
@@ -185,7 +185,7 @@ def test_a_mask_never_changes_the_shape_of_weights(function):
         ((1, 5), (2, 5)),
         ((2, 1, 5), (2, 3, 5)),
     ):
-        message = f"mask has shape {mask}, expected one that broadcasts to {scores}"
+        message = f"mask must have a shape that broadcasts to {scores}, got {mask}"
         with pytest.raises(ValueError, match=re.escape(message)):
             function(np.zeros(scores), np.ones(mask, bool))
     for mask in ((5,), (1, 5), (3, 5), (2, 1, 5), (1, 3, 1)):
@@ -233,7 +233,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_mask_of_keras_is_refused_where_it_is_not_used(case):
-    message = f"mask is None, but the {argument(case)} carry a Keras mask: pass it as mask="
+    message = f"mask must be the Keras mask of the {argument(case)}, got None: pass it as mask="
     with pytest.raises(ValueError, match=message):
         REFUSED[case](attached())
 
@@ -246,13 +246,13 @@ def test_a_mask_that_is_given_comes_before_one_of_keras():
 
 def test_masks_of_symbols_are_checked_as_well():
     values, mask = keras.Input((None, DIM)), keras.Input((None,), dtype="float32")
-    with pytest.raises(ValueError, match="mask is float32, expected bool"):
+    with pytest.raises(ValueError, match=r"mask must be bool.*, got float32"):
         SelfAttention(DIM, 2)(values, mask)
     ids = keras.Input((None,), dtype="int32")
     words = keras.layers.Embedding(3, DIM, mask_zero=True)(ids)
     contexts, _ = Attention(DotScore())(values, values, keys=words)
     model = keras.Model([values, ids], contexts)
-    with pytest.raises(ValueError, match="the keys carry a Keras mask"):
+    with pytest.raises(ValueError, match="mask must be the Keras mask of the keys, got None"):
         model([VALUES, np.where(MASK, 2, 0)])
 
 
@@ -261,5 +261,5 @@ def test_masks_of_symbols_are_checked_as_well():
 )
 def test_lengths_of_local_attention_are_no_mask(lengths):
     layer = built(LocalAttention(DotScore(), 1), VALUES.shape, VALUES.shape)
-    with pytest.raises(ValueError, match=r"lengths are .*, expected whole numbers of shape \(2,\)"):
+    with pytest.raises(ValueError, match=r"lengths must be whole numbers of shape \(2,\), got"):
         layer(VALUES, layer.prepare(VALUES), VALUES, lengths)

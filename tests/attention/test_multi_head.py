@@ -177,11 +177,11 @@ def test_a_configuration_makes_the_same_layer(cls):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"num_heads": 4}, "^key_dim is None, expected a size: num_heads, 4, does not divide"),
-        ({"num_heads": 4, "key_dim": 2}, "^value_dim is None, expected a size"),
-        ({"num_heads": 0}, "^num_heads is 0, expected a positive integer"),
-        ({"key_dim": -1}, "^key_dim is -1, expected a positive integer"),
-        ({"model_dim": 0}, "^model_dim is 0, expected a positive integer"),
+        ({"num_heads": 4}, "^key_dim must be given, got None: num_heads, 4, does not divide"),
+        ({"num_heads": 4, "key_dim": 2}, "^value_dim must be given, got None"),
+        ({"num_heads": 0}, "^num_heads must be a positive integer, got 0"),
+        ({"key_dim": -1}, "^key_dim must be a positive integer, got -1"),
+        ({"model_dim": 0}, "^model_dim must be a positive integer, got 0"),
     ],
 )
 def test_sizes_that_do_not_fit_are_refused(options, message):

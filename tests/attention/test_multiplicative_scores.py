@@ -125,7 +125,7 @@ def test_the_scores_without_weights_have_none():
 
 
 def test_a_maximum_length_must_be_positive():
-    with pytest.raises(ValueError, match="maximum_length is 0, expected a positive integer"):
+    with pytest.raises(ValueError, match="maximum_length must be a positive integer, got 0"):
         LocationScore(0)
 
 

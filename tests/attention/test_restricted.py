@@ -235,5 +235,5 @@ def test_it_can_take_over_the_weights_of_full_attention():
 
 @pytest.mark.parametrize("window", [0, 4])
 def test_a_window_without_a_middle_is_refused(window):
-    with pytest.raises(ValueError, match=f"window is {window}, expected an odd, positive integer"):
+    with pytest.raises(ValueError, match=f"window must be an odd, positive integer, got {window}"):
         RestrictedSelfAttention(DIM, HEADS, window=window)

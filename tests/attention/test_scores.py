@@ -234,13 +234,13 @@ def test_make_score_names_the_layer_and_refuses_what_it_cannot_make():
     score = make_score("general", name="named", dtype="float64")
     assert type(score) is SCORES["general"]
     assert (score.name, score.compute_dtype) == ("named", "float64")
-    with pytest.raises(ValueError, match="score is 'dott', expected one of"):
+    with pytest.raises(ValueError, match=r"score must be one of .*, got 'dott'"):
         make_score("dott")
-    with pytest.raises(ValueError, match="units is None, expected a positive integer"):
+    with pytest.raises(ValueError, match="units must be a positive integer, got None"):
         make_score("concat", maximum_length=5)
-    with pytest.raises(ValueError, match="units is 0, expected a positive integer"):
+    with pytest.raises(ValueError, match="units must be a positive integer, got 0"):
         make_score("additive", units=0)
-    with pytest.raises(ValueError, match="maximum_length is None, expected a positive integer"):
+    with pytest.raises(ValueError, match="maximum_length must be a positive integer, got None"):
         make_score("location", units=5)
 
 
@@ -249,10 +249,12 @@ def test_sizes_must_be_known_and_fit(name):
     score = make_score(name, units=UNITS, maximum_length=MAXIMUM_LENGTH)
     with pytest.raises(ValueError, match=r"has no weights yet: call build"):
         score.prepare(np.zeros((1, 1, 4)))
-    with pytest.raises(ValueError, match=r"queries_shape of .* expected"):
+    with pytest.raises(ValueError, match=r"queries_shape of .* must be \(batch"):
         score.build((None, None, None), (None, None, 4))
-    with pytest.raises(ValueError, match=r"keys_shape of .* expected"):
+    with pytest.raises(ValueError, match=r"keys_shape of .* must be \(batch"):
         score.build((None, None, 4), (None, 4))
     if name in NO_WEIGHTS:
-        with pytest.raises(ValueError, match="queries have size 5 and keys 4, expected equal"):
+        with pytest.raises(
+            ValueError, match=r"queries and keys .* must have equal sizes, got 5 and 4"
+        ):
             score.build((None, None, 5), (None, None, 4))

@@ -132,8 +132,8 @@ def test_what_is_missing_comes_from_standard_input(zoo_command, context_file):
         (["squad_dcn", "--query", "x"], b"", "does not take --query"),
         ([TRANSLATOR, "--question", "x"], b"", "does not take --question: it takes TEXT; or "),
         ([TRANSLATOR, "x", "--beam-width", "0"], b"", "beam_width, expected at least 1"),
-        (["squad_dcn"], b"who?", "line 1: expected a JSON object with context, question"),
-        (["squad_dcn"], b"{}", "line 1: expected a JSON object with context, question"),
+        (["squad_dcn"], b"who?", "line 1 must be a JSON object with context, question"),
+        (["squad_dcn"], b"{}", "line 1 must be a JSON object with context, question"),
         (["squad_dcn"], b'{"question": 1, "context": ""}', "line 1: question must be text"),
         (["squad_dcn", "--context-file", "no/file"], b"", "No such file"),
         (
@@ -176,8 +176,8 @@ def test_all_heads_are_drawn_where_a_model_gives_them(zoo_command, tmp_path, mon
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a", "b"], "a picture is drawn of one example, got several"),
-        ([], "a picture is drawn of one example, got none"),
+        (["a", "b"], "examples of a picture must be one, got several"),
+        ([], "examples of a picture must be one, got none"),
         ([""], "its source has no token to draw"),
         (["a", "--out", "x.doc"], "path must end in one of"),
         (["a", "--beam-width", "2"], "not of a ranked list"),

@@ -126,7 +126,7 @@ def test_a_broken_card_does_not_hide_the_other_models(zoo_command, tmp_path, mon
     assert "bare is left out: bare: has no model card" in errors
     assert "deep/model_card.json: holds lists and objects that are more than 30 deep" in errors
     assert "folder/model_card.json: cannot be read: Is a directory" in errors
-    assert "red/model_card.json: expected text without control characters" in errors
+    assert "red/model_card.json: text must have no control characters" in errors
     assert r"esc\x1b[2J" in errors
     assert "\x1b" not in said.err + said.out
     assert errors.count("\n") == 5

@@ -26,7 +26,7 @@ def test_two_classes_leave_out_what_is_neutral():
     frame = sentiment_sample("dev", classes=2)
     assert sorted(frame["label"].unique()) == [0, 1]
     assert not frame["text"].str.contains("usual|recent").any()
-    with pytest.raises(ValueError, match=r"classes: expected one of \[2, 5\], got 3"):
+    with pytest.raises(ValueError, match=r"classes must be one of \[2, 5\], got 3"):
         sentiment_sample("dev", classes=3)
 
 
@@ -45,5 +45,5 @@ def test_labels_of_pairs():
 
 def test_another_part_is_refused():
     for sample in (sentiment_sample, inference_sample):
-        with pytest.raises(ValueError, match=r"split: expected one of .*, got 'valid'"):
+        with pytest.raises(ValueError, match=r"split must be one of .*, got 'valid'"):
             sample("valid")

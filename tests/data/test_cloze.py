@@ -61,7 +61,7 @@ def test_a_missing_file_is_told_with_its_place_and_its_source(tmp_path, dataset,
     ],
 )
 def test_unknown_sets_kinds_and_splits_are_refused(arguments, name):
-    with pytest.raises(ValueError, match=f"^{name}: expected"):
+    with pytest.raises(ValueError, match=f"^{name} must be"):
         find_cloze(*arguments)
 
 
@@ -90,5 +90,5 @@ def test_a_book_without_questions_is_one_line_and_a_failure(tmp_path):
     (tmp_path / "book.txt").write_text("Too short.")
     done = run("--text", tmp_path / "book.txt", "--out", tmp_path / "out.txt")
     assert done.returncode == 1
-    assert done.stderr.startswith("error: text: no question of kind 'ne'")
+    assert done.stderr.startswith("error: text must give a question of kind 'ne', got none")
     assert not (tmp_path / "out.txt").exists()

@@ -115,5 +115,5 @@ def test_windows_with_too_few_words_of_the_kind_give_no_question():
 @pytest.mark.parametrize(("arguments", "name"), [(("verb",), "kind"), (("ne", 0), "stride")])
 def test_bad_arguments_are_refused(arguments, name):
     kind, *stride = arguments
-    with pytest.raises(ValueError, match=f"^{name}: expected"):
+    with pytest.raises(ValueError, match=f"^{name} must be"):
         list(questions_from_text(BOOK, kind, **({"stride": stride[0]} if stride else {})))

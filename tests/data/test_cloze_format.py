@@ -49,7 +49,7 @@ MALFORMED = {
     "a line is missing": (block(SENTENCES[:9] + SENTENCES[10:]), 21, "line 21 of the question"),
     "a number is wrong": (block().replace("7 Sen", "8 Sen"), 7, "line 7 of the question"),
     "the file is cut": ("".join(block().splitlines(True)[:12]), 13, "line 13 of the question"),
-    "no empty line between": (block() * 2, 22, "an empty line after a question"),
+    "no empty line between": (block() * 2, 22, "nothing after the end of a question"),
     "too few fields": (block(last=LAST.replace("\t\t", "\t")), 21, "between tabs"),
     "something in the third field": (block(last=LAST.replace("\t\t", "\tx\t")), 21, "tabs"),
     "no placeholder": (block(last=LAST.replace(PLACEHOLDER, "dog")), 21, "a query with XXXXX once"),
@@ -71,12 +71,12 @@ MALFORMED = {
 def test_a_malformed_block_is_named_by_its_line(tmp_path, kind, before):
     text, line, expected = MALFORMED[kind]
     line += 22 * before
-    with pytest.raises(ValueError, match=rf"questions.txt: line {line}: expected .*{expected}"):
+    with pytest.raises(ValueError, match=rf"questions.txt: line {line} must hold .*{expected}"):
         read(tmp_path, (block() + "\n") * before + text)
 
 
 def test_a_file_without_a_question_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="holds no question"):
+    with pytest.raises(ValueError, match="must hold a question, got none"):
         read(tmp_path, "\n\n")
 
 
@@ -98,7 +98,7 @@ def test_the_bytes_of_a_compressed_file_do_not_depend_on_the_time(tmp_path, monk
 
 
 def test_a_document_of_another_length_is_not_written(tmp_path):
-    with pytest.raises(ValueError, match="expected 20 a document, got 1"):
+    with pytest.raises(ValueError, match="document must have 20 sentences, got 1"):
         write_cbt(tmp_path / "out.txt", [QUESTION._replace(document="A b .")])
     assert not any(tmp_path.iterdir())
 
@@ -135,13 +135,13 @@ def test_question_files_of_cnn_become_rows_in_the_order_of_their_names(tmp_path)
         ("@placeholder left", "editor@placeholder left", 5, "a query with @placeholder once"),
         ("@placeholder", "@placeholder-@placeholder", 5, "a query with @placeholder once"),
         ("\n\n@entity1\n\n", "\n\nAda\n\n", 7, "an entity, got 'Ada'"),
-        ("\n\n@placeholder", "\n@placeholder", 4, "an empty line after the document"),
+        ("\n\n@placeholder", "\n@placeholder", 4, "nothing after the document"),
         ("http://example.org/1", "", 1, "the address"),
         ("@entity1\n\n@entity1:Ada\n@entity2:Oslo\n@entity3:Bo\n", "", 7, "the answer"),
     ],
 )
 def test_a_malformed_file_of_cnn_is_named_with_its_line(tmp_path, old, new, line, expected):
-    with pytest.raises(ValueError, match=rf"b.question: line {line}: expected {expected}"):
+    with pytest.raises(ValueError, match=rf"b.question: line {line} must hold {expected}"):
         cnn(tmp_path, CNN.replace(old, new))
 
 
@@ -174,7 +174,7 @@ def test_of_cnn_too_an_answer_may_not_be_in_the_document(tmp_path):
 
 
 def test_a_folder_without_questions_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"holds no file \*.question"):
+    with pytest.raises(ValueError, match=r"must hold a file \*.question, got none"):
         read_cnn(tmp_path)
 
 

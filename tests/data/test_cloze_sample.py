@@ -44,5 +44,5 @@ def test_no_question_of_the_test_is_one_of_the_training():
     ("split", "questions", "name"), [("dev", None, "split"), ("test", 0, "questions")]
 )
 def test_bad_arguments_are_refused(split, questions, name):
-    with pytest.raises(ValueError, match=f"^{name}: expected"):
+    with pytest.raises(ValueError, match=f"^{name} must be"):
         cloze_sample(split, questions)

@@ -26,5 +26,5 @@ def test_the_best_perplexity_is_that_of_the_choices():
 
 
 def test_another_part_is_refused():
-    with pytest.raises(ValueError, match=r"split: expected one of .*, got 'dev'"):
+    with pytest.raises(ValueError, match=r"split must be one of .*, got 'dev'"):
         language_sample("dev")

@@ -46,15 +46,15 @@ def test_a_missing_file_is_named_with_its_place(tmp_path: Path) -> None:
     (tmp_path / "ptb.test.txt").unlink()
     with pytest.raises(FileNotFoundError, match=r"ptb.test.txt: not found in .*put its files at"):
         find_language_text("ptb", tmp_path)
-    with pytest.raises(ValueError, match=r"corpus: expected one of .*'ptb'.*, got 'brown'"):
+    with pytest.raises(ValueError, match=r"corpus must be one of .*'ptb'.*, got 'brown'"):
         find_language_text("brown", tmp_path)
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "the file is empty"),
-        (b" \n \n", "no line holds a word"),
+        (b"", "must hold a sentence a line, got an empty file"),
+        (b" \n \n", "must hold words separated by spaces, got none"),
         (b"a b\nc \xff d\n", "line 2 is not UTF-8"),
     ],
 )

@@ -81,9 +81,9 @@ def test_missing_files_are_fetched_if_that_is_allowed(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("dev", "en", "de"), "split: expected one of .*'val'.*, got 'dev'"),
-        (("val", "en", "nl"), "language: expected one of .*'fr'.*, got 'nl'"),
-        (("train", "en", "en"), "target: expected another language than the source, got 'en'"),
+        (("dev", "en", "de"), "split must be one of .*'val'.*, got 'dev'"),
+        (("val", "en", "nl"), "language must be one of .*'fr'.*, got 'nl'"),
+        (("train", "en", "en"), "target must be another language than the source, got 'en'"),
     ],
 )
 def test_bad_arguments_are_named(folder: Path, arguments: tuple[str, ...], message: str) -> None:

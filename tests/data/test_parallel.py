@@ -57,7 +57,7 @@ def test_different_numbers_of_lines_are_refused(write, source: str, target: str)
     longer = max(paths, key=lambda path: path.stat().st_size)
     counts = [len(text.split()) for text in (source, target)]
     message = (
-        f"{paths[0]} has {counts[0]} lines and {paths[1]} {counts[1]} lines; expected as many. "
+        f"{paths[1]} must have {counts[0]} lines, as {paths[0]} has, got {counts[1]} lines. "
         f"The first without a partner is line 3 of {longer}: '3'"
     )
     for empty in ("error", "drop"):
@@ -67,13 +67,15 @@ def test_different_numbers_of_lines_are_refused(write, source: str, target: str)
 
 def test_an_empty_last_line_is_a_line(write) -> None:
     """A final line break too many is a line too many, not one to overlook."""
-    with pytest.raises(ValueError, match=r"has 3 lines and .* 2 lines; .* line 3 of .*: ''"):
+    with pytest.raises(
+        ValueError, match=r"must have 3 lines, .*, got 2 lines\. .* line 3 of .*: ''"
+    ):
         read_parallel(write("a", "1\n2\n\n"), write("b", "1\n2\n"))
 
 
 def test_empty_lines_are_refused_with_their_numbers(write) -> None:
     full, gaps = write("a", "1\n2\n3\n4\n"), write("b", "1\n\n \t\u00a0\r\n4\n")
-    message = rf"^{re.escape(str(gaps))}: 2 of 4 lines empty \(line 2, 3\); expected none"
+    message = rf"^{re.escape(str(gaps))} must have text .*, got 2 of 4 lines empty \(line 2, 3\):"
     for paths in ((full, gaps), (gaps, full)):
         with pytest.raises(ValueError, match=message):
             read_parallel(*paths)
@@ -88,7 +90,7 @@ def test_empty_lines_can_be_dropped_with_their_pairs(write) -> None:
     assert frame["source"].tolist() == frame["target"].tolist() == ["1", "4", "5"]
     assert frame.index.tolist() == [0, 1, 2]
     assert frame.attrs["dropped"] == [2, 3]
-    with pytest.raises(ValueError, match="no pair has text on both sides"):
+    with pytest.raises(ValueError, match="must have a pair with text on both sides"):
         read_parallel(write("c", "x\n\n"), write("d", "\nx\n"), empty="drop")
 
 
@@ -102,7 +104,7 @@ def test_bytes_that_are_not_utf8_are_named_by_line(write) -> None:
 def test_files_without_content(write, tmp_path: Path) -> None:
     other = write("b", "1\n")
     for name in ("a", "a.gz"):
-        with pytest.raises(ValueError, match="the file is empty; expected a sentence a line"):
+        with pytest.raises(ValueError, match="must hold a sentence a line, got an empty file"):
             read_parallel(write(name, ""), other)
     with pytest.raises(FileNotFoundError):
         read_parallel(tmp_path / "missing", other)
@@ -126,7 +128,9 @@ def test_read_parallel_tsv(write) -> None:
 
 def test_empty_cells_of_a_table(write) -> None:
     path = write("a.tsv", "en\tde\n1\t1\n\t2\n3\t\n4\t4\n")
-    message = rf"column 'en' of {re.escape(str(path))}: 1 of 4 lines empty \(line 3\)"
+    message = (
+        rf"column 'en' of {re.escape(str(path))} must have .*, got 1 of 4 lines empty \(line 3\)"
+    )
     with pytest.raises(ValueError, match=message):
         read_parallel_tsv(path, ("en", "de"))
     frame = read_parallel_tsv(path, ("en", "de"), empty="drop")
@@ -137,14 +141,14 @@ def test_empty_cells_of_a_table(write) -> None:
 @pytest.mark.parametrize(
     ("content", "columns", "message"),
     [
-        ("a\tb\nc\n", (0, 1), "line 2 has 1 columns, expected 2 as in line 1"),
-        ("a\tb\nc\td\te\n", (0, 1), "line 2 has 3 columns, expected 2 as in line 1"),
-        ("a\tb\n\n", (0, 1), "line 2 has 1 columns, expected 2 as in line 1"),
-        ("a\tb\n", (0, 2), "columns: expected 0 to 1, got 2"),
-        ("a\tb\n", (-1, 0), "columns: expected 0 to 1, got -1"),
-        ("en\tde\n1\t1\n", ("en", "fr"), "expected one column named 'fr', got"),
-        ("en\ten\n1\t1\n", ("en", "en"), "expected one column named 'en', got"),
-        ("en\tde\n", ("en", "de"), "holds no line besides the names of the columns"),
+        ("a\tb\nc\n", (0, 1), "line 2 must have 2 columns, as line 1 has, got 1"),
+        ("a\tb\nc\td\te\n", (0, 1), "line 2 must have 2 columns, as line 1 has, got 3"),
+        ("a\tb\n\n", (0, 1), "line 2 must have 2 columns, as line 1 has, got 1"),
+        ("a\tb\n", (0, 2), "columns must be from 0 to 1, got 2"),
+        ("a\tb\n", (-1, 0), "columns must be from 0 to 1, got -1"),
+        ("en\tde\n1\t1\n", ("en", "fr"), "line 1 must have one column named 'fr', got"),
+        ("en\ten\n1\t1\n", ("en", "en"), "line 1 must have one column named 'en', got"),
+        ("en\tde\n", ("en", "de"), "must have a line after the names of the columns"),
     ],
 )
 def test_broken_tables_are_refused(write, content: str, columns, message: str) -> None:
@@ -160,5 +164,5 @@ def test_other_ways_to_treat_empty_lines_are_refused(write) -> None:
         lambda: read_parallel(path, path, empty="keep"),
         lambda: read_parallel_tsv(path, empty="keep"),
     ):
-        with pytest.raises(ValueError, match="empty: expected 'error' or 'drop', got 'keep'"):
+        with pytest.raises(ValueError, match="empty must be 'error' or 'drop', got 'keep'"):
             read()

@@ -154,7 +154,7 @@ def test_frames_are_well_formed() -> None:
 
 
 def test_bad_arguments_are_named() -> None:
-    with pytest.raises(ValueError, match=r"split: expected one of \['test', 'train'\], got 'dev'"):
+    with pytest.raises(ValueError, match=r"split must be one of \['test', 'train'\], got 'dev'"):
         reading_sample("dev")
-    with pytest.raises(ValueError, match="questions: expected at least 1, got 0"):
+    with pytest.raises(ValueError, match="questions must be at least 1, got 0"):
         reading_sample("test", questions=0)

@@ -50,19 +50,19 @@ def test_both_formats_read_alike(tmp_path: Path, name: str, lines: list[str]) ->
     [
         ("{", "line 2 is not valid JSON"),
         ("", "line 2 is not valid JSON"),
-        ("[1]", r"line 2: expected an object, got \[1\]"),
-        ('{"gold_label": "neutral"}', "line 2: expected a string 'sentence1', got none"),
+        ("[1]", r"line 2 must be an object, got \[1\]"),
+        ('{"gold_label": "neutral"}', "line 2 must have a string 'sentence1', got none"),
         (
             '{"gold_label": 1, "sentence1": "a", "sentence2": "b"}',
-            "line 2: expected a string 'gold_label', got 1",
+            "line 2 must have a string 'gold_label', got 1",
         ),
         (
             '{"gold_label": "maybe", "sentence1": "a", "sentence2": "b"}',
-            "line 2: gold_label is 'maybe', expected one of",
+            "line 2: gold_label must be one of .*, got 'maybe'",
         ),
         (
             '{"gold_label": "neutral", "sentence1": " ", "sentence2": "b"}',
-            "line 2: sentence1 is empty",
+            "line 2: sentence1 must be a sentence, got an empty one",
         ),
         (
             '{"gold_label": "neutral", "sentence1": "a", "sentence2": "\\ud83d"}',
@@ -80,19 +80,23 @@ def test_a_malformed_object_is_named(tmp_path: Path, line: str, message: str) ->
 def test_a_malformed_table_is_named(tmp_path: Path) -> None:
     lines = as_table()
     path = write(tmp_path, "a.txt", [*lines[:3], "neutral\tonly", *lines[3:]])
-    with pytest.raises(ValueError, match=r"a.txt: line 4 has 2 columns, expected 5 as in line 1"):
+    with pytest.raises(
+        ValueError, match=r"a.txt: line 4 must have 5 columns, as line 1 has, got 2"
+    ):
         read_snli(path)
     path = write(tmp_path, "b.txt", lines[1:])
-    with pytest.raises(ValueError, match=r"b.txt: line 1: expected one column named 'gold_label'"):
+    with pytest.raises(ValueError, match=r"b.txt: line 1 must have one column named 'gold_label'"):
         read_snli(path)
     path = write(tmp_path, "c.txt", [*lines, "maybe\t\ta\tb\t"])
-    with pytest.raises(ValueError, match=r"c.txt: line 6: gold_label is 'maybe'"):
+    with pytest.raises(
+        ValueError, match=r"c.txt: line 6: gold_label must be one of .*, got 'maybe'"
+    ):
         read_snli(path)
 
 
 def test_nothing_with_a_label_is_refused(tmp_path: Path) -> None:
     for name, lines in (("a.jsonl", as_json(PAIRS[1:2])), ("b.txt", as_table([]))):
-        with pytest.raises(ValueError, match="no pair has a gold label"):
+        with pytest.raises(ValueError, match="must hold a pair with a gold label, got none"):
             read_snli(write(tmp_path, name, lines))
 
 
@@ -106,5 +110,5 @@ def test_either_format_is_found(tmp_path: Path) -> None:
     assert find_snli("dev", tmp_path) == table
     objects = write(tmp_path / "snli_1.0", "snli_1.0_dev.jsonl", as_json())
     assert find_snli("dev", tmp_path) == objects
-    with pytest.raises(ValueError, match=r"split: expected one of .*, got 'valid'"):
+    with pytest.raises(ValueError, match=r"split must be one of .*, got 'valid'"):
         find_snli("valid", tmp_path)

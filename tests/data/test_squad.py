@@ -109,15 +109,15 @@ def _paragraph(value: dict[str, Any]) -> dict[str, Any]:
     ("spoil", "message"),
     [
         (lambda v: v.pop("data"), "data: missing"),
-        (lambda v: v.update(data={}), "data: expected a list, got {}"),
-        (lambda v: v.update(data=[]), "data: holds no question"),
-        (lambda v: v.update(data=[7]), "data[0]: expected an object, got 7"),
-        (lambda v: v["data"][1].update(title=7), "data[1].title: expected a string, got 7"),
+        (lambda v: v.update(data={}), "data must be a list, got {}"),
+        (lambda v: v.update(data=[]), "data must hold a question, got none"),
+        (lambda v: v.update(data=[7]), "data[0] must be an object, got 7"),
+        (lambda v: v["data"][1].update(title=7), "data[1].title must be a string, got 7"),
         (lambda v: v["data"][1].pop("paragraphs"), "data[1].paragraphs: missing"),
         (lambda v: _paragraph(v).pop("context"), "data[0].paragraphs[0].context: missing"),
         (
             lambda v: _paragraph(v).update(context=None),
-            "data[0].paragraphs[0].context: expected a string, got None",
+            "data[0].paragraphs[0].context must be a string, got None",
         ),
         (lambda v: _paragraph(v).pop("qas"), "data[0].paragraphs[0].qas: missing"),
         (
@@ -126,21 +126,21 @@ def _paragraph(value: dict[str, Any]) -> dict[str, Any]:
         ),
         (
             lambda v: _paragraph(v)["qas"][1].update(id=5.5),
-            "data[0].paragraphs[0].qas[1].id: expected a string, got 5.5",
+            "data[0].paragraphs[0].qas[1].id must be a string, got 5.5",
         ),
         (lambda v: _paragraph(v)["qas"][1].pop("id"), "data[0].paragraphs[0].qas[1].id: missing"),
-        (lambda v: _paragraph(v)["qas"].insert(0, 7), "data[0].paragraphs[0].qas[0]: expected an"),
+        (lambda v: _paragraph(v)["qas"].insert(0, 7), "data[0].paragraphs[0].qas[0] must be an"),
         (
             lambda v: [q.update(id=i) for q, i in zip(_paragraph(v)["qas"], (1, "1"), strict=True)],
-            "two questions have the id '1'",
+            "ids of questions must differ, got '1' twice",
         ),
         (
             lambda v: _paragraph(v)["qas"][1].update(id="q1"),
-            "two questions have the id 'q1'",
+            "ids of questions must differ, got 'q1' twice",
         ),
         (
             lambda v: _paragraph(v)["qas"][1].update(answers=[]),
-            "data[0].paragraphs[0].qas[1].answers: empty",
+            "data[0].paragraphs[0].qas[1].answers must hold at least one",
         ),
         (
             lambda v: _paragraph(v)["qas"][1]["answers"][1].pop("text"),
@@ -148,11 +148,11 @@ def _paragraph(value: dict[str, Any]) -> dict[str, Any]:
         ),
         (
             lambda v: _paragraph(v)["qas"][1]["answers"][1].update(answer_start="34"),
-            "data[0].paragraphs[0].qas[1].answers[1].answer_start: expected an integer, got '34'",
+            "data[0].paragraphs[0].qas[1].answers[1].answer_start must be an integer, got '34'",
         ),
         (
             lambda v: _paragraph(v)["qas"][1]["answers"][0].update(answer_start=True),
-            "data[0].paragraphs[0].qas[1].answers[0].answer_start: expected an integer, got True",
+            "data[0].paragraphs[0].qas[1].answers[0].answer_start must be an integer, got True",
         ),
     ],
 )
@@ -188,7 +188,7 @@ def test_a_byte_order_mark_is_no_json(tmp_path: Path) -> None:
 def test_a_huge_wrong_value_is_shown_in_short(tmp_path: Path) -> None:
     value = document()
     value["data"][0]["title"] = ["x" * 10_000]
-    with pytest.raises(ValueError, match=r"data\[0\].title: expected a string") as caught:
+    with pytest.raises(ValueError, match=r"data\[0\].title must be a string") as caught:
         read_squad(write(tmp_path / "broken.json", value))
     assert len(str(caught.value)) < 400
 
@@ -204,13 +204,13 @@ def test_half_a_surrogate_pair_names_the_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "the file is empty"),
-        (b" \n", "the file is empty"),
+        (b"", "the file must hold SQuAD 1.1 JSON, got an empty one"),
+        (b" \n", "the file must hold SQuAD 1.1 JSON, got an empty one"),
         (b'{"data": [\n  {"title": ', "not valid JSON: .*line 2 column 13"),
         (b'{"data": "\xff"}', "not valid JSON: .*byte 0xff"),
         (b"[" * 200_000, "not valid JSON"),
         (b"<html>Not found</html>", "not valid JSON"),
-        (b"[]", r"the top level: expected an object, got \[\]"),
+        (b"[]", r"the top level must be an object, got \[\]"),
     ],
 )
 def test_malformed_files_are_named(tmp_path: Path, content: bytes, message: str) -> None:
@@ -247,7 +247,7 @@ def test_find_squad(tmp_path: Path) -> None:
     path = write(tmp_path / "squad" / "dev-v1.1.json", document())
     assert find_squad("dev", tmp_path) == path
     assert find_squad("dev", tmp_path, download=True) == path  # what is there is not fetched
-    with pytest.raises(ValueError, match=r"split: expected one of \['dev', 'train'\], got 'test'"):
+    with pytest.raises(ValueError, match=r"split must be one of \['dev', 'train'\], got 'test'"):
         find_squad("test", tmp_path)
 
 

@@ -82,19 +82,19 @@ def test_nothing_but_neutral_sentences_leaves_an_empty_frame(tmp_path: Path) -> 
     ("line", "message"),
     [
         ("", "no tree at the end of the line"),
-        ("a film", r"character 1: 'a', expected '\(' and a label"),
+        ("a film", r"character 1 must be '\(' and a label, got 'a'"),
         ("(2 (2 a) (2 film)", r"1 '\)' missing"),
-        ("(2 (2 a) (2 film)))", r"character 19: '\)', expected '\(' and a label"),
-        ("(5 film)", "character 2: label '5', expected 0, 1, 2, 3 or 4"),
-        ("(film)", "character 2: label 'film'"),
-        ("(2 a film)", "character 6: 'film', expected one word or two trees a node"),
-        ("(2 (2 a))", "character 9: a node ends, expected one word or two trees in it"),
-        ("(2 (2 a) (2 b) (2 c))", "character 21: a node ends"),
-        ("(2 (2 a) b)", "character 10: 'b', expected one word or two trees a node"),
-        ("(2 a (2 b))", "character 11: a node ends"),
-        ("(2)", "character 3: a node ends"),
-        ("((2 a) (2 b))", "character 6: a tree ends where a label was expected"),
-        ("(2 a) (2 b)", "character 7: a second tree, expected one a line"),
+        ("(2 (2 a) (2 film)))", r"character 19 must be '\(' and a label, got '\)'"),
+        ("(5 film)", "character 2 must be a label from 0 to 4, got '5'"),
+        ("(film)", "character 2 must be a label from 0 to 4, got 'film'"),
+        ("(2 a film)", r"character 6 must be '\)' after a word or two trees, got 'film'"),
+        ("(2 (2 a))", "character 9 must be a word or a tree, got the end of a node"),
+        ("(2 (2 a) (2 b) (2 c))", "character 21 must be a word or a tree, got the end of a node"),
+        ("(2 (2 a) b)", r"character 10 must be '\)' after a word or two trees, got 'b'"),
+        ("(2 a (2 b))", "character 11 must be a word or a tree, got the end of a node"),
+        ("(2)", "character 3 must be a word or a tree, got the end of a node"),
+        ("((2 a) (2 b))", "a label must come before character 6, got a tree"),
+        ("(2 a) (2 b)", "character 7 must be the end of the line, got a second tree"),
     ],
 )
 def test_a_line_that_is_no_tree_is_named(tmp_path: Path, line: str, message: str) -> None:
@@ -104,11 +104,11 @@ def test_a_line_that_is_no_tree_is_named(tmp_path: Path, line: str, message: str
 
 
 def test_other_refusals(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="the file is empty"):
+    with pytest.raises(ValueError, match="must hold a sentence a line, got an empty file"):
         read_sst(write(tmp_path))
-    with pytest.raises(ValueError, match=r"classes: expected one of \[2, 5\], got 3"):
+    with pytest.raises(ValueError, match=r"classes must be one of \[2, 5\], got 3"):
         read_sst(write(tmp_path, *TREES), classes=3)
-    with pytest.raises(ValueError, match=r"split: expected one of .*, got 'valid'"):
+    with pytest.raises(ValueError, match=r"split must be one of .*, got 'valid'"):
         find_sst("valid", tmp_path)
     with pytest.raises(FileNotFoundError, match=r"dev.txt: not found in .*; unpack http"):
         find_sst("dev", tmp_path)

@@ -142,7 +142,7 @@ def test_sample_is_the_same_every_time(parts: dict[str, pd.DataFrame]) -> None:
 
 
 def test_bad_arguments_are_named() -> None:
-    with pytest.raises(ValueError, match=r"split: expected one of .*'val'.*, got 'dev'"):
+    with pytest.raises(ValueError, match=r"split must be one of .*'val'.*, got 'dev'"):
         translation_sample("dev")
-    with pytest.raises(ValueError, match="pairs: expected at least 1, got 0"):
+    with pytest.raises(ValueError, match="pairs must be at least 1, got 0"):
         translation_sample("test", pairs=0)

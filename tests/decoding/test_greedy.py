@@ -104,7 +104,7 @@ def test_half_precision_and_no_attention():
 
 def test_limits_out_of_range_are_refused():
     model = ToyModel()
-    with pytest.raises(ValueError, match="maximum_length is 0, expected at least 1"):
+    with pytest.raises(ValueError, match="maximum_length must be at least 1, got 0"):
         greedy(model, model.encode(SOURCES), maximum_length=0)
-    with pytest.raises(ValueError, match="minimum_length is -2, expected at least 0"):
+    with pytest.raises(ValueError, match="minimum_length must be at least 0, got -2"):
         greedy(model, model.encode(SOURCES), maximum_length=3, minimum_length=-2)

@@ -23,11 +23,11 @@ def test_numbers_are_spread_over_the_batch():
 
 
 def test_what_is_out_of_range_is_refused():
-    with pytest.raises(ValueError, match="width is 0, expected at least 1"):
+    with pytest.raises(ValueError, match="width must be at least 1, got 0"):
         at_least("width", 0, 1)
-    with pytest.raises(ValueError, match="width is nan, expected at least 1"):
+    with pytest.raises(ValueError, match="width must be at least 1, got nan"):
         at_least("width", float("nan"), 1)
-    with pytest.raises(ValueError, match=r"kind is 'c', expected one of \['a', 'b'\]"):
+    with pytest.raises(ValueError, match=r"kind must be one of \['a', 'b'\], got 'c'"):
         one_of("kind", "c", ("b", "a"))
     at_least("width", None, 1)
     at_least("width", 1, 1)

@@ -96,5 +96,7 @@ def test_one_graph_serves_every_size(maximum_length):
 
 @pytest.mark.parametrize("maximum_length", [0, -1])
 def test_a_limit_without_a_token_is_refused(maximum_length):
-    with pytest.raises(ValueError, match=f"maximum_length is {maximum_length}, expected at least"):
+    with pytest.raises(
+        ValueError, match=f"maximum_length must be at least 1, got {maximum_length}"
+    ):
         best_spans(*logits(1, 3), maximum_length)

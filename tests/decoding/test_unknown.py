@@ -131,7 +131,7 @@ def test_inside_a_saved_model(tmp_path):
 
 def test_an_unknown_convention_is_refused():
     pieces, ids, alignment = map(tf.constant, translations((3, 2)))
-    with pytest.raises(ValueError, match="convention is 'output', expected one of"):
+    with pytest.raises(ValueError, match=r"convention must be one of .*, got 'output'"):
         replace_unknown(
             pieces, ids, alignment, tf.constant(SOURCE), tf.constant(LENGTHS), None, "output"
         )

@@ -76,11 +76,11 @@ def test_evaluate_of_the_gold_answers_is_one_hundred(frame: pd.DataFrame) -> Non
 
 
 def test_bad_arguments_are_named(frame: pd.DataFrame) -> None:
-    with pytest.raises(ValueError, match="frame: expected at least one question"):
+    with pytest.raises(ValueError, match="frame must hold at least one question"):
         evaluate_squad({}, frame.iloc[:0])
-    with pytest.raises(TypeError, match="prediction: expected a string, got b'1874'"):
+    with pytest.raises(TypeError, match="prediction must be a string, got b'1874'"):
         evaluate_squad({"b": b"1874"}, frame)
-    with pytest.raises(ValueError, match="golds: expected a list of at least one answer"):
+    with pytest.raises(ValueError, match="golds must be a list of at least one answer"):
         exact_match("x", [])
-    with pytest.raises(ValueError, match="golds: expected a list"):
+    with pytest.raises(ValueError, match="golds must be a list"):
         f1("x", "x")  # one string is not a list of answers, though Python can iterate it

@@ -133,15 +133,17 @@ def test_exact_match() -> None:
 
 @pytest.mark.parametrize("score", [bleu, exact_match])
 def test_what_cannot_be_scored_is_named(score) -> None:
-    with pytest.raises(ValueError, match="predictions: expected at least one, got none"):
+    with pytest.raises(ValueError, match="predictions must be at least one, got none"):
         score([], [])
-    with pytest.raises(ValueError, match="expected one for each of the 2 references, got 1"):
+    with pytest.raises(
+        ValueError, match="predictions must be one for each of the 2 references, got 1"
+    ):
         score(["a"], ["a", "b"])
-    with pytest.raises(TypeError, match=r"predictions\[1\]: expected a string, got b'b'"):
+    with pytest.raises(TypeError, match=r"predictions\[1\] must be a string, got b'b'"):
         score(["a", b"b"], ["a", "b"])
-    with pytest.raises(TypeError, match=r"references\[0\]: expected a string, got None"):
+    with pytest.raises(TypeError, match=r"references\[0\] must be a string, got None"):
         score(["a"], [None])
-    with pytest.raises(TypeError, match="references: expected a sequence of strings, got 'ab'"):
+    with pytest.raises(TypeError, match="references must be a sequence of strings, got 'ab'"):
         score(["a", "b"], "ab")
 
 
@@ -155,9 +157,9 @@ def test_perplexity() -> None:
 @pytest.mark.parametrize(
     ("total", "tokens", "message"),
     [
-        (1.0, 0, "tokens: expected at least 1, got 0"),
-        (-1.0, 3, "total_nll: expected 0 or more, got -1.0"),
-        (math.nan, 3, "total_nll: expected 0 or more, got nan"),
+        (1.0, 0, "tokens must be at least 1, got 0"),
+        (-1.0, 3, "total_nll must be at least 0, got -1.0"),
+        (math.nan, 3, "total_nll must be at least 0, got nan"),
     ],
 )
 def test_perplexity_of_nothing(total: float, tokens: int, message: str) -> None:

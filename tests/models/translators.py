@@ -33,7 +33,7 @@ WRONG_EVERYWHERE = [
 
 def refuses(model: type[SequenceToSequenceModel], name: str, value: Any, expected: str) -> None:
     """Checks the error that an argument raises."""
-    with pytest.raises(ValueError, match=f"^{name} is {value!r}, expected {expected}"):
+    with pytest.raises(ValueError, match=f"^{name} must be {expected}.*, got {value!r}"):
         model.from_preset("tiny", **{name: value})
 
 

@@ -185,5 +185,5 @@ def test_half_precision_is_finite_and_near(dtype):
 
 @pytest.mark.parametrize("window", [0, 4, -3, 2.5])
 def test_a_window_without_a_middle_is_refused(window):
-    with pytest.raises(ValueError, match=rf"window is {window}, expected an odd, positive integer"):
+    with pytest.raises(ValueError, match=rf"window must be an odd, positive integer, got {window}"):
         banded_attention(*sides(), tf.constant(MASK), window)

@@ -123,7 +123,7 @@ def test_windows_of_both_kinds_give_more_questions(tmp_path: Path) -> None:
     assert sorted(new["answer"]) == ["Ada", "Bo", "Cy"]
     assert len(more.texts) == 24
     assert set(more.record.sha256) == {*given.record.sha256, "cn_train.txt"}
-    with pytest.raises(ValueError, match="more_questions is True, expected False with the gen"):
+    with pytest.raises(ValueError, match=r"more_questions must be False with the gen.*, got True"):
         recipe.main(recipe.Settings(data="sample", run_dir=tmp_path / "run", more_questions=True))
 
 
@@ -164,18 +164,20 @@ def test_one_reader_is_trained_on_both_kinds_from_given_vectors(tmp_path: Path) 
     assert len(rest) == 120
     assert rest.std() == pytest.approx(np.std([4, 5, 6]), rel=0.15)  # Ada is too rare
 
-    with pytest.raises(ValueError, match=r"vectors: .* has 3 values a word, expected those of emb"):
+    with pytest.raises(
+        ValueError, match=r"vectors must have embedding_dim, 4, values a word, got 3 "
+    ):
         recipe.main(replace(settings, embedding_dim=4, run_dir=tmp_path / "other"))
-    with pytest.raises(ValueError, match="kind is 'both', expected 'ne' or 'cn' with the generat"):
+    with pytest.raises(ValueError, match=r"kind must be 'ne' or 'cn' with the gen.*, got 'both'"):
         recipe.main(replace(settings, data="sample", readings=1, run_dir=tmp_path / "third"))
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"unknown_slots": 0, "hide_candidates": 0.5}, r"hide_candidates is 0\.5, expected 0 with"),
+        ({"unknown_slots": 0, "hide_candidates": 0.5}, r"hide_candidates must be 0 .*, got 0\.5"),
         ({"hide_candidates": 0.5, "readings": 0}, "readings must be positive, got 0"),
-        ({"readings": 2}, "readings is 2, expected 1 where hide_candidates is 0"),
+        ({"readings": 2}, "readings must be 1 where hide_candidates is 0, got 2"),
     ],
 )
 def test_settings_that_do_not_go_together_are_refused(

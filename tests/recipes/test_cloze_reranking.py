@@ -31,5 +31,5 @@ def test_a_finished_run_is_re_ranked(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_a_folder_without_a_finished_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"run_dir: .* holds no finished run"):
+    with pytest.raises(ValueError, match=r"run_dir must hold a finished run .*, got "):
         tool.main(tool.Settings(tmp_path))

@@ -107,4 +107,4 @@ def test_rows_that_there_are_not_are_one_line(arguments, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["transformer_ablations", *arguments])
     with pytest.raises(SystemExit) as exit_:
         start(ablations.main, ablations.Settings, ablations.__doc__)
-    assert str(exit_.value.code).startswith("error: rows: expected some of ['base', ")
+    assert str(exit_.value.code).startswith("error: rows must be some of ['base', ")

@@ -127,7 +127,7 @@ def test_labels(models):
     assert [*find_models(models, ())] == ["searching", "encoding"]
     assert [*find_models(models, ("a", "b"))] == ["a", "b"]
     assert str(find_models([searching], ())["searching"]).endswith("saved_model")
-    with pytest.raises(ValueError, match="labels: expected different ones, got 'encoding' twice"):
+    with pytest.raises(ValueError, match="labels must differ, got 'encoding' twice"):
         find_models([encoding, encoding], ())
     with pytest.raises(ValueError, match="no model 'nowhere'"):
         find_models(["nowhere"], ())
@@ -136,10 +136,10 @@ def test_labels(models):
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"models": ()}, "models: expected one at least, got none"),
-        ({"labels": ("a", "b")}, "labels: expected one a model, 1, got 2"),
-        ({"joined": 0}, "joined: expected 1 at least, got 0"),
-        ({"beam_width": 0}, "beam_width: expected 1 at least, got 0"),
+        ({"models": ()}, "models must name at least one, got none"),
+        ({"labels": ("a", "b")}, "labels must be one for each of 1 models, got 2"),
+        ({"joined": 0}, "joined must be at least 1, got 0"),
+        ({"beam_width": 0}, "beam_width must be at least 1, got 0"),
     ],
 )
 def test_settings_that_measure_nothing_are_refused(changes, problem):

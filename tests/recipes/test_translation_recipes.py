@@ -187,7 +187,9 @@ def test_flags_reach_the_models() -> None:
     config = transformer.make_model(settings, 20, 20).get_config()
     assert config | changes == config
     apart = dataclasses.replace(settings, vocabulary="separate")
-    with pytest.raises(ValueError, match="shared_embeddings is True, expected vocabulary joint"):
+    with pytest.raises(
+        ValueError, match="vocabulary must be 'joint' with shared_embeddings, got 'separate'"
+    ):
         transformer.make_model(apart, 20, 20)
     none = dataclasses.replace(apart, shared_embeddings=None)
     assert not transformer.make_model(none, 20, 20).shared_embeddings
@@ -320,8 +322,8 @@ def test_a_transformer_with_one_vocabulary_is_trained_by_tokens_and_averaged(tmp
 @pytest.mark.parametrize(
     ("recipe", "arguments", "message"),
     [
-        (rnnsearch, ["--data", "multi30k", "--source", "nl"], "language: expected one of"),
-        (luong, ["--data", "multi30k", "--source", "de"], "target: expected another language"),
+        (rnnsearch, ["--data", "multi30k", "--source", "nl"], "language must be one of"),
+        (luong, ["--data", "multi30k", "--source", "de"], "target must be another language"),
         (
             seq2seq,
             ["--data", "sample", "--dropout", "1.5"],
@@ -339,11 +341,11 @@ def test_a_transformer_with_one_vocabulary_is_trained_by_tokens_and_averaged(tmp
             "batch_size must be positive",
         ),
         (luong, ["--data", "sample", "--epochs", "0"], "epochs must be positive, got 0"),
-        (transformer, ["--data", "sample", "--num-heads", "3"], "key_dim is None, expected a size"),
+        (transformer, ["--data", "sample", "--num-heads", "3"], "key_dim must be given, got None"),
         (
             transformer,
             ["--data", "sample", "--average-last", "3", "--ema-decay", "0.99"],
-            "ema_decay is 0.99 and average_last 3",
+            "ema_decay must be None with average_last 3, got 0.99",
         ),
     ],
 )

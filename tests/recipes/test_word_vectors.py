@@ -58,7 +58,7 @@ def test_text_files(tmp_path):
 
 def test_errors_name_the_text(tmp_path, data_dir):
     with pytest.raises(
-        ValueError, match="expected squad, wikitext-2, imdb, cloze or a file, got 'glove'"
+        ValueError, match="texts must be squad, wikitext-2, imdb, cloze or a file, got 'glove'"
     ):
         read_texts("glove", data_dir)
     with pytest.raises(FileNotFoundError, match=r"train\.jsonl\[\.gz\]: not found in .*nowhere"):
@@ -72,7 +72,7 @@ def test_errors_name_the_text(tmp_path, data_dir):
     for line in ("{", "[]", '{"text": 1}', "{}"):
         with gzip.open(data_dir / "imdb/train.jsonl.gz", "wt") as file:
             file.write(f'{{"text": "Good."}}\n{line}\n')
-        with pytest.raises(ValueError, match=r"train\.jsonl\.gz: line 2: expected a JSON object"):
+        with pytest.raises(ValueError, match=r"train\.jsonl\.gz: line 2 must be a JSON object"):
             read_texts("imdb", data_dir)
 
 
@@ -124,14 +124,16 @@ def test_words_used_alike_get_similar_vectors(tmp_path):
 def test_too_little_text(tmp_path):
     (tmp_path / "texts.txt").write_text("only once\n")
     settings = Settings(output=tmp_path / "out.txt", texts=(str(tmp_path / "texts.txt"),))
-    with pytest.raises(ValueError, match="no word occurs 3 times"):
+    with pytest.raises(ValueError, match="texts must hold a word 3 times, got none"):
         main(settings)
     assert not settings.output.exists()
 
 
 def test_unwritable_output_is_found_before_training(tmp_path):
     settings = Settings(output=tmp_path / "missing" / "out.txt", texts=("never read",))
-    with pytest.raises(FileNotFoundError, match=r"output: there is no folder .*missing"):
+    with pytest.raises(
+        FileNotFoundError, match=r"output must be in a folder that exists, got .*missing"
+    ):
         main(settings)
 
 
@@ -151,5 +153,5 @@ def test_command_line_fails_in_one_line(tmp_path):
         check=False,
     )
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith("error: texts: expected squad")
+    assert done.stderr.splitlines()[-1].startswith("error: texts must be squad")
     assert "Traceback" not in done.stderr

@@ -104,10 +104,14 @@ def test_a_whole_number_is_a_number(tmp_path, written):
         (["task"], "constructor", "key 'task' must be a name such as 'language_model', got 'const"),
         (["task"], "__proto__", "key 'task' must be a name"),
         (["task"], "", "key 'task' must be a name"),
-        (["data", "name"], "\x1b[2Jsquad", r"expected text without control .*got '\\x1b\[2Jsquad'"),
-        (["config", "\x9b2J"], 1, r"expected text without control .*got '\\x9b2J'"),
-        (["tokenizer", "words"], ["a", "\u202eb"], r"expected text without .*got '\\u202eb'"),
-        (["remarks\n"], 1, r"expected text without control characters, got 'remarks\\n'"),
+        (
+            ["data", "name"],
+            "\x1b[2Jsquad",
+            r"text must have no control .*got '\\x1b\[2Jsquad'",
+        ),
+        (["config", "\x9b2J"], 1, r"text must have no control .*got '\\x9b2J'"),
+        (["tokenizer", "words"], ["a", "\u202eb"], r"text must have no .*got '\\u202eb'"),
+        (["remarks\n"], 1, r"text must have no control characters, got 'remarks\\n'"),
     ],
 )
 def test_a_wrong_key_is_named_with_its_file(tmp_path, written, path, value, problem):
@@ -133,7 +137,7 @@ def test_a_wrong_key_is_named_with_its_file(tmp_path, written, path, value, prob
         ("null", "the card must be an object, got None"),
         ("[" * 40 + "]" * 40, "lists and objects that are more than 30 deep inside each other"),
         ("[" * 10**5, "lists and objects that are more than 30 deep inside each other"),
-        ('{"config": {"hidden_dim": 1e999}}', "expected finite numbers, got inf"),
+        ('{"config": {"hidden_dim": 1e999}}', "numbers must be finite, got inf"),
         ('{"seed": ' + "9" * 5000 + "}", "not a JSON file: Exceeds the limit"),
         (b'{"task": "\xff"}', "not a JSON file: .*utf-8"),
         (None, "cannot be read: Is a directory"),
@@ -163,7 +167,7 @@ def test_what_json_cannot_hold_is_refused_and_the_old_card_stays(tmp_path, writt
 
 
 def test_what_could_not_be_read_again_is_not_written(tmp_path, written):
-    with pytest.raises(ValueError, match=r"expected text without control characters, got 'two\\n'"):
+    with pytest.raises(ValueError, match=r"text must have no control characters, got 'two\\n'"):
         write_card(tmp_path, dataclasses.replace(CARD, hardware="two\n"))
     assert read_card(tmp_path) == CARD
 

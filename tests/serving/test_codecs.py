@@ -65,7 +65,10 @@ def test_a_model_without_codecs_says_what_it_has():
 @pytest.mark.parametrize(
     ("tokenizer", "problem"),
     [
-        ({"source": "words", "target": "words"}, "describes a codec by 'words', not an object"),
+        (
+            {"source": "words", "target": "words"},
+            "a codec in the card must be an object, got 'words'",
+        ),
         ({"class": "WordCodec", "colour": 3}, "{'colour': 3} make no codec: .*colour"),
     ],
 )

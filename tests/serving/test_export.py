@@ -193,7 +193,7 @@ def test_the_default_signature_is_required(doubling, tmp_path):
 
 def test_a_model_without_weights_yet_is_refused(doubling, tmp_path):
     model = keras.Sequential([keras.layers.Dense(1)], name="unbuilt")
-    with pytest.raises(ValueError, match="model unbuilt is not built"):
+    with pytest.raises(ValueError, match="model unbuilt must be built"):
         export_servable(tmp_path / "model", model, doubling.endpoints, card=doubling.card)
     assert not any(tmp_path.iterdir())
 

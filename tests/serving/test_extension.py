@@ -112,12 +112,12 @@ def test_what_does_not_fit_is_refused(exported, changes, message):
 
 def test_the_vocabulary_is_named_where_there_are_two_and_the_model_is_built():
     model = RNNsearch.from_preset("tiny")
-    with pytest.raises(ValueError, match="is not built"):
+    with pytest.raises(ValueError, match="must be built"):
         with_new_words(model, 1)
     model.build()
     with pytest.raises(ValueError, match="source_vocabulary_size', 'target_vocabulary_size"):
         with_new_words(model, 1)
-    with pytest.raises(ValueError, match="expected some of one size"):
+    with pytest.raises(ValueError, match="vocabulary must name sizes of the same words, got"):
         with_new_words(model, 1, vocabulary=sizes_of(model))
     larger = with_new_words(model, 1, vocabulary="target_vocabulary_size")
     assert larger.target_vocabulary_size == model.target_vocabulary_size + 1

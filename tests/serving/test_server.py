@@ -249,7 +249,9 @@ def test_a_search_that_would_take_too_long_is_refused(echo):
     with TestClient(make_app({"echo": echo}), raise_server_exceptions=False) as client:
         status, error = ask(["a" * 600] * 16, 64, client)
         assert status == 400
-        assert error.startswith("Rows x bytes of the longest x 64 is 614400, at most 100000 is")
+        assert error.startswith(
+            "Rows x bytes of the longest x 64 must be at most 100000, got 614400:"
+        )
         assert ask(["a"] * 15 + ["a" * 600], 64, client)[0] == 400  # as the others are padded
         assert ask(["a" * 60] * 16, 64, client)[0] == 200
         assert client.post(PREDICT, json={"instances": ["a" * 200_000]}).status_code == 200

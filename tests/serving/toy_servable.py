@@ -105,7 +105,8 @@ def save_toy(folder: Path) -> Path:
             ]
         )
         def beam(self, text, beam_width):
-            check = tf.debugging.assert_positive(beam_width, message="beam_width must be positive")
+            said = ["beam_width must be positive, got", beam_width]
+            check = tf.debugging.Assert(beam_width > 0, said)
             with tf.control_dependencies([check]):
                 return {"translation": tf.tile(text[:, None], [1, beam_width])}
 

@@ -100,10 +100,10 @@ def test_what_cannot_be_is_refused(codec):
     for options, message in (
         ({"maximum_tokens": 0}, "maximum_tokens must be at least 1, got 0"),
         ({"next_tokens": 0}, "next_tokens must be at least 1, got 0"),
-        ({"next_tokens": 8}, "next_tokens is 8, expected at most 7"),
+        ({"next_tokens": 8}, "next_tokens must be at most 7, got 8"),
     ):
         with pytest.raises(ValueError, match=message):
             LanguageModelEndpoint(model, codec, **options)
     for labels in ((), ("good", "good")):
-        with pytest.raises(ValueError, match=r"labels are \[.*\], expected names that differ"):
+        with pytest.raises(ValueError, match=r"labels must differ, got \[.*\]"):
             ClassificationEndpoint(built(LSTMNClassifier), codec, labels)

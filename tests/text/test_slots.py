@@ -138,7 +138,7 @@ def test_batches_are_permuted_by_step_and_all_their_columns_alike():
 
 
 def test_numbers_that_make_no_sense_are_refused():
-    with pytest.raises(ValueError, match="slots is 0, expected at least 1"):
+    with pytest.raises(ValueError, match="slots must be at least 1, got 0"):
         HiddenWords(None, first=10, slots=0)
-    with pytest.raises(ValueError, match=r"rate is 1\.5, expected a number from 0 to 1"):
+    with pytest.raises(ValueError, match=r"rate must be a number from 0 to 1, got 1\.5"):
         HiddenWords(None, first=10, slots=1, rate=1.5)

@@ -130,7 +130,7 @@ def test_strange_texts_can_be_trained_on(tmp_path):
 @pytest.mark.parametrize(
     ("texts", "size", "options", "message"),
     [
-        (TEXTS, 4, {}, "vocabulary_size: expected more than the 4 special ids, got 4"),
+        (TEXTS, 4, {}, "vocabulary_size must be more than the 4 special ids, got 4"),
         (
             TEXTS,
             10,
@@ -144,10 +144,10 @@ def test_strange_texts_can_be_trained_on(tmp_path):
             "vocabulary_size: 5000 does not fit the 5 texts: Vocabulary size too high",
         ),
         (TEXTS, 5000, {"model_type": "unigram"}, "vocabulary_size: 5000 does not fit .* too high"),
-        (TEXTS, 80, {"model_type": "word"}, "model_type: expected one of .* got 'word'"),
-        (TEXTS, 80, {"character_coverage": 0.0}, r"character_coverage: expected \(0, 1\], got 0"),
-        ([], 80, {}, "texts: expected at least one that is not empty, got none"),
-        (["", "  \n"], 80, {}, "texts: expected at least one that is not empty, got none"),
+        (TEXTS, 80, {"model_type": "word"}, "model_type must be one of .* got 'word'"),
+        (TEXTS, 80, {"character_coverage": 0.0}, r"character_coverage must be in \(0, 1\], got 0"),
+        ([], 80, {}, "texts must hold one that is not empty, got none"),
+        (["", "  \n"], 80, {}, "texts must hold one that is not empty, got none"),
         (
             ["\u200b"],
             80,

@@ -68,28 +68,28 @@ def test_keep_leaves_others_out(file):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a 1 2\nb 3 4\nc 5\n", "line 3: expected a word and 2 values, got 2 fields"),
-        ("a 1 2\n\nb 3 4\n", "line 2: expected a word and 2 values, got 0 fields"),
-        ("2 2\na 1 2\nb 3\n", "line 3: expected a word and 2 values, got 2 fields"),
-        ("a 1 2\nb 3 x\n", "line 2: expected 2 finite values, got b'3 x'"),
-        ("a 1 2\nb 3 nan\n", "line 2: expected 2 finite values"),
-        ("a 1 2\nb 1e99 4\n", "line 2: expected 2 finite values"),
-        ("a 1 2\nb  4\n", "line 2: expected 2 finite values"),
-        (" 1 2\n</s> 3 4\n", "no line has a word"),
+        ("a 1 2\nb 3 4\nc 5\n", "line 3 must be a word and 2 values, got 2 fields"),
+        ("a 1 2\n\nb 3 4\n", "line 2 must be a word and 2 values, got 0 fields"),
+        ("2 2\na 1 2\nb 3\n", "line 3 must be a word and 2 values, got 2 fields"),
+        ("a 1 2\nb 3 x\n", "line 2 must have 2 finite values, got b'3 x'"),
+        ("a 1 2\nb 3 nan\n", "line 2 must have 2 finite values"),
+        ("a 1 2\nb 1e99 4\n", "line 2 must have 2 finite values"),
+        ("a 1 2\nb  4\n", "line 2 must have 2 finite values"),
+        (" 1 2\n</s> 3 4\n", "must hold words and their values, got none"),
         (b"a 1 2\n\xff 3 4\n", "line 2: word is not valid UTF-8"),
-        ("3 2\na 1 2\nb 3 4\n", "the header announces 3 vectors, the file has 2"),
-        ("1 2\na 1 2\nb 3 4\n", "the header announces 1 vectors, the file has 2"),
-        ("", "line 1: expected a word and its values, got an empty file"),
-        ("\n\n", "line 1: expected a word and its values"),
-        ("hello\nworld\n", "line 1: expected a word and its values"),
-        ("0 300\n", "line 2: expected a word and its values, got the end of the file"),
-        ("400000 300\n", "line 2: expected a word and its values, got the end of the file"),
-        (f"{10**18} 2\na 1 2\n", f"the header announces {10**18} vectors, the file has 1"),
-        (f"1 {10**18}\na 1 2\n", f"line 2: expected a word and {10**18} values, got 3 fields"),
-        (f"1 {10**19}\na 1 2\n", f"line 2: expected a word and {10**19} values, got 3 fields"),
-        (f"0 {10**19}\n", "line 2: expected a word and its values, got the end of the file"),
-        ("9" * 5000 + " 2\na 1 2\n", "line 1: the header announces no possible number"),
-        ("2 0\na\nb\n", "line 1: expected a word and its values, got no value"),
+        ("3 2\na 1 2\nb 3 4\n", "must have the 3 vectors of its header, got 2"),
+        ("1 2\na 1 2\nb 3 4\n", "must have the 1 vectors of its header, got 2"),
+        ("", "line 1 must be a word and its values, got an empty file"),
+        ("\n\n", "line 1 must be a word and its values"),
+        ("hello\nworld\n", "line 1 must be a word and its values"),
+        ("0 300\n", "line 2 must be a word and its values, got the end of the file"),
+        ("400000 300\n", "line 2 must be a word and its values, got the end of the file"),
+        (f"{10**18} 2\na 1 2\n", f"must have the {10**18} vectors of its header, got 1"),
+        (f"1 {10**18}\na 1 2\n", f"line 2 must be a word and {10**18} values, got 3 fields"),
+        (f"1 {10**19}\na 1 2\n", f"line 2 must be a word and {10**19} values, got 3 fields"),
+        (f"0 {10**19}\n", "line 2 must be a word and its values, got the end of the file"),
+        ("9" * 5000 + " 2\na 1 2\n", "line 1 must have a possible number of vectors, got b'99999"),
+        ("2 0\na\nb\n", "line 1 must be a word and its values, got no value"),
     ],
 )
 def test_broken_files_name_the_line(file, content, message):
@@ -120,7 +120,9 @@ def test_the_first_words_are_kept_and_the_rest_is_counted(file, name):
         assert words == [f"w{i}" for i in range(min(maximum, 9000))]
         np.testing.assert_array_equal(matrix, [[i, -i] for i in range(len(words))])
     for announced in (8999, 9001):
-        with pytest.raises(ValueError, match=f"announces {announced} vectors, the file has 9000"):
+        with pytest.raises(
+            ValueError, match=f"must have the {announced} vectors of its header, got 9000"
+        ):
             read_vectors(file(f"{announced} 2\n" + "".join(lines), name), maximum=5)
     with pytest.raises(ValueError, match="maximum must be positive, got 0"):
         read_vectors(file("".join(lines)), maximum=0)
@@ -152,7 +154,7 @@ def test_broken_line_far_from_the_start(file):
     lines = [f"w{i} {i} {i}" for i in range(9000)]
     lines[8191] = "w8191 1 2 3 oops"
     lines[8500] = "w8500 1"
-    with pytest.raises(ValueError, match="line 8192: expected 2 finite values, got b'3 oops'"):
+    with pytest.raises(ValueError, match="line 8192 must have 2 finite values, got b'3 oops'"):
         read_vectors(file("\n".join(lines)))
 
 

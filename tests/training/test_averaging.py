@@ -234,7 +234,9 @@ def test_saved_weights_are_averaged(tmp_path):
 
 def test_what_cannot_be_averaged_is_refused(tmp_path):
     model = built_toy()
-    with pytest.raises(ValueError, match="paths: got none"):
+    with pytest.raises(
+        ValueError, match="paths must be the weights of at least one model, got none"
+    ):
         average_saved_weights(model, [])
     checkpointer = Checkpointer(model, Progress(), tmp_path)
     path = checkpointer.save()
@@ -249,7 +251,7 @@ def test_what_cannot_be_averaged_is_refused(tmp_path):
 
 @pytest.mark.parametrize(("arguments", "name"), [((0,), "count"), ((2, 0), "every")])
 def test_numbers_out_of_range_are_refused(arguments, name):
-    with pytest.raises(ValueError, match=f"{name} must be at least 1; got 0"):
+    with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
         AverageOfLast(*arguments)
 
 

@@ -199,9 +199,9 @@ def test_bad_arguments_of_an_evaluation_are_refused():
         name = next(iter(arguments))
         with pytest.raises(ValueError, match=f"{name} must be"):
             EvaluateAndKeepBest(dict, progress, monitor="f1", **arguments)
-    with pytest.raises(ValueError, match="monitor is 'f1'; the metrics are accuracy, loss"):
+    with pytest.raises(ValueError, match="monitor must be one of accuracy, loss, got 'f1'"):
         EvaluateAndKeepBest(lambda: {"accuracy": 1.0, "loss": 2.0}, progress, monitor="f1").run()
-    with pytest.raises(ValueError, match="ties is 'loss'; the metrics are f1"):
+    with pytest.raises(ValueError, match="ties must be one of f1, got 'loss'"):
         EvaluateAndKeepBest(lambda: {"f1": 1.0}, progress, monitor="f1", ties="loss").run()
     with pytest.raises(ValueError, match="every must be"):
         SaveCheckpoints(None, every=0)

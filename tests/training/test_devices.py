@@ -32,19 +32,21 @@ def test_gpus_are_hidden_but_for_those_that_are_chosen(monkeypatch):
 
 def test_when_tensorflow_has_started_it_is_too_late(logical_cpus):
     assert len(logical_cpus) < 9
-    with pytest.raises(ValueError, match=r"^devices is 'cpu:9', but TensorFlow has already start"):
+    with pytest.raises(
+        ValueError, match=r"^devices must be chosen before .*, got 'cpu:9': TensorFlow"
+    ):
         choose_devices("cpu:9")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("tpu:0", "devices is 'tpu:0', expected such as gpu:0, gpu:0,1"),
-        ("gpu", "devices is 'gpu', expected such as"),
-        ("gpu:0,", "devices is 'gpu:0,', expected such as"),
-        ("cpu:0", "devices is 'cpu:0', expected one device at least"),
-        ("gpu:1,1", "devices is 'gpu:1,1', expected no number twice"),
-        ("gpu:64", "devices is 'gpu:64', but there are [0-9]+ GPUs"),
+        ("tpu:0", "devices must be such as gpu:0, gpu:0,1 .*, got 'tpu:0'"),
+        ("gpu", "devices must be such as .*, got 'gpu'"),
+        ("gpu:0,", "devices must be such as .*, got 'gpu:0,'"),
+        ("cpu:0", "devices must be at least one, got 'cpu:0'"),
+        ("gpu:1,1", "devices must name no number twice, got 'gpu:1,1'"),
+        ("gpu:64", "devices must be among the [0-9]+ GPUs here, got 'gpu:64'"),
     ],
 )
 def test_other_devices_are_refused(text, message):

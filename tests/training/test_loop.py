@@ -361,16 +361,21 @@ def test_what_would_train_something_else_is_refused(tmp_path, logical_cpus):
         with pytest.raises(ValueError, match=message):
             train(model, batches, run=run, **({"epochs": 1} | arguments))
 
-    refused("epochs must be at least 1; got 0", compiled_toy(), epochs=0)
+    refused("epochs must be at least 1, got 0", compiled_toy(), epochs=0)
     refused("every must be", compiled_toy(), evaluate=dict, evaluate_every=0)
     refused("every must be", compiled_toy(), checkpoint_every=0)
-    refused("expected one of them", compiled_toy(), ema_decay=0.9, average_last=3)
-    refused("count must be at least 1; got -1", compiled_toy(), average_last=-1)
+    refused(
+        "ema_decay must be None with average_last 3, got 0.9",
+        compiled_toy(),
+        ema_decay=0.9,
+        average_last=3,
+    )
+    refused("count must be at least 1, got -1", compiled_toy(), average_last=-1)
     refused("compiled", keras.Sequential([keras.layers.Dense(1)]))
     refused("use_ema", compiled_toy(optimizer=keras.optimizers.SGD(0.1, use_ema=True)))
     strategy = make_strategy("mirrored", logical_cpus)
     refused("scope of the strategy", compiled_toy(), strategy=strategy)
     several = compiled_toy()
     several.compile("sgd", "mse", steps_per_execution=2)
-    refused("steps_per_execution must be 1; got 2", several)
+    refused("steps_per_execution must be 1, got 2", several)
     run.close()

@@ -57,7 +57,7 @@ def test_a_value_of_another_form_is_refused_and_nothing_is_taken_over(tmp_path, 
     path = tmp_path / "progress.json"
     path.write_text(json.dumps(json.loads(WHOLE.as_json()) | {name: value}))
     progress = Progress()
-    with pytest.raises(ValueError, match=rf"^{path} is damaged: {name} is "):
+    with pytest.raises(ValueError, match=rf"^{path} is damaged: {name} must not be "):
         progress.read(path)
     assert progress == Progress()
 

@@ -77,7 +77,7 @@ def test_a_folder_of_earlier_versions_is_refused_and_left_as_it_is(tmp_path, man
     (tmp_path / "manifest.json").write_text(json.dumps(entries))
     if not manifest:
         (tmp_path / "manifest.json").unlink()
-    with pytest.raises(ValueError, match=r"holds a run of format 1, expected 2\. Finish it with"):
+    with pytest.raises(ValueError, match=r"must hold a run of format 2, got 1\. Finish it with"):
         begin(tmp_path)
     assert (tmp_path / "vocabulary" / "words.txt").exists()
     assert not (tmp_path / "format.json").exists()

@@ -59,7 +59,7 @@ def test_a_folder_of_another_format_is_refused_as_a_whole(tmp_path):
     held = run.settings.read_bytes()
     for number in (FORMAT + 1, "2", None):
         run.manifest.write_file(run.format.name, as_json({"format": number}))
-        with pytest.raises(ValueError, match=rf"a run of format {number}, expected {FORMAT}"):
+        with pytest.raises(ValueError, match=rf"must hold a run of format {FORMAT}, got {number}"):
             RunFolder(tmp_path, {"dropout": 0.1})
     assert run.settings.read_bytes() == held
     opened(tmp_path, {"dropout": 0.1}, fresh=True)

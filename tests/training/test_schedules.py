@@ -60,9 +60,9 @@ def test_is_saved_and_loaded_with_the_optimizer():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((0.0, 10), "peak must be positive; got 0.0"),
-        ((float("inf"), 10), "peak must be positive; got inf"),
-        ((0.1, 0), "warmup_steps must be positive; got 0"),
+        ((0.0, 10), "peak must be positive, got 0.0"),
+        ((float("inf"), 10), "peak must be positive, got inf"),
+        ((0.1, 0), "warmup_steps must be positive, got 0"),
     ],
 )
 def test_what_is_no_curve_is_refused(arguments, message):
@@ -72,5 +72,5 @@ def test_what_is_no_curve_is_refused(arguments, message):
 
 @pytest.mark.parametrize("changes", [{"model_dim": 0}, {"warmup_steps": 0}, {"factor": -1.0}])
 def test_what_is_no_curve_of_the_paper_is_refused(changes):
-    with pytest.raises(ValueError, match=f"{next(iter(changes))} must be positive; got"):
+    with pytest.raises(ValueError, match=f"{next(iter(changes))} must be positive, got"):
         InverseSquareRootDecay.of_paper(**{"model_dim": 512} | changes)

@@ -73,10 +73,10 @@ def test_the_schedule_of_the_transformer():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"schedule": "inverse_square_root"}, "warmup_steps is None, expected a number"),
+        ({"schedule": "inverse_square_root"}, "warmup_steps must be a number .*, got None"),
         ({"schedule": "inverse_square_root", "warmup_steps": 0}, "warmup_steps must be positive"),
-        ({"warmup_steps": 10}, "warmup_steps is 10, expected less than the 10 of the training"),
-        ({"warmup_steps": -1}, "warmup_steps is -1, expected less"),
+        ({"warmup_steps": 10}, "warmup_steps must be less than the 10 of the training, got 10"),
+        ({"warmup_steps": -1}, "warmup_steps must be less .*, got -1"),
     ],
 )
 def test_a_warm_up_that_does_not_fit_is_refused(changes, message):

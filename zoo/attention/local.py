@@ -81,7 +81,7 @@ class LocalAttention(MaskFree):
         super().__init__(**{"autocast": False} | kwargs)  # keys keep the dtype of the scores
         check_size("half_width", half_width)
         if window not in get_args(Window):
-            raise ValueError(f"window is {window!r}, expected one of {list(get_args(Window))}")
+            raise ValueError(f"window must be one of {list(get_args(Window))}, got {window!r}")
         self.score = check_score(score)
         self.half_width = half_width
         self.predictive = predictive
@@ -141,7 +141,7 @@ class LocalAttention(MaskFree):
             given = "none" if monotonic_positions is None else "some"
             expected = "none" if self.predictive else "those of the queries"
             raise ValueError(
-                f"monotonic_positions: {given} came, expected {expected}: {self.name} is {state}"
+                f"monotonic_positions must be {expected}, got {given}: {self.name} is {state}"
             )
         centres = self._centres(queries, lengths, monotonic_positions)  # (B, Q)
         starts = window_starts(centres, self.half_width)
@@ -218,4 +218,4 @@ def _check_lengths(lengths: Tensor, batch: int | None) -> None:
     dtype, shape = keras.backend.standardize_dtype(lengths.dtype), tuple(lengths.shape)
     fits = len(shape) == 1 and (batch is None or shape[0] in (None, batch))
     if not (dtype.startswith(("int", "uint")) and fits):
-        raise ValueError(f"lengths are {dtype} {shape}, expected whole numbers of shape ({batch},)")
+        raise ValueError(f"lengths must be whole numbers of shape ({batch},), got {dtype} {shape}")

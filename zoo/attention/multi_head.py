@@ -314,12 +314,12 @@ def _head_dim(name: str, size: int | None, model_dim: int, num_heads: int) -> in
     """Returns a head's size, by default its share of the model's."""
     for which, number in (("model_dim", model_dim), ("num_heads", num_heads), (name, size)):
         if number is not None and number < 1:
-            raise ValueError(f"{which} is {number!r}, expected a positive integer")
+            raise ValueError(f"{which} must be a positive integer, got {number!r}")
     if size is not None:
         return size
     if model_dim % num_heads:
         raise ValueError(
-            f"{name} is None, expected a size: num_heads, {num_heads}, does not divide"
+            f"{name} must be given, got None: num_heads, {num_heads}, does not divide"
             f" model_dim, {model_dim}"
         )
     return model_dim // num_heads

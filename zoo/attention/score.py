@@ -55,7 +55,7 @@ class Score(MaskFree):
         for name, shape in (("queries_shape", queries_shape), ("keys_shape", keys_shape)):
             if len(shape) != 3 or shape[-1] is None:
                 raise ValueError(
-                    f"{name} of {self.name} is {shape!r}, expected (batch, length, size)"
+                    f"{name} of {self.name} must be (batch, length, known size), got {shape!r}"
                 )
         self.add_weights(queries_shape[-1], keys_shape[-1])
 
@@ -121,7 +121,7 @@ class Score(MaskFree):
 def check_score(score: Any) -> Score:
     """Returns ``score``; raises a ValueError if it is not a ``Score``."""
     if not isinstance(score, Score):
-        raise ValueError(f"score is {score!r}, expected a Score, for example DotScore()")
+        raise ValueError(f"score must be a Score, for example DotScore(), got {score!r}")
     return score
 
 
@@ -146,11 +146,11 @@ def check_equal_sizes(score: Score, query_dim: int, key_dim: int) -> None:
     """Raises a ValueError if queries and keys differ in size."""
     if query_dim != key_dim:
         raise ValueError(
-            f"{score.name}: queries have size {query_dim} and keys {key_dim}, expected equal sizes"
+            f"queries and keys of {score.name} must have equal sizes, got {query_dim} and {key_dim}"
         )
 
 
 def check_size(name: str, size: Any) -> None:
     """Raises a ValueError if ``size`` is not a positive integer."""
     if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-        raise ValueError(f"{name} is {size!r}, expected a positive integer")
+        raise ValueError(f"{name} must be a positive integer, got {size!r}")

@@ -91,7 +91,7 @@ def make_score(
         ValueError: if there is no such score, or a size that it needs is missing or not positive.
     """
     if score not in SCORES:
-        raise ValueError(f"score is {score!r}, expected one of {sorted(SCORES)}")
+        raise ValueError(f"score must be one of {sorted(SCORES)}, got {score!r}")
     options = {
         "units": units,
         "maximum_length": maximum_length,

@@ -103,16 +103,16 @@ def check(settings: LayerComplexity) -> None:
     """
     lengths = settings.lengths
     if not lengths or sorted(set(lengths)) != list(lengths) or lengths[0] < 1:
-        raise ValueError(f"lengths are {lengths}, expected one at least, positive and ascending")
+        raise ValueError(f"lengths must be one or more, positive and ascending, got {lengths}")
     for name in ("width", "num_heads", "window", "kernel_size", "batch_size", "calls"):
         if getattr(settings, name) < 1:
-            raise ValueError(f"{name} is {getattr(settings, name)}, expected 1 at least")
+            raise ValueError(f"{name} must be at least 1, got {getattr(settings, name)}")
     if settings.width % settings.num_heads:
         raise ValueError(
-            f"num_heads is {settings.num_heads}, expected a divisor of width, {settings.width}"
+            f"num_heads must be a divisor of width, {settings.width}, got {settings.num_heads}"
         )
     if settings.window % 2 == 0:
-        raise ValueError(f"window is {settings.window}, expected an odd number")
+        raise ValueError(f"window must be an odd number, got {settings.window}")
 
 
 def measure_line(

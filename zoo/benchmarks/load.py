@@ -136,7 +136,7 @@ def make_questions(servable: "Servable") -> list[dict[str, str]]:
         pairs = zip(questions, contexts, strict=True)
         return [{"question": question, "context": context} for question, context in pairs]
     raise ValueError(
-        f"models: {servable.folder.name} takes {sorted(inputs)}, expected a translator or a reader"
+        f"models must be translators or readers, got {servable.folder.name} with {sorted(inputs)}"
     )
 
 

@@ -70,7 +70,7 @@ class TranslationSpeed:
         """
         names = row_names()
         if unknown := set(self.models) - set(names):
-            raise ValueError(f"models name {sorted(unknown)}, expected some of {names}")
+            raise ValueError(f"models must be some of {names}, got {sorted(unknown)}")
         context = multiprocessing.get_context("spawn")
         figures = {}
         for name in self.models or names:

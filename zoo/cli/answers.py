@@ -60,7 +60,7 @@ class Picture(Question):
         found = list(itertools.islice(_ask(self, 1, "heads" if self.heads else None), 2))
         if len(found) != 1:
             count = "none" if not found else "several"
-            raise ValueError(f"a picture is drawn of one example, got {count}")
+            raise ValueError(f"examples of a picture must be one, got {count}")
         save_figure((translation_heads if self.heads else answer)(found[0]), self.out)
         print(self.out)
 

@@ -158,10 +158,10 @@ def _read_line(read: FileText, number: int, missing: list[str]) -> dict[str, Any
         values = json.loads(line)
     except ValueError as error:
         raise ValueError(
-            f"line {number}: expected a JSON object with {names} ({error}), got {line[:60]!r}"
+            f"line {number} must be a JSON object with {names} ({error}), got {line[:60]!r}"
         ) from None
     if not isinstance(values, dict) or sorted(values) != sorted(missing):
-        raise ValueError(f"line {number}: expected a JSON object with {names}, got {line[:60]!r}")
+        raise ValueError(f"line {number} must be a JSON object with {names}, got {line[:60]!r}")
     for name, value in values.items():
         words = value if isinstance(value, list) and name == "candidates" else [value]
         if not all(isinstance(word, str) for word in words):

@@ -42,7 +42,7 @@ def sentiment_sample(split: str, classes: int = 5) -> pd.DataFrame:
         ValueError: there is no such split, or `classes` is neither 5 nor 2.
     """
     if classes not in (5, 2):
-        raise ValueError(f"classes: expected one of [2, 5], got {classes!r}")
+        raise ValueError(f"classes must be one of [2, 5], got {classes!r}")
     generator = _generator(split, 0)
     rows: list[tuple[str, int]] = []
     while len(rows) < SAMPLE_ROWS[split]:
@@ -73,7 +73,7 @@ def inference_sample(split: str) -> pd.DataFrame:
 
 def _generator(split: str, kind: int) -> np.random.Generator:
     if split not in SAMPLE_ROWS:
-        raise ValueError(f"split: expected one of {sorted(SAMPLE_ROWS)}, got {split!r}")
+        raise ValueError(f"split must be one of {sorted(SAMPLE_ROWS)}, got {split!r}")
     return np.random.default_rng([_SEED, kind, list(SAMPLE_ROWS).index(split)])
 
 

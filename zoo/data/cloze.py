@@ -40,7 +40,7 @@ def cloze_file_name(dataset: ClozeSet, kind: Kind, split: str) -> str:
         ("split", split, SPLITS),
     ):
         if value not in options:
-            raise ValueError(f"{name}: expected one of {list(options)}, got {value!r}")
+            raise ValueError(f"{name} must be one of {list(options)}, got {value!r}")
     if dataset == "cloze":
         return f"{kind}_{split}.txt"
     return f"cbtest_{kind.upper()}_{_CBT_NAMES[split]}.txt"
@@ -73,7 +73,7 @@ def find_cloze(
         if dataset == "cbt"
         else "make one of books: python -m zoo.data.cloze --help"
     )
-    raise FileNotFoundError(f"{name}: not found; expected at {place}[.gz]; {source}")
+    raise FileNotFoundError(f"{name}: not found; it must be at {place}[.gz]; {source}")
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,8 @@ def main(settings: Settings) -> int:
         )
     if not questions:
         raise ValueError(
-            f"text: no question of kind {settings.kind!r}; 21 sentences in a row must hold 10 words"
-            " of that kind, one of them in the last and in another"
+            f"text must give a question of kind {settings.kind!r}, got none: of 21 sentences in a"
+            " row, 10 words must be of that kind, one of them in the last and in another"
         )
     write_cbt(settings.out, questions)
     return len(questions)

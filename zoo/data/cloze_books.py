@@ -82,9 +82,9 @@ def questions_from_text(
         ValueError: There is no such kind, or the stride is not positive.
     """
     if kind not in get_args(Kind):
-        raise ValueError(f"kind: expected one of {list(get_args(Kind))}, got {kind!r}")
+        raise ValueError(f"kind must be one of {list(get_args(Kind))}, got {kind!r}")
     if stride < 1:
-        raise ValueError(f"stride: expected at least 1, got {stride}")
+        raise ValueError(f"stride must be at least 1, got {stride}")
     chapters = book_sentences(text)
     everything = [sentence for chapter in chapters for sentence in chapter]
     words = names_of(everything) if kind == "ne" else nouns_of(everything)

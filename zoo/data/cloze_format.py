@@ -72,10 +72,10 @@ def read_cbt(path: str | os.PathLike[str]) -> pd.DataFrame:
             questions.append(_block(lines, line, path))
             line += SENTENCES + 1
             if line < len(lines) and lines[line].strip():
-                raise _malformed(path, line, "an empty line after a question", lines[line])
+                raise _malformed(path, line, "nothing after the end of a question", lines[line])
         line += 1
     if not questions:
-        raise ValueError(f"{path}: holds no question")
+        raise ValueError(f"{path} must hold a question, got none")
     return questions_frame(questions)
 
 
@@ -94,7 +94,7 @@ def write_cbt(path: str | os.PathLike[str], questions: Iterable[Question]) -> No
     for question in questions:
         sentences = question.document.split("\n")
         if len(sentences) != SENTENCES:
-            raise ValueError(f"sentences: expected {SENTENCES} a document, got {len(sentences)}")
+            raise ValueError(f"document must have {SENTENCES} sentences, got {len(sentences)}")
         fields = (question.query, question.answer, "", "|".join(question.candidates))
         lines = [*sentences, "\t".join(fields)]
         blocks.append("".join(f"{n} {line}\n" for n, line in enumerate(lines, 1)))
@@ -119,7 +119,7 @@ def read_cnn(folder: str | os.PathLike[str]) -> pd.DataFrame:
     """
     paths = sorted(Path(folder).glob("*.question"))
     if not paths:
-        raise ValueError(f"{folder}: holds no file *.question")
+        raise ValueError(f"{folder} must hold a file *.question, got none")
     return questions_frame(_cnn_question(path) for path in paths)
 
 
@@ -159,7 +159,7 @@ def _cnn_question(path: Path) -> Question:
         if at >= len(lines) or not lines[at].strip():
             raise _malformed(path, at, f"the {name}", "")
         if at + 1 < len(lines) and lines[at + 1].strip():
-            raise _malformed(path, at + 1, f"an empty line after the {name}", lines[at + 1])
+            raise _malformed(path, at + 1, f"nothing after the {name}", lines[at + 1])
     _, document, query, answer = (lines[2 * n].strip() for n in range(len(_CNN_PARTS)))
     query = _read_query(query, _CNN_PLACEHOLDER, path, 4)
     words = document.split()
@@ -188,4 +188,4 @@ def _read_query(query: str, placeholder: str, path: str | os.PathLike[str], line
 def _malformed(path: str | os.PathLike[str], line: int, expected: str, text: str) -> ValueError:
     """Makes the error for a line, counted from 0."""
     shown = text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 3] + "..."
-    return ValueError(f"{path}: line {line + 1}: expected {expected}, got {shown!r}")
+    return ValueError(f"{path}: line {line + 1} must hold {expected}, got {shown!r}")

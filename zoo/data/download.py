@@ -176,9 +176,9 @@ def _receive_whole(remote: RemoteFile, target: Path) -> None:
     with whole_file(target) as file:
         size, sha256 = _receive(remote, file)
         if size != remote.size:
-            raise OSError(f"received {size:,} bytes, expected {remote.size:,}")
+            raise OSError(f"size must be {remote.size:,} bytes, got {size:,}")
         if sha256 != remote.sha256:
-            raise OSError(f"SHA-256 is {sha256}, expected {remote.sha256}")
+            raise OSError(f"SHA-256 must be {remote.sha256}, got {sha256}")
 
 
 def _receive(remote: RemoteFile, file: BinaryIO) -> tuple[int, str]:

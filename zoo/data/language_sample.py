@@ -30,7 +30,7 @@ def language_sample(split: str) -> list[list[str]]:
         ValueError: there is no such split.
     """
     if split not in SAMPLE_LINES:
-        raise ValueError(f"split: expected one of {sorted(SAMPLE_LINES)}, got {split!r}")
+        raise ValueError(f"split must be one of {sorted(SAMPLE_LINES)}, got {split!r}")
     generator = np.random.default_rng([_SEED, list(SAMPLE_LINES).index(split)])
     return [_line(generator) for _ in range(SAMPLE_LINES[split])]
 

@@ -55,7 +55,7 @@ def find_language_text(corpus: str, data_dir: str | Path | None = None) -> dict[
         FileNotFoundError: a file is missing; says where it was expected.
     """
     if corpus not in LAYOUTS:
-        raise ValueError(f"corpus: expected one of {sorted(LAYOUTS)}, got {corpus!r}")
+        raise ValueError(f"corpus must be one of {sorted(LAYOUTS)}, got {corpus!r}")
     found = {}
     for split in SPLITS:
         name = LAYOUTS[corpus].format(split=split)
@@ -83,5 +83,5 @@ def read_language_text(path: str | os.PathLike[str]) -> LanguageText:
     """
     lines = [line.split() for line in read_lines(path)]
     if not any(lines):
-        raise ValueError(f"{path}: no line holds a word; expected words separated by spaces")
+        raise ValueError(f"{path} must hold words separated by spaces, got none")
     return LanguageText(lines)

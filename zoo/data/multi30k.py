@@ -96,7 +96,7 @@ def find_multi30k(
         DownloadError: The file is missing and could not be fetched.
     """
     if split not in SPLITS:
-        raise ValueError(f"split: expected one of {list(SPLITS)}, got {split!r}")
+        raise ValueError(f"split must be one of {list(SPLITS)}, got {split!r}")
     name = f"{split}.{language}"
     if name in MULTI30K_FILES:
         return find_file(_DATASET, MULTI30K_FILES[name], data_dir, download)
@@ -104,7 +104,7 @@ def find_multi30k(
     path = locate(_DATASET, RemoteFile(name, url, sha256="", size=0), data_dir)
     if path is None and language not in LANGUAGES:
         raise ValueError(
-            f"language: expected one of {list(LANGUAGES)}, or one of which {name} lies in "
+            f"language must be one of {list(LANGUAGES)}, or one with {name} in "
             f"{data_directories(data_dir)[0] / _DATASET}, got {language!r}"
         )
     if path is None:
@@ -142,7 +142,7 @@ def load_multi30k(
         DownloadError: As in `find_multi30k`.
     """
     if source == target:
-        raise ValueError(f"target: expected another language than the source, got {target!r}")
+        raise ValueError(f"target must be another language than the source, got {target!r}")
     paths = [find_multi30k(split, language, data_dir, download) for language in (source, target)]
     frame = read_parallel(*paths)
     frame.attrs["paths"] = [str(path) for path in paths]

@@ -39,8 +39,8 @@ class _Paced(io.RawIOBase):
         if self._waited >= WINDOW_SECONDS:
             if count and self._received < LEAST_BYTES_PER_SECOND * self._waited:
                 raise TimeoutError(
-                    f"received {self._received:,} bytes in {self._waited:.0f} s, expected at least "
-                    f"{LEAST_BYTES_PER_SECOND:,} a second"
+                    f"speed must be at least {LEAST_BYTES_PER_SECOND:,} bytes a second, got "
+                    f"{self._received:,} bytes in {self._waited:.0f} s"
                 )
             self._waited, self._received = 0.0, 0
         return count

@@ -53,8 +53,8 @@ def read_parallel(
         )
         first = min(len(sources), len(targets))
         raise ValueError(
-            f"{source_path} has {_count(len(sources))} and {target_path} {_count(len(targets))}; "
-            f"expected as many. The first without a partner is line {first + 1} of {longer}: "
+            f"{target_path} must have {_count(len(sources))}, as {source_path} has, got "
+            f"{_count(len(targets))}. The first without a partner is line {first + 1} of {longer}: "
             f"{_shown(lines[first])}"
         )
     numbers = list(range(1, len(sources) + 1))
@@ -90,13 +90,13 @@ def read_parallel_tsv(
     for number, row in enumerate(rows, start=1):
         if len(row) != width:
             raise ValueError(
-                f"{path}: line {number} has {len(row)} columns, expected {width} as in line 1"
+                f"{path}: line {number} must have {width} columns, as line 1 has, got {len(row)}"
             )
     source, target = (_column(path, rows[0], column) for column in columns)
     first = 1 if isinstance(columns[0], str) else 0
     pairs = rows[first:]
     if not pairs:
-        raise ValueError(f"{path}: holds no line besides the names of the columns")
+        raise ValueError(f"{path} must have a line after the names of the columns, got none")
     numbers = list(range(first + 1, len(rows) + 1))
     places = tuple(f"column {column!r} of {path}" for column in columns)
     return _frame(
@@ -127,13 +127,14 @@ def _frame(
                 shown = ", ".join(map(str, found[:_SHOWN_LINES]))
                 more = ", ..." if len(found) > _SHOWN_LINES else ""
                 raise ValueError(
-                    f"{place}: {len(found)} of {_count(len(texts))} empty (line {shown}{more}); "
-                    "expected none, or empty='drop' to leave such pairs out"
+                    f"{place} must have text in every line, got {len(found)} of "
+                    f"{_count(len(texts))} empty (line {shown}{more}): "
+                    "empty='drop' leaves such pairs out"
                 )
     triples = zip(sources, targets, numbers, strict=True)
     kept = [pair for pair in triples if pair[0].strip() and pair[1].strip()]
     if not kept:
-        raise ValueError(f"{places[0]} and {places[1]}: no pair has text on both sides")
+        raise ValueError(f"{places[0]} and {places[1]} must have a pair with text on both sides")
     source, target, whole = map(list, zip(*kept, strict=True))
     frame = pd.DataFrame({"source": source, "target": target})
     frame.attrs["dropped"] = sorted(set(numbers).difference(whole))
@@ -144,18 +145,16 @@ def _column(path: Path, first: list[str], column: int | str) -> int:
     """Returns the index of a column, given by number or by its name in the first line."""
     if isinstance(column, str):
         if first.count(column) != 1:
-            raise ValueError(
-                f"{path}: columns: expected one column named {column!r}, got {first} in line 1"
-            )
+            raise ValueError(f"{path}: line 1 must have one column named {column!r}, got {first}")
         return first.index(column)
     if not 0 <= column < len(first):
-        raise ValueError(f"{path}: columns: expected 0 to {len(first) - 1}, got {column}")
+        raise ValueError(f"{path}: columns must be from 0 to {len(first) - 1}, got {column}")
     return column
 
 
 def _check_empty(empty: str) -> None:
     if empty not in ("error", "drop"):
-        raise ValueError(f"empty: expected 'error' or 'drop', got {empty!r}")
+        raise ValueError(f"empty must be 'error' or 'drop', got {empty!r}")
 
 
 def _count(lines: int) -> str:

@@ -49,10 +49,10 @@ def reading_sample(split: str, questions: int | None = None) -> pd.DataFrame:
         ValueError: There is no such split, or the number of questions is not positive.
     """
     if split not in SAMPLE_QUESTIONS:
-        raise ValueError(f"split: expected one of {sorted(SAMPLE_QUESTIONS)}, got {split!r}")
+        raise ValueError(f"split must be one of {sorted(SAMPLE_QUESTIONS)}, got {split!r}")
     wanted = SAMPLE_QUESTIONS[split] if questions is None else questions
     if wanted < 1:
-        raise ValueError(f"questions: expected at least 1, got {wanted}")
+        raise ValueError(f"questions must be at least 1, got {wanted}")
     generator = np.random.default_rng(_SEEDS[split])
     words = entity_words(split)
     rows: list[dict[str, object]] = []

@@ -48,7 +48,7 @@ def find_snli(split: str, data_dir: str | Path | None = None) -> Path:
         FileNotFoundError: the file is missing; says where it was expected.
     """
     if split not in SPLITS:
-        raise ValueError(f"split: expected one of {list(SPLITS)}, got {split!r}")
+        raise ValueError(f"split must be one of {list(SPLITS)}, got {split!r}")
     for ending in ("jsonl", "txt"):
         name = f"snli_1.0_{split}.{ending}"
         path = locate("snli_1.0", RemoteFile(name, url="", sha256="", size=0), data_dir)
@@ -87,7 +87,7 @@ def read_snli(path: str | os.PathLike[str]) -> pd.DataFrame:
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     if not kept:
-        raise ValueError(f"{path}: no pair has a gold label")
+        raise ValueError(f"{path} must hold a pair with a gold label, got none")
     frame = pd.DataFrame(
         {
             "premise": [pair.sentence1 for pair in kept],
@@ -106,11 +106,11 @@ def _from_json(lines: list[str]) -> Iterator[_Pair]:
         except (ValueError, RecursionError) as error:
             raise ValueError(f"line {number} is not valid JSON: {error}") from None
         if not isinstance(row, dict):
-            raise ValueError(f"line {number}: expected an object, got {_shown(row)}")
+            raise ValueError(f"line {number} must be an object, got {_shown(row)}")
         for field in _FIELDS:
             if not isinstance(row.get(field), str):
                 got = _shown(row[field]) if field in row else "none"
-                raise ValueError(f"line {number}: expected a string {field!r}, got {got}")
+                raise ValueError(f"line {number} must have a string {field!r}, got {got}")
         label, premise, hypothesis = (row[field] for field in _FIELDS)
         yield _Pair(label, premise, hypothesis, number)
 
@@ -119,13 +119,13 @@ def _from_table(lines: list[str]) -> Iterator[_Pair]:
     names = lines[0].split("\t")
     for field in _FIELDS:
         if names.count(field) != 1:
-            raise ValueError(f"line 1: expected one column named {field!r}, got {names}")
+            raise ValueError(f"line 1 must have one column named {field!r}, got {names}")
     columns = [names.index(field) for field in _FIELDS]
     for number, line in enumerate(lines[1:], start=2):
         row = line.split("\t")
         if len(row) != len(names):
             raise ValueError(
-                f"line {number} has {len(row)} columns, expected {len(names)} as in line 1"
+                f"line {number} must have {len(names)} columns, as line 1 has, got {len(row)}"
             )
         label, premise, hypothesis = (row[column] for column in columns)
         yield _Pair(label, premise, hypothesis, number)
@@ -134,13 +134,13 @@ def _from_table(lines: list[str]) -> Iterator[_Pair]:
 def _check_pair(pair: _Pair) -> None:
     if pair.gold_label not in LABELS:
         raise ValueError(
-            f"line {pair.line}: gold_label is {pair.gold_label!r}, expected one of "
-            f"{[*LABELS, _NO_MAJORITY]}"
+            f"line {pair.line}: gold_label must be one of "
+            f"{[*LABELS, _NO_MAJORITY]}, got {pair.gold_label!r}"
         )
     for field in _FIELDS[1:]:
         text = getattr(pair, field)
         if not text.strip():
-            raise ValueError(f"line {pair.line}: {field} is empty, expected a sentence")
+            raise ValueError(f"line {pair.line}: {field} must be a sentence, got an empty one")
         try:
             text.encode()
         except UnicodeEncodeError as error:

@@ -67,7 +67,7 @@ def find_squad(split: str, data_dir: str | Path | None = None, download: bool = 
         DownloadError: The file is missing and could not be fetched.
     """
     if split not in SQUAD_FILES:
-        raise ValueError(f"split: expected one of {sorted(SQUAD_FILES)}, got {split!r}")
+        raise ValueError(f"split must be one of {sorted(SQUAD_FILES)}, got {split!r}")
     return find_file("squad", SQUAD_FILES[split], data_dir, download)
 
 
@@ -110,7 +110,7 @@ def _load_json(path: Path) -> Any:
     """Parses a JSON file, compressed if its name ends in .gz."""
     content = read_content(path)
     if not content.strip():
-        raise ValueError(f"{path}: the file is empty; expected SQuAD 1.1 JSON")
+        raise ValueError(f"{path}: the file must hold SQuAD 1.1 JSON, got an empty one")
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -139,7 +139,7 @@ def _paragraph_rows(paragraph: Any, title: str, place: str) -> Iterator[_Row]:
         question = _field(item, "question", str, where)
         answers = _field(item, "answers", list, where)
         if not answers:
-            raise ValueError(f"{where}.answers: empty; every question of SQuAD 1.1 has an answer")
+            raise ValueError(f"{where}.answers must hold at least one, got none")
         texts, starts = [], []
         for n, answer in enumerate(answers):
             texts.append(_field(answer, "text", str, f"{where}.answers[{n}]"))
@@ -169,7 +169,7 @@ def _check(value: Any, kind: type[T], place: str) -> T:
     if type(value) is not kind:
         shown = repr(value)
         shown = shown if len(shown) <= 60 else shown[:57] + "..."
-        raise ValueError(f"{place}: expected {_KIND_NAMES[kind]}, got {shown}")
+        raise ValueError(f"{place} must be {_KIND_NAMES[kind]}, got {shown}")
     if isinstance(value, str) and not value.isascii():
         try:
             value.encode()
@@ -181,11 +181,11 @@ def _check(value: Any, kind: type[T], place: str) -> T:
 def _check_ids(rows: list[_Row]) -> None:
     """Refuses duplicate ids, because predictions are keyed by id."""
     if not rows:
-        raise ValueError("data: holds no question")
+        raise ValueError("data must hold a question, got none")
     seen: set[str] = set()
     for row in rows:
         if row.id in seen:
-            raise ValueError(f"two questions have the id {row.id!r}; expected different ids")
+            raise ValueError(f"ids of questions must differ, got {row.id!r} twice")
         seen.add(row.id)
 
 

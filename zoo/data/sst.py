@@ -54,7 +54,7 @@ def find_sst(split: str, data_dir: str | Path | None = None) -> Path:
         FileNotFoundError: the file is missing; says where it was expected.
     """
     if split not in SPLITS:
-        raise ValueError(f"split: expected one of {list(SPLITS)}, got {split!r}")
+        raise ValueError(f"split must be one of {list(SPLITS)}, got {split!r}")
     name = f"{split}.txt"
     path = locate("sst", RemoteFile(name, url="", sha256="", size=0), data_dir)
     if path is None:
@@ -89,7 +89,7 @@ def read_sst(
             is not a tree, which is named.
     """
     if classes not in LABELS:
-        raise ValueError(f"classes: expected one of {sorted(LABELS)}, got {classes!r}")
+        raise ValueError(f"classes must be one of {sorted(LABELS)}, got {classes!r}")
     examples: list[tuple[str, int]] = []
     for number, line in enumerate(read_lines(path), start=1):
         try:
@@ -124,11 +124,13 @@ def parse_tree(line: str) -> list[Phrase]:
         text, place = piece.group(), piece.start() + 1
         if text == "(":
             if nodes and not open_nodes:
-                raise ValueError(f"character {place}: a second tree, expected one a line")
+                raise ValueError(
+                    f"character {place} must be the end of the line, got a second tree"
+                )
             nodes.append(Phrase(-1, []))
             open_nodes.append(_Open(len(nodes) - 1))
         elif not open_nodes:
-            raise ValueError(f"character {place}: {text!r}, expected '(' and a label")
+            raise ValueError(f"character {place} must be '(' and a label, got {text!r}")
         elif text == ")":
             _close(open_nodes, nodes, place)
         else:
@@ -152,10 +154,12 @@ class _Open:
         node = nodes[self.index]
         if node.label < 0:
             if text not in ("0", "1", "2", "3", "4"):
-                raise ValueError(f"character {place}: label {text!r}, expected 0, 1, 2, 3 or 4")
+                raise ValueError(f"character {place} must be a label from 0 to 4, got {text!r}")
             nodes[self.index] = node._replace(label=int(text))
         elif self.has_word or self.children:
-            raise ValueError(f"character {place}: {text!r}, expected one word or two trees a node")
+            raise ValueError(
+                f"character {place} must be ')' after a word or two trees, got {text!r}"
+            )
         else:
             self.has_word = True
             node.words.append(_SPELLINGS.sub(lambda match: _SPELLED[match.group()], text))
@@ -165,10 +169,10 @@ def _close(open_nodes: list[_Open], nodes: list[Phrase], place: int) -> None:
     """Closes the innermost node and passes its words to its parent."""
     closed = open_nodes.pop()
     if (closed.has_word, closed.children) not in ((True, 0), (False, 2)):
-        raise ValueError(f"character {place}: a node ends, expected one word or two trees in it")
+        raise ValueError(f"character {place} must be a word or a tree, got the end of a node")
     if open_nodes:
         above = open_nodes[-1]
         if nodes[above.index].label < 0:
-            raise ValueError(f"character {place}: a tree ends where a label was expected")
+            raise ValueError(f"a label must come before character {place}, got a tree")
         above.children += 1
         nodes[above.index].words.extend(nodes[closed.index].words)

@@ -101,10 +101,10 @@ def translation_sample(split: str, pairs: int | None = None) -> pd.DataFrame:
         ValueError: There is no such split, or the number of pairs is not positive.
     """
     if split not in SAMPLE_PAIRS:
-        raise ValueError(f"split: expected one of {list(SAMPLE_PAIRS)}, got {split!r}")
+        raise ValueError(f"split must be one of {list(SAMPLE_PAIRS)}, got {split!r}")
     wanted = SAMPLE_PAIRS[split] if pairs is None else pairs
     if wanted < 1:
-        raise ValueError(f"pairs: expected at least 1, got {wanted}")
+        raise ValueError(f"pairs must be at least 1, got {wanted}")
     dates = _dates(split)
     generator = np.random.default_rng([_SEED, list(SAMPLE_PAIRS).index(split)])
     choices = generator.random((wanted, 2))

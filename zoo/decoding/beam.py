@@ -20,7 +20,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from zoo.decoding.continuations import LOWEST, Continuations, best_continuations
-from zoo.decoding.limits import Limits, at_least, make_limits, one_of
+from zoo.decoding.limits import Limits, at_least, checked, make_limits, one_of
 from zoo.decoding.pool import Ended, finished_first, none_ended
 from zoo.decoding.protocol import Hypotheses, Number, StepModel, Tensors
 from zoo.decoding.ranking import Normalisation, Ranking, Stop, make_ranking
@@ -103,7 +103,7 @@ def beam_search(
     ranking = make_ranking(normalisation, length_penalty, coverage_penalty, memory["mask"])
     if ranking.uses_coverage and "alignment" not in model.ATTENTION:
         raise ValueError(
-            f"coverage_penalty is {coverage_penalty}, expected 0 for a model without alignments"
+            f"coverage_penalty must be 0 for a model without alignments, got {coverage_penalty}"
         )
     batch, source = batch_and_source(model, memory)
     limits = make_limits(batch, minimum_length, maximum_length, forbid_unknown)
@@ -126,9 +126,7 @@ def _positive(name: str, number: int | tf.Tensor) -> int | tf.Tensor:
     if not isinstance(number, tf.Tensor):
         at_least(name, number, 1)
         return number
-    check = tf.debugging.assert_positive(number, f"{name}, expected at least 1, is not positive")
-    with tf.control_dependencies([check] if check is not None else []):
-        return tf.cast(tf.identity(number), tf.int32)
+    return tf.cast(checked(name, number, number >= 1, "at least 1"), tf.int32)
 
 
 def _start(search: _Search, batch: tf.Tensor, source: tf.Tensor, n_best: int | tf.Tensor) -> Course:

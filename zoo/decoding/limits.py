@@ -58,10 +58,17 @@ def make_limits(
 def at_least(name: str, number: Number | None, least: float) -> None:
     """Refuses a Python number below ``least``; a tensor's value is not known yet."""
     if isinstance(number, int | float) and not number >= least:
-        raise ValueError(f"{name} is {number}, expected at least {least}")
+        raise ValueError(f"{name} must be at least {least}, got {number}")
+
+
+def checked(name: str, number: tf.Tensor, holds: tf.Tensor, expected: str) -> tf.Tensor:
+    """Returns ``number``, after an assertion in the graph that the condition holds."""
+    check = tf.debugging.Assert(holds, [f"{name} must be {expected}, got", number])
+    with tf.control_dependencies([check] if check is not None else []):
+        return tf.identity(number)
 
 
 def one_of(name: str, value: str, choices: tuple[str, ...]) -> None:
     """Refuses a value that is not among the choices."""
     if value not in choices:
-        raise ValueError(f"{name} is {value!r}, expected one of {sorted(choices)}")
+        raise ValueError(f"{name} must be one of {sorted(choices)}, got {value!r}")

@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from zoo.decoding.continuations import LOWEST
 from zoo.decoding.greedy import decode
-from zoo.decoding.limits import at_least
+from zoo.decoding.limits import at_least, checked
 from zoo.decoding.protocol import Hypotheses, Number, StepModel, Tensors
 
 _LOWEST_TEMPERATURE = 1.1754944e-38
@@ -53,7 +53,7 @@ def sample(
     temperature = _between_0_and("temperature", temperature, float("inf"))
     at_least("top_k", top_k, 1)
     if top_k is not None and tf.is_tensor(top_k):
-        top_k = _checked("top_k", top_k, top_k >= 1, "a number above 0")
+        top_k = checked("top_k", top_k, top_k >= 1, "a number above 0")
     top_p = None if top_p is None else _between_0_and("top_p", top_p, 1.0)
     seeds = tf.stack([tf.cast(seed, tf.int64), 0])
 
@@ -106,16 +106,9 @@ def _between_0_and(name: str, number: Number, most: float) -> tf.Tensor:
     expected = f"a number above 0 and at most {most}"
     if not tf.is_tensor(number):
         if not 0 < number <= most:
-            raise ValueError(f"{name} is {number}, expected {expected}")
+            raise ValueError(f"{name} must be {expected}, got {number}")
         return tf.constant(number, tf.float32)
     number = tf.cast(number, tf.float32)
     # Compared as bits, because a processor that flushes subnormals takes them for 0.
     above = tf.bitcast(number, tf.int32) > 0
-    return _checked(name, number, above & (number <= most), expected)
-
-
-def _checked(name: str, number: tf.Tensor, holds: tf.Tensor, expected: str) -> tf.Tensor:
-    """Returns ``number`` with an assertion that the condition holds."""
-    check = tf.debugging.Assert(holds, [f"{name}, expected {expected}, is", number])
-    with tf.control_dependencies([check] if check is not None else []):
-        return tf.identity(number)
+    return checked(name, number, above & (number <= most), expected)

@@ -36,7 +36,7 @@ def best_spans(
         ValueError: if ``maximum_length`` is not positive.
     """
     if maximum_length is not None and maximum_length < 1:
-        raise ValueError(f"maximum_length is {maximum_length}, expected at least 1")
+        raise ValueError(f"maximum_length must be at least 1, got {maximum_length}")
     start = tf.nn.log_softmax(tf.cast(start_logits, tf.float32))
     end = tf.nn.log_softmax(tf.cast(end_logits, tf.float32))
     length = tf.shape(start)[1]

@@ -28,5 +28,5 @@ def single_precision(logits: tf.Tensor) -> tf.Tensor:
     size = logits.shape[-1]
     if size is None or size <= SPECIALS:
         expected = f"a known number of columns above {SPECIALS}"
-        raise ValueError(f"logits have shape {logits.shape}, expected {expected}")
+        raise ValueError(f"logits must have {expected}, got shape {logits.shape}")
     return tf.cast(logits, tf.float32)

@@ -77,7 +77,7 @@ class WordEmbedding(keras.layers.Layer):
         """
         expected = (self.vocabulary_size, self.embedding_dim)
         if tuple(matrix.shape) != expected:
-            raise ValueError(f"matrix has the shape {tuple(matrix.shape)}, expected {expected}")
+            raise ValueError(f"matrix must have the shape {expected}, got {tuple(matrix.shape)}")
         self.table.assign(matrix)
 
     def get_config(self) -> dict[str, Any]:

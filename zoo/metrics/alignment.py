@@ -71,22 +71,22 @@ def links(
     """
     weights = np.asarray(alignment, dtype=np.float64)
     if convention not in ("predicted", "input"):
-        raise ValueError(f"convention: expected 'predicted' or 'input', got {convention!r}")
+        raise ValueError(f"convention must be 'predicted' or 'input', got {convention!r}")
     first = 1 if convention == "input" else 0
     if weights.ndim != 2:
-        raise ValueError(f"alignment: expected shape (T, S), got {weights.shape}")
+        raise ValueError(f"alignment must have the shape (T, S), got {weights.shape}")
     for name, length, available in (
         ("source_length", source_length, weights.shape[1]),
         ("target_length", target_length, max(weights.shape[0] - first, 0)),
     ):
         if not 0 <= length <= available:
             raise ValueError(
-                f"{name}: expected 0 to {available} by an alignment of shape {weights.shape} "
+                f"{name} must be from 0 to {available} by an alignment of shape {weights.shape} "
                 f"and convention {convention!r}, got {length}"
             )
     weights = weights[first : first + target_length, :source_length]
     if not np.isfinite(weights).all():
-        raise ValueError("alignment: expected finite weights, got others")
+        raise ValueError("alignment must be finite, got infinite weights or NaN")
     if source_length == 0:
         return frozenset()
     best = weights.argmax(axis=1)
@@ -116,7 +116,7 @@ def aer(
     """
     if len(hypotheses) != len(references):
         raise ValueError(
-            f"hypotheses: expected one for each of the {len(references)} references, "
+            f"hypotheses must be one for each of the {len(references)} references, "
             f"got {len(hypotheses)}"
         )
     if lengths is not None:
@@ -128,7 +128,7 @@ def aer(
         found += len(answer & sure) + len(answer & (possible | sure))
         total += len(answer) + len(sure)
     if total == 0:
-        raise ValueError("references: expected a sure link, or hypotheses a link, got none at all")
+        raise ValueError("references must hold a sure link, or hypotheses a link, got none")
     return 1.0 - found / total
 
 
@@ -150,7 +150,7 @@ def check_links(
     """
     if len(alignments) != len(lengths):
         raise ValueError(
-            f"lengths: expected one for each of the {len(alignments)} {name}, got {len(lengths)}"
+            f"lengths must be one for each of the {len(alignments)} {name}, got {len(lengths)}"
         )
     for number, (alignment, (source, target)) in enumerate(
         zip(alignments, lengths, strict=True), 1
@@ -158,9 +158,9 @@ def check_links(
         for link in sorted(_all_links(alignment)):
             if not (0 <= link[0] < source and 0 <= link[1] < target):
                 raise ValueError(
-                    f"{name}: sentence pair {number}: link {link[0]}-{link[1]} lies outside of "
-                    f"{source} source and {target} target tokens, counted from 0; "
-                    "first=1 reads a file that counts from 1"
+                    f"{name}: sentence pair {number}: link must be inside of "
+                    f"{source} source and {target} target tokens, counted from 0, got "
+                    f"{link[0]}-{link[1]}; first=1 reads a file that counts from 1"
                 )
 
 
@@ -187,7 +187,7 @@ def read_pharaoh(
             line, from 1. A link lies beyond its sentences: see `check_links`.
     """
     if first not in (0, 1):
-        raise ValueError(f"first: expected 0 or 1, got {first!r}")
+        raise ValueError(f"first must be 0 or 1, got {first!r}")
     if isinstance(source, str | os.PathLike):
         name = os.fspath(source)
         lines: Iterable[str] = split_lines(read_text(source).text)
@@ -218,7 +218,7 @@ def write_pharaoh(
         ValueError: A link has a negative position.
     """
     if first not in (0, 1):
-        raise ValueError(f"first: expected 0 or 1, got {first!r}")
+        raise ValueError(f"first must be 0 or 1, got {first!r}")
     with whole_text(path) as file:
         for number, alignment in enumerate(alignments, start=1):
             file.write(_format(number, alignment, first) + "\n")
@@ -231,11 +231,11 @@ def _parse(name: str, number: int, line: str, first: int) -> Alignment:
         match = _LINK.fullmatch(word)
         if match is None:
             raise ValueError(
-                f"{name}: line {number}: expected links such as 0-1 or 0p1, got {word!r}"
+                f"{name}: line {number} must hold links such as 0-1 or 0p1, got {word!r}"
             )
         link = int(match[1]) - first, int(match[3]) - first
         if min(link) < 0:
-            raise ValueError(f"{name}: line {number}: expected positions from 1, got {word!r}")
+            raise ValueError(f"{name}: line {number} must hold positions from 1, got {word!r}")
         possible.add(link)
         if match[2] == "-":
             sure.add(link)
@@ -264,6 +264,6 @@ def _format(number: int, alignment: Alignment | Collection[Link], first: int) ->
     words = []
     for link in sorted(_all_links(alignment)):
         if min(link) < 0:
-            raise ValueError(f"alignments: line {number}: expected positions from 0, got {link}")
+            raise ValueError(f"alignments: line {number} must hold positions from 0, got {link}")
         words.append(f"{link[0] + first}{'-' if link in sure else 'p'}{link[1] + first}")
     return " ".join(words)

@@ -65,7 +65,7 @@ def evaluate_squad(predictions: Mapping[str, str], frame: pd.DataFrame) -> dict[
         TypeError: A prediction is not a string.
     """
     if frame.empty:
-        raise ValueError("frame: expected at least one question, got none")
+        raise ValueError("frame must hold at least one question, got none")
     matches = overlaps = 0.0
     for identifier, golds in zip(frame["id"], frame["answers"], strict=True):
         if identifier in predictions:
@@ -78,9 +78,9 @@ def evaluate_squad(predictions: Mapping[str, str], frame: pd.DataFrame) -> dict[
 def _scores(prediction: str, golds: Sequence[str]) -> tuple[float, float]:
     """Computes exact match and F1 of one question, each the maximum over the gold answers."""
     if not isinstance(prediction, str):
-        raise TypeError(f"prediction: expected a string, got {prediction!r}")
+        raise TypeError(f"prediction must be a string, got {prediction!r}")
     if isinstance(golds, str) or not golds:
-        raise ValueError(f"golds: expected a list of at least one answer, got {golds!r}")
+        raise ValueError(f"golds must be a list of at least one answer, got {golds!r}")
     predicted = normalize_answer(prediction)
     # Gold answers mostly agree, so score each distinct one once.
     references = {normalize_answer(gold) for gold in golds}

@@ -131,9 +131,9 @@ def perplexity(total_nll: float, tokens: int) -> float:
         ValueError: `tokens` is not positive, or `total_nll` is negative or not a number.
     """
     if tokens < 1:
-        raise ValueError(f"tokens: expected at least 1, got {tokens}")
+        raise ValueError(f"tokens must be at least 1, got {tokens}")
     if not total_nll >= 0:
-        raise ValueError(f"total_nll: expected 0 or more, got {total_nll}")
+        raise ValueError(f"total_nll must be at least 0, got {total_nll}")
     try:
         return math.exp(total_nll / tokens)
     except OverflowError:
@@ -166,14 +166,14 @@ def _check_pairs(predictions: Sequence[str], references: Sequence[str]) -> None:
     """Raises ValueError or TypeError, see `bleu`."""
     for name, texts in (("predictions", predictions), ("references", references)):
         if isinstance(texts, str):
-            raise TypeError(f"{name}: expected a sequence of strings, got {texts!r}")
+            raise TypeError(f"{name} must be a sequence of strings, got {texts!r}")
         for row, text in enumerate(texts):
             if not isinstance(text, str):
-                raise TypeError(f"{name}[{row}]: expected a string, got {text!r}")
+                raise TypeError(f"{name}[{row}] must be a string, got {text!r}")
     if len(predictions) != len(references):
         raise ValueError(
-            f"predictions: expected one for each of the {len(references)} references, "
+            f"predictions must be one for each of the {len(references)} references, "
             f"got {len(predictions)}"
         )
     if not len(predictions):
-        raise ValueError("predictions: expected at least one, got none")
+        raise ValueError("predictions must be at least one, got none")

@@ -72,7 +72,7 @@ def banded_attention(
 def check_window(window: int) -> None:
     """Raises ValueError unless ``window`` is odd and positive, so that it has a centre."""
     if not isinstance(window, int) or window < 1 or window % 2 == 0:
-        raise ValueError(f"window is {window!r}, expected an odd, positive integer")
+        raise ValueError(f"window must be an odd, positive integer, got {window!r}")
 
 
 def scatter_band(weights: Tensor) -> Tensor:

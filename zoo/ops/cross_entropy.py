@@ -53,15 +53,15 @@ def precise_cross_entropy(
 def _shares(size: int, smoothing: float, over: SmoothingOver) -> tuple[float, float]:
     """Splits q into the extra mass of the target id and the mass that every id gets."""
     if not 0 <= smoothing < 1:
-        raise ValueError(f"smoothing is {smoothing!r}, expected at least 0 and less than 1")
+        raise ValueError(f"smoothing must be at least 0 and less than 1, got {smoothing!r}")
     if over not in get_args(SmoothingOver):
         options = list(get_args(SmoothingOver))
-        raise ValueError(f"smoothing_over is {over!r}, expected one of {options}")
+        raise ValueError(f"smoothing_over must be one of {options}, got {over!r}")
     if not smoothing:
         return 1.0, 0.0
     receivers = size - 1 if over == "others" else size
     if receivers < 1:
-        raise ValueError(f"logits: {size} class came with smoothing, expected 2 classes at least")
+        raise ValueError(f"logits must have at least 2 classes with smoothing, got {size}")
     each = smoothing / receivers
     return 1.0 - each * size, each
 

@@ -35,16 +35,16 @@ def as_mask(mask: Tensor | None, *shapes: Sequence[int | None], name: str = "mas
     expected = f"bool{' of shape ' if expected else ''}{expected}, True at real positions"
     # For an argument that is a nest, Keras passes a nest of None.
     if mask is None or all(part is None for part in keras.tree.flatten(mask)):
-        raise ValueError(f"{name} is None, expected {expected}")
+        raise ValueError(f"{name} must be {expected}, got None")
     mask = mask if hasattr(mask, "dtype") else ops.convert_to_tensor(mask)
     dtype = keras.backend.standardize_dtype(mask.dtype)
     if not dtype.startswith(("bool", "int", "uint")):
         raise ValueError(
-            f"{name} is {dtype}, expected {expected}: floats, such as 0 and -1e9, are not truth"
+            f"{name} must be {expected}, got {dtype}: floats, such as 0 and -1e9, are not truth"
             " values; compare them first, mask == 0"
         )
     if shapes and not any(_fits(mask.shape, shape) for shape in shapes):
-        raise ValueError(f"{name} has shape {_sizes(mask.shape)}, expected {expected}")
+        raise ValueError(f"{name} must be {expected}, got shape {_sizes(mask.shape)}")
     return mask if dtype == "bool" else ops.cast(mask, "bool")
 
 
@@ -59,7 +59,7 @@ def refuse_attached_mask(name: str = "mask", **carriers: Any) -> None:
     for carrier, tensors in carriers.items():
         if any(getattr(x, "_keras_mask", None) is not None for x in keras.tree.flatten(tensors)):
             raise ValueError(
-                f"{name} is None, but the {carrier} carry a Keras mask: pass it as {name}="
+                f"{name} must be the Keras mask of the {carrier}, got None: pass it as {name}="
             )
 
 
@@ -186,7 +186,7 @@ def _mask_of(scores: Tensor, mask: Tensor) -> Tensor:
     if len(own) > len(of_scores) or not all(
         size in (1, None, other) or other is None for size, other in zip(own, shared, strict=True)
     ):
-        raise ValueError(f"mask has shape {own}, expected one that broadcasts to {of_scores}")
+        raise ValueError(f"mask must have a shape that broadcasts to {of_scores}, got {own}")
     return mask
 
 

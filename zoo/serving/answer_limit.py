@@ -51,7 +51,7 @@ def check_bytes(size: int, most: int) -> int:
     """
     if size > most:
         raise RequestError(
-            f"The answer would have about {size} bytes, at most {most} are sent: ask for fewer"
+            f"The answer must have at most {most} bytes, got about {size}: ask for fewer"
             " rows, or for less in 'outputs', a list of names",
             413,
         )

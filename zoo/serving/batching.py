@@ -315,5 +315,5 @@ def _split(outputs: Answer, batch: list[Piece], axes: Mapping[str, Axes] | None)
         answers.append(pick_rows(outputs, slice(begin, begin + one.rows), axes))
         begin += one.rows
     if any(len(value) != begin for value in outputs.values()):
-        raise ValueError(f"expected outputs of {begin} rows")
+        raise ValueError(f"outputs must have {begin} rows")
     return answers

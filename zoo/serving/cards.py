@@ -190,9 +190,9 @@ def _check_content(value: Any, path: Path, depth: int = 0) -> None:
     if depth > _DEEPEST:
         raise ValueError(f"{path}: {_TOO_DEEP}")
     if isinstance(value, str) and _UNPRINTABLE.search(value):
-        raise ValueError(f"{path}: expected text without control characters, got {_shown(value)}")
+        raise ValueError(f"{path}: text must have no control characters, got {_shown(value)}")
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{path}: expected finite numbers, got {value}")
+        raise ValueError(f"{path}: numbers must be finite, got {value}")
     if isinstance(value, dict):
         value = [*value, *value.values()]
     if isinstance(value, list | tuple):

@@ -44,7 +44,7 @@ def load_codecs(name_or_path: str | Path) -> tuple["TextCodec", ...]:
     found = []
     for config in configs:
         if not isinstance(config, dict):
-            raise ValueError(f"{folder}: the card describes a codec by {config!r}, not an object")
+            raise ValueError(f"{folder}: a codec in the card must be an object, got {config!r}")
         content = next(contents, None)
         if content is None:
             raise ValueError(f"{folder}: the card names {len(configs)} codecs, more than it holds")
@@ -74,7 +74,7 @@ def load_labels(name_or_path: str | Path) -> tuple[str, ...]:
     folder = resolve(name_or_path)
     task = verify(folder).task
     if task not in ("classification", "inference"):
-        raise ValueError(f"{folder}: expected a classifier, got a model whose task is {task!r}")
+        raise ValueError(f"{folder} must hold a classifier, got a model whose task is {task!r}")
     functions = _graph(folder).graph_def.library.function
     found = [
         make_ndarray(node.attr["value"].tensor)
@@ -85,7 +85,7 @@ def load_labels(name_or_path: str | Path) -> tuple[str, ...]:
     ]
     vectors = {tuple(label.decode() for label in labels) for labels in found if labels.ndim == 1}
     if len(vectors) != 1:
-        raise ValueError(f"{folder}: expected the names of classes once, got {sorted(vectors)}")
+        raise ValueError(f"{folder} must hold the names of classes once, got {sorted(vectors)}")
     return vectors.pop()
 
 

@@ -171,7 +171,7 @@ def _archive(
     them would both be written, and the file be twice as large.
     """
     if not model.built:
-        raise ValueError(f"model {model.name} is not built: call it on a batch, or build it")
+        raise ValueError(f"model {model.name} must be built: call it on a batch, or build it")
     named = collections(model)
     archive = keras.export.ExportArchive()
     _list_in_order(archive, [_variable(named[name]) for name in order or named])

@@ -45,12 +45,12 @@ def with_new_words(
     if count < 1:
         raise ValueError(f"count must be at least 1, got {count}")
     if not model.built:
-        raise ValueError(f"model {model.name} is not built: call it on a batch, or build it")
+        raise ValueError(f"model {model.name} must be built: call it on a batch, or build it")
     config = model.get_config()
     names = _size_arguments(config, vocabulary)
     size, *others = {config[name] for name in names}
     if others:
-        raise ValueError(f"vocabulary names {names}, expected some of one size: the same words")
+        raise ValueError(f"vocabulary must name sizes of the same words, got {names}")
     first_id = size if first_id is None else first_id
     if not 0 <= first_id <= size:
         raise ValueError(f"first_id must be between 0 and {size}, got {first_id}")

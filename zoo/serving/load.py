@@ -120,7 +120,9 @@ def _register_text_operations() -> None:
     folder = Path(package.origin).parent / "python" / "ops" if package and package.origin else None
     libraries = sorted(folder.glob("_*.so")) if folder else []
     if not libraries:
-        raise FileNotFoundError(f"tensorflow-text has no libraries in {folder}, expected _*.so")
+        raise FileNotFoundError(
+            f"tensorflow-text must have its libraries, _*.so, in {folder}, got none"
+        )
     for library in libraries:
         tf.load_op_library(str(library))
 
@@ -183,8 +185,8 @@ def _made(card: ModelCard, folder: Path, weights: int) -> "keras.Model":
     depth = card.config.get("depth")
     if isinstance(depth, int) and depth > weights:
         raise ValueError(
-            f"{folder / CARD_FILE}: key 'config.depth' is {depth}, expected at most {weights}, the"
-            " number of weights in the SavedModel"
+            f"{folder / CARD_FILE}: key 'config.depth' must be at most {weights}, the number of"
+            f" weights in the SavedModel, got {depth}"
         )
     model_class: Any = registered
     try:

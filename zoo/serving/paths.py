@@ -33,8 +33,8 @@ def without_patterns(folder: str | os.PathLike[str]) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="zoo-path-") as temporary:
         if _PATTERN & {*temporary}:
             raise ValueError(
-                f"{folder}: TensorFlow takes the name for a pattern, and that of TMPDIR too, "
-                f"{tempfile.gettempdir()}; expected a TMPDIR without any of * ? [ ] \\"
+                f"TMPDIR must be a path without any of * ? [ ] \\, got {tempfile.gettempdir()}: "
+                f"TensorFlow takes it for a pattern, and the name of {folder} too"
             )
         link = Path(temporary) / "folder"
         link.symlink_to(Path(folder).absolute(), target_is_directory=True)

@@ -118,7 +118,7 @@ def _parse(body: bytes) -> dict[str, Any]:
     if not body:
         raise RequestError("JSON Parse error: The document is empty")
     if len(body) > _MOST_VALUES and (values := _count_values(body)) > _MOST_VALUES:
-        raise RequestError(f"Request has {values} values, at most {_MOST_VALUES} are read", 413)
+        raise RequestError(f"Request must have at most {_MOST_VALUES} values, got {values}", 413)
     try:
         values = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:

@@ -143,5 +143,5 @@ def _reason(message: str) -> str:
     lines = [line.partition("[[{{")[0].strip() for line in message.splitlines()]
     said = [line for line in lines if line and not _FRAME.match(line)]
     text = re.sub(r"\s*\[Op:.*", "", " ".join(said))
-    asserted = re.search(r"assertion failed: \[(.*?)\]|^\[(.*?)\]", text)
-    return (asserted[1] or asserted[2] if asserted else text).strip()
+    asserted = re.search(r"(?:assertion failed: |^)\[(.*?)\](?:(?<=\bgot\]) \[(.*?)\])?", text)
+    return " ".join(filter(None, asserted.groups()) if asserted else [text]).strip()

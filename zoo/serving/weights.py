@@ -150,7 +150,7 @@ def check_weights(
         weight, shape, dtype = weights[name], tuple(values[name].shape), values[name].dtype.name
         if tuple(weight.shape) != shape or str(weight.dtype) != dtype:
             expected = f"{weight.dtype} {tuple(weight.shape)}"
-            problems.append(f"{name} is {dtype} {shape}, expected {expected}")
+            problems.append(f"{name} must be {expected}, got {dtype} {shape}")
     if problems:
         raise ValueError(
             f"{source}: the weights do not fit the model: {'; '.join(sorted(problems))}"

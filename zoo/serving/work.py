@@ -45,8 +45,8 @@ def check_work(inputs: Arrays, limits: Limits) -> None:
     work *= math.prod(max(1, scalar) for scalar in scalars)
     if scalars and work > limits.maximum_work:
         raise RequestError(
-            f"Rows x bytes of the longest x {' x '.join(map(str, scalars))} is {work}, at most"
-            f" {limits.maximum_work} is computed: ask for fewer rows or a smaller beam"
+            f"Rows x bytes of the longest x {' x '.join(map(str, scalars))} must be at most"
+            f" {limits.maximum_work}, got {work}: ask for fewer rows or a smaller beam"
         )
     for name, value in inputs.items():
         if value.dtype.kind in "iu" and not value.ndim and value > limits.maximum_integer:

@@ -46,7 +46,7 @@ def export_again(name_or_path: str | Path, folder: str | Path) -> ModelCard:
     source, folder = resolve(name_or_path), Path(folder).expanduser().absolute()
     card = load_card(source)
     if card.task not in ENDPOINTS:
-        raise ValueError(f"{source}: expected a task of {sorted(ENDPOINTS)}, got {card.task!r}")
+        raise ValueError(f"{source}: task must be one of {sorted(ENDPOINTS)}, got {card.task!r}")
     check_free(folder)
     model = load(source)
     try:
@@ -84,7 +84,7 @@ def _reader(source: Path, card: ModelCard, model: keras.Model) -> tuple[Any, lis
 def _cloze_reader(source: Path, card: ModelCard, model: keras.Model) -> tuple[Any, list[Any]]:
     if card.tokenizer["readings"] != 1:
         raise ValueError(
-            f"{source}: reads {card.tokenizer['readings']} times, expected once: which words it"
+            f"{source}: readings must be 1, got {card.tokenizer['readings']}: which words it"
             " hides is not in the SavedModel"
         )
     vocabulary = load_vocabulary(source)

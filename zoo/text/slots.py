@@ -154,9 +154,9 @@ class HiddenWords:
     def __post_init__(self) -> None:
         """Raises ValueError for numbers out of range."""
         if self.slots < 1:
-            raise ValueError(f"slots is {self.slots}, expected at least 1")
+            raise ValueError(f"slots must be at least 1, got {self.slots}")
         if not 0 <= self.rate <= 1:
-            raise ValueError(f"rate is {self.rate}, expected a number from 0 to 1")
+            raise ValueError(f"rate must be a number from 0 to 1, got {self.rate}")
 
     @property
     def batch_size(self) -> int:

@@ -70,17 +70,17 @@ def train_subwords(
             no text.
     """
     if model_type not in MODEL_TYPES:
-        raise ValueError(f"model_type: expected one of {list(MODEL_TYPES)}, got {model_type!r}")
+        raise ValueError(f"model_type must be one of {list(MODEL_TYPES)}, got {model_type!r}")
     if not 0 < character_coverage <= 1:
-        raise ValueError(f"character_coverage: expected (0, 1], got {character_coverage}")
+        raise ValueError(f"character_coverage must be in (0, 1], got {character_coverage}")
     if vocabulary_size <= len(SPECIAL_WORDS):
         raise ValueError(
-            f"vocabulary_size: expected more than the {len(SPECIAL_WORDS)} special ids, "
+            f"vocabulary_size must be more than the {len(SPECIAL_WORDS)} special ids, "
             f"got {vocabulary_size}"
         )
     sentences = [text.encode() for text in texts if text.strip()]
     if not sentences:
-        raise ValueError("texts: expected at least one that is not empty, got none")
+        raise ValueError("texts must hold one that is not empty, got none")
     model = _train(sentences, vocabulary_size, model_type, character_coverage, case_fold)
     with whole_file(path) as file:
         file.write(model)

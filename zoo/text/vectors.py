@@ -80,9 +80,9 @@ def read_vectors(
         deque(lines, maxlen=0)  # reads to the end, so that a truncated file is refused
     found = next(numbers) - 2  # without the header
     if expected is not None and found != expected:
-        raise ValueError(f"{path}: the header announces {expected} vectors, the file has {found}")
+        raise ValueError(f"{path} must have the {expected} vectors of its header, got {found}")
     if not vectors.words and keep is None:
-        raise ValueError(f"{path}: no line has a word; expected words and their values")
+        raise ValueError(f"{path} must hold words and their values, got none")
     return vectors
 
 
@@ -183,10 +183,12 @@ def _read_words(
 def _dimensions(path: Path, head: list[Line]) -> tuple[int | None, int, list[Line]]:
     """Returns the numbers of vectors (None without a header) and dimensions, and other lines."""
     if not head:
-        raise ValueError(f"{path}: line 1: expected a word and its values, got an empty file")
+        raise ValueError(f"{path}: line 1 must be a word and its values, got an empty file")
     header = re.fullmatch(rb"(\d+) (\d+)", head[0][1])
     if header and max(map(len, header.groups())) > _HEADER_DIGITS:
-        raise ValueError(f"{path}: line 1: the header announces no possible number of vectors")
+        raise ValueError(
+            f"{path}: line 1 must have a possible number of vectors, got {head[0][1][:40]!r}"
+        )
     if header:
         expected, dimensions, head = int(header[1]), int(header[2]), head[1:]
     else:
@@ -194,9 +196,9 @@ def _dimensions(path: Path, head: list[Line]) -> tuple[int | None, int, list[Lin
         fields = Counter(line.count(b" ") for _, line in head)
         expected, dimensions = None, fields.most_common(1)[0][0]
     if dimensions < 1:
-        raise ValueError(f"{path}: line 1: expected a word and its values, got no value")
+        raise ValueError(f"{path}: line 1 must be a word and its values, got no value")
     if not head:
-        raise ValueError(f"{path}: line 2: expected a word and its values, got the end of the file")
+        raise ValueError(f"{path}: line 2 must be a word and its values, got the end of the file")
     return expected, dimensions, head
 
 
@@ -209,7 +211,7 @@ def _split(path: Path, number: int, line: bytes, dimensions: int) -> tuple[str, 
         values = b" ".join(fields)
         if len(fields) < dimensions:
             raise ValueError(
-                f"{path}: line {number}: expected a word and {dimensions} values, "
+                f"{path}: line {number} must be a word and {dimensions} values, "
                 f"got {line.count(b' ') + 1 if line else 0} fields"
             )
     try:
@@ -228,7 +230,7 @@ def _parse(path: Path, lines: list[Line], dimensions: int) -> np.ndarray:
         row = _floats(text)
         if row is None or row.size != dimensions:
             raise ValueError(
-                f"{path}: line {number}: expected {dimensions} finite values, got {text[:80]!r}"
+                f"{path}: line {number} must have {dimensions} finite values, got {text[:80]!r}"
             )
     raise AssertionError("lines that parse one by one must parse together")
 

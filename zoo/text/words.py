@@ -57,8 +57,8 @@ class WordCodec(tf.Module):
         self._language = language
         if split_on not in ("words", "spaces") or (split_on == "spaces" and case_fold):
             raise ValueError(
-                f"split_on is {split_on!r} and case_fold {case_fold}; expected 'words' or, "
-                "without case_fold, 'spaces'"
+                "split_on must be 'words' or, without case_fold, 'spaces', got "
+                f"{split_on!r} with case_fold {case_fold}"
             )
         spaces = split_on == "spaces"
         self._tokenizer = SpaceTokenizer() if spaces else WordTokenizer(case_fold=case_fold)

@@ -90,7 +90,7 @@ class ExponentialMovingAverage(WeightAverage):
         """
         super().__init__()
         if not 0.0 <= decay < 1.0:
-            raise ValueError(f"decay must be in [0, 1); got {decay}")
+            raise ValueError(f"decay must be in [0, 1), got {decay}")
         self.decay = decay
         self.warm_up = warm_up
 
@@ -145,7 +145,7 @@ class AverageOfLast(WeightAverage):
         super().__init__()
         for name, value in {"count": count, "every": every}.items():
             if value is not None and value < 1:
-                raise ValueError(f"{name} must be at least 1; got {value}")
+                raise ValueError(f"{name} must be at least 1, got {value}")
         self.count = count
         self.every = every
 
@@ -196,7 +196,7 @@ def average_saved_weights(model: keras.Model, paths: Sequence[str | os.PathLike[
         ValueError: there are no paths, or one does not fit the model.
     """
     if not paths:
-        raise ValueError("paths: got none, expected the weights of one model at least")
+        raise ValueError("paths must be the weights of at least one model, got none")
     sums = [tf.zeros(weight.shape) for weight in model.weights]
     for path in map(Path, paths):
         if path.is_dir():

@@ -83,10 +83,10 @@ class EvaluateAndKeepBest(keras.callbacks.Callback):
         """
         super().__init__()
         if mode not in ("max", "min"):
-            raise ValueError(f"mode must be 'max' or 'min'; got {mode!r}")
+            raise ValueError(f"mode must be 'max' or 'min', got {mode!r}")
         for name, value in {"every": every, "patience": patience}.items():
             if value is not None and value < 1:
-                raise ValueError(f"{name} must be at least 1 or None; got {value}")
+                raise ValueError(f"{name} must be at least 1 or None, got {value}")
         self.evaluate = evaluate
         self.progress = progress
         self.monitor = monitor
@@ -147,7 +147,7 @@ class EvaluateAndKeepBest(keras.callbacks.Callback):
         progress.count_time()
         for role, name in {"monitor": self.monitor, "ties": self.ties}.items():
             if name is not None and name not in metrics:
-                raise ValueError(f"{role} is {name!r}; the metrics are {', '.join(metrics)}")
+                raise ValueError(f"{role} must be one of {', '.join(metrics)}, got {name!r}")
         gain = self._is_better(metrics)
         record = {"step": progress.step, "seconds": round(progress.seconds, 1)}
         if "loss" in logs:
@@ -193,7 +193,7 @@ class SaveCheckpoints(keras.callbacks.Callback):
     def __init__(self, checkpointer: Checkpointer, every: int) -> None:
         super().__init__()
         if every < 1:
-            raise ValueError(f"every must be at least 1; got {every}")
+            raise ValueError(f"every must be at least 1, got {every}")
         self.checkpointer = checkpointer
         self.every = every
         self._saved = self._position()

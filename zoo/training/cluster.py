@@ -68,7 +68,7 @@ def _strategy(description: str) -> tf.distribute.MultiWorkerMirroredStrategy:
 def _described(description: str) -> tf.distribute.cluster_resolver.ClusterResolver:
     """Parse TF_CONFIG strictly, because TensorFlow takes nonsense for a single process."""
     expected = (
-        'expected such as {"cluster": {"worker": ["host:port", ...]}, '
+        'such as {"cluster": {"worker": ["host:port", ...]}, '
         '"task": {"type": "worker", "index": 0}}'
     )
     try:
@@ -78,7 +78,7 @@ def _described(description: str) -> tf.distribute.cluster_resolver.ClusterResolv
     except (ValueError, KeyError, TypeError):
         known = False
     if not known:
-        raise ValueError(f"TF_CONFIG is {description!r}, {expected}")
+        raise ValueError(f"TF_CONFIG must be {expected}, got {description!r}")
     return tf.distribute.cluster_resolver.TFConfigClusterResolver()
 
 
@@ -171,8 +171,8 @@ class Workers:
         if (sums != sums[0]).any():
             differing = "one of them" if self.is_chief else "the chief"
             raise ValueError(
-                f"{name} of process {self.index} and of {differing} differ, expected the same "
-                f"for all {self.count}"
+                f"{name} must be the same for all {self.count} processes, got other ones "
+                f"in process {self.index} and {differing}"
             )
 
     def as_chief(

@@ -9,7 +9,7 @@ import re
 
 import tensorflow as tf
 
-_EXPECTED = "expected such as gpu:0, gpu:0,1 (their numbers) or cpu:2 (how many logical devices)"
+_EXPECTED = "such as gpu:0, gpu:0,1 (their numbers) or cpu:2 (how many logical devices)"
 
 
 def choose_devices(text: str | None) -> list[str] | None:
@@ -30,15 +30,15 @@ def choose_devices(text: str | None) -> list[str] | None:
         return None
     found = re.fullmatch(r"gpu:(\d+(?:,\d+)*)|cpu(?::(\d+))?", text.strip().lower())
     if found is None:
-        raise ValueError(f"devices is {text!r}, {_EXPECTED}")
+        raise ValueError(f"devices must be {_EXPECTED}, got {text!r}")
     try:
         if found[1]:
             return _gpus(text, [int(number) for number in found[1].split(",")])
         return _cpus(text, int(found[2] or 1))
     except RuntimeError as error:
         raise ValueError(
-            f"devices is {text!r}, but TensorFlow has already started its devices: "
-            "they are to be chosen before anything is computed"
+            f"devices must be chosen before anything is computed, got {text!r}: "
+            "TensorFlow has already started its devices"
         ) from error
 
 
@@ -46,9 +46,9 @@ def _gpus(text: str, numbers: list[int]) -> list[str]:
     """Hide all GPUs but these."""
     existing = tf.config.list_physical_devices("GPU")
     if len(set(numbers)) < len(numbers):
-        raise ValueError(f"devices is {text!r}, expected no number twice")
+        raise ValueError(f"devices must name no number twice, got {text!r}")
     if max(numbers) >= len(existing):
-        raise ValueError(f"devices is {text!r}, but there are {len(existing)} GPUs")
+        raise ValueError(f"devices must be among the {len(existing)} GPUs here, got {text!r}")
     tf.config.set_visible_devices([existing[number] for number in numbers], "GPU")
     return [f"GPU:{index}" for index in range(len(numbers))]
 
@@ -56,7 +56,7 @@ def _gpus(text: str, numbers: list[int]) -> list[str]:
 def _cpus(text: str, count: int) -> list[str]:
     """Hide all GPUs, and split the CPU unless it already is."""
     if count < 1:
-        raise ValueError(f"devices is {text!r}, expected one device at least")
+        raise ValueError(f"devices must be at least one, got {text!r}")
     tf.config.set_visible_devices([], "GPU")
     (cpu,) = tf.config.list_physical_devices("CPU")
     if len(tf.config.get_logical_device_configuration(cpu) or [None]) < count:

@@ -35,24 +35,24 @@ def make_strategy(
             `mirrored` or more than the strategy takes, or the environment describes no cluster.
     """
     if name not in STRATEGIES:
-        raise ValueError(f"strategy is {name!r}, expected one of {', '.join(STRATEGIES)}")
+        raise ValueError(f"strategy must be one of {', '.join(STRATEGIES)}, got {name!r}")
     if name == "multiworker" or (name == "auto" and cluster_is_described()):
         if devices is not None and len(devices) > 1 and _are_cpus(devices):
             raise ValueError(
-                f"devices are {', '.join(devices)}, expected one CPU a process with multiworker"
+                f"devices must be one CPU a process with multiworker, got {', '.join(devices)}"
             )
         return multi_worker_strategy()
     if name == "none":
         if devices is not None and len(devices) > 1:
-            raise ValueError(f"devices are {', '.join(devices)}, expected one with strategy 'none'")
+            raise ValueError(f"devices must be one with strategy 'none', got {', '.join(devices)}")
         return tf.distribute.get_strategy()
     chosen = _existing_devices(devices) if devices is not None else _default_devices(name)
     if len(chosen) < 2 and name == "auto":
         return tf.distribute.get_strategy()
     if len(chosen) < 2:
         raise ValueError(
-            f"strategy 'mirrored' needs at least two devices; got {', '.join(chosen) or 'none'}. "
-            "Use strategy 'none' for one device"
+            "devices must be at least two with strategy 'mirrored', got "
+            f"{', '.join(chosen) or 'none'}: strategy 'none' is for one"
         )
     if _are_cpus(chosen):
         # The default collective operations fail when a process makes a second model.
@@ -76,9 +76,9 @@ def _existing_devices(devices: Sequence[str]) -> list[str]:
     chosen = [_short_name(device) for device in devices]
     unknown = [device for device in chosen if device not in existing]
     if unknown:
-        raise ValueError(f"devices names {', '.join(unknown)}; there are {', '.join(existing)}")
+        raise ValueError(f"devices must be some of {', '.join(existing)}, got {', '.join(unknown)}")
     if len(set(chosen)) < len(chosen):
-        raise ValueError(f"devices names a device twice: {', '.join(chosen)}")
+        raise ValueError(f"devices must name no device twice, got {', '.join(chosen)}")
     return chosen
 
 

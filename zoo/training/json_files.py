@@ -37,7 +37,7 @@ def read_object(path: Path) -> dict[str, Any]:
     """
     value = read_json(path)
     if not isinstance(value, dict):
-        raise ValueError(f"{path} is damaged: expected a JSON object, got {str(value)[:40]}")
+        raise ValueError(f"{path} is damaged: it must be a JSON object, got {str(value)[:40]}")
     return value
 
 

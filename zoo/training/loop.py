@@ -171,8 +171,8 @@ def _resume(checkpointer: Checkpointer, limits: Limits) -> None:
     steps = limits.workers.all_of([limits.progress.step])[:, 0]
     if (steps != steps[0]).any():
         raise ValueError(
-            f"run_dir: process {limits.workers.index} found step {limits.progress.step}, the chief "
-            f"{steps[0]:.0f}; expected a folder that all processes share"
+            f"run_dir must be a folder that all processes share, got step {limits.progress.step} "
+            f"in process {limits.workers.index} and {steps[0]:.0f} in the chief"
         )
     if restored and limits.reached is None:
         checkpointer.count_restart()
@@ -218,7 +218,7 @@ def _average(
     """
     if ema_decay is not None and average_last:
         raise ValueError(
-            f"ema_decay is {ema_decay} and average_last {average_last}; expected one of them: "
+            f"ema_decay must be None with average_last {average_last}, got {ema_decay}: "
             "average_last 0 is none"
         )
     average: WeightAverage
@@ -272,15 +272,15 @@ def _finish(
 def _check(model: keras.Model, epochs: int, strategy: tf.distribute.Strategy | None) -> None:
     """Raise ValueError for arguments that would not train as requested."""
     if epochs < 1:
-        raise ValueError(f"epochs must be at least 1; got {epochs}")
+        raise ValueError(f"epochs must be at least 1, got {epochs}")
     if not model.compiled:
         raise ValueError("model must be compiled with an optimizer")
     if getattr(model.optimizer, "inner_optimizer", model.optimizer).use_ema:
-        raise ValueError("optimizer has use_ema=True, expected False: averages are for ema_decay")
+        raise ValueError("optimizer must have use_ema=False, got True: averages are for ema_decay")
     if model.steps_per_execution != 1:
-        raise ValueError(f"steps_per_execution must be 1; got {model.steps_per_execution}")
+        raise ValueError(f"steps_per_execution must be 1, got {model.steps_per_execution}")
     if strategy is not None and model.distribute_strategy is not strategy:
-        raise ValueError("model was not created inside the scope of the strategy")
+        raise ValueError("model must be created inside the scope of the strategy")
 
 
 def _build(model: keras.Model, batches: Batches) -> None:

@@ -46,7 +46,7 @@ class Manifest:
             return {}
         entries = read_object(self.path)
         if not all(map(_is_entry, entries.values())):
-            raise ValueError(f"{self.path} is damaged: expected lists of SHA-256")
+            raise ValueError(f"{self.path} is damaged: it must hold lists of SHA-256")
         return entries
 
     def check(self) -> None:

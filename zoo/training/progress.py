@@ -63,7 +63,7 @@ class Progress:
             raise ValueError(f"{path} is damaged: it has no step")
         for name, value in values.items():
             if name not in _FORMS or not _FORMS[name](value):
-                raise ValueError(f"{path} is damaged: {name} is {str(value)[:40]}")
+                raise ValueError(f"{path} is damaged: {name} must not be {str(value)[:40]}")
         steps = [record["step"] for record in values.get("history", [])]
         best = values.get("best_step")
         if max([*steps, best or 0]) > values["step"] or (steps and best not in (None, *steps)):

@@ -206,7 +206,7 @@ class RunFolder:
         held = read_object(self.format).get("format") if self.format.exists() else 1
         if held != FORMAT:
             raise ValueError(
-                f"{self.path} holds a run of format {held}, expected {FORMAT}. Finish it with the "
+                f"{self.path} must hold a run of format {FORMAT}, got {held}. Finish it with the "
                 "version that began it, choose another folder, or start it afresh (fresh)"
             )
 

@@ -62,4 +62,4 @@ def _check_positive(**values: float) -> None:
     """Raise a ValueError for the first value that is not a positive number."""
     for name, value in values.items():
         if not (value > 0 and math.isfinite(value)):
-            raise ValueError(f"{name} must be positive; got {value}")
+            raise ValueError(f"{name} must be positive, got {value}")

@@ -211,13 +211,13 @@ def learning_rate(settings: Any, steps: int) -> "keras.optimizers.schedules.Lear
     peak, warmup = settings.learning_rate, settings.warmup_steps
     if settings.schedule == "inverse_square_root":
         if warmup is None:
-            raise ValueError("warmup_steps is None, expected a number with inverse_square_root")
+            raise ValueError("warmup_steps must be a number with inverse_square_root, got None")
         return InverseSquareRootDecay(peak, warmup)
     if not warmup:
         return CosineDecay(peak, steps, alpha=0.05)
     if not 0 < warmup < steps:
         raise ValueError(
-            f"warmup_steps is {warmup}, expected less than the {steps} of the training"
+            f"warmup_steps must be less than the {steps} of the training, got {warmup}"
         )
     return CosineDecay(0.0, steps - warmup, alpha=0.05, warmup_target=peak, warmup_steps=warmup)
 

@@ -37,7 +37,7 @@ def make(scale=0.6, **arguments):
 
 @pytest.mark.parametrize(("name", "value", "expected"), WRONG)
 def test_an_argument_out_of_range_is_refused(name, value, expected):
-    with pytest.raises(ValueError, match=f"^{name} is {value!r}, expected {expected}"):
+    with pytest.raises(ValueError, match=f"^{name} must be {expected}.*, got {value!r}"):
         AttentionOverAttentionReader.from_preset("tiny", **{name: value})
 
 

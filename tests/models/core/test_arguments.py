@@ -8,7 +8,7 @@ from zoo.models.core.arguments import check_choice, check_rate, check_sizes
 def test_check_sizes_names_the_first_that_is_not_a_positive_integer():
     check_sizes(a=1, b=10**9)
     for value in (0, -3, 2.0, "2", None):
-        with pytest.raises(ValueError, match=f"^b is {value!r}, expected a positive integer"):
+        with pytest.raises(ValueError, match=f"^b must be a positive integer, got {value!r}"):
             check_sizes(a=1, b=value, c=0)
 
 
@@ -16,11 +16,13 @@ def test_check_rate_takes_0_and_not_1():
     for value in (0, 0.0, 0.999):
         check_rate("dropout", value)
     for value in (1, 1.0, -0.1, float("nan")):
-        with pytest.raises(ValueError, match=f"^dropout is {value!r}, expected at least 0"):
+        with pytest.raises(
+            ValueError, match=f"^dropout must be at least 0 and less than 1, got {value!r}"
+        ):
             check_rate("dropout", value)
 
 
 def test_check_choice_lists_what_there_is():
     check_choice("over", "all", ("all", "halt"))
-    with pytest.raises(ValueError, match=r"over is 'none', expected one of \['all', 'halt'\]"):
+    with pytest.raises(ValueError, match=r"over must be one of \['all', 'halt'\], got 'none'"):
         check_choice("over", "none", ("all", "halt"))

@@ -112,7 +112,7 @@ def test_a_batch_without_a_unit_has_no_loss():
 @pytest.mark.parametrize("argument", [{"loss": "mse"}, {"loss_weights": {"y": 2.0}}])
 def test_compile_takes_no_loss(argument):
     (name,) = argument
-    with pytest.raises(ValueError, match=f"^{name} is .*, expected none"):
+    with pytest.raises(ValueError, match=f"^{name} must be None, got .*: the model has its own"):
         Slope().compile("sgd", **argument)
 
 
@@ -129,7 +129,7 @@ def test_compile_leaves_xla_off():
 def test_an_output_without_a_target_has_no_metric(argument):
     model = make()
     model.compile("sgd", **{argument: {"y": "mae", "real": "mae"}})
-    message = rf"^{argument} name \['real'\], expected some of \['y'\]"
+    message = rf"^{argument} must name some of \['y'\], got \['real'\]"
     with pytest.raises(ValueError, match=message):
         model.evaluate(batches(3), verbose=0)
 
@@ -237,8 +237,8 @@ def test_a_compiled_model_remembers_its_parts(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"accumulate": 0}, "accumulate is 0, expected a positive integer"),
-        ({"accumulate": 2, "jit_compile": True}, "accumulate is 2, expected 1 with jit_compile"),
+        ({"accumulate": 0}, "accumulate must be a positive integer, got 0"),
+        ({"accumulate": 2, "jit_compile": True}, "accumulate must be 1 with jit_compile, got 2"),
     ],
 )
 def test_parts_that_cannot_be_are_refused(arguments, message):
@@ -286,7 +286,7 @@ def test_presets_are_completed_and_replaced_by_arguments():
 
 
 def test_an_unknown_preset_is_refused():
-    with pytest.raises(ValueError, match=r"preset is 'big', expected one of \['paper', 'tiny'\]"):
+    with pytest.raises(ValueError, match=r"preset must be one of \['paper', 'tiny'\], got 'big'"):
         Slope.from_preset("big")
 
 

@@ -22,7 +22,7 @@ def test_a_model_is_found_by_the_name_of_its_class_and_known_to_keras():
 
 def test_an_unknown_name_is_refused_with_those_that_there_are():
     with pytest.raises(
-        ValueError, match=r"name is 'Dcn', expected one of \[.*'DynamicCoattentionNetwork'"
+        ValueError, match=r"name must be one of \[.*'DynamicCoattentionNetwork'.*, got 'Dcn'"
     ):
         registry.find_model("Dcn")
 

@@ -31,7 +31,7 @@ def make(**arguments):
 
 @pytest.mark.parametrize(("name", "value", "expected"), WRONG)
 def test_an_argument_out_of_range_is_refused(name, value, expected):
-    with pytest.raises(ValueError, match=f"^{name} is {value!r}, expected {expected}"):
+    with pytest.raises(ValueError, match=f"^{name} must be {expected}.*, got {value!r}"):
         DynamicCoattentionNetwork.from_preset("tiny", **{name: value})
 
 

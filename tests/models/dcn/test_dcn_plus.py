@@ -34,7 +34,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("name", "value", "expected"), WRONG)
 def test_an_argument_out_of_range_is_refused(name, value, expected):
-    with pytest.raises(ValueError, match=f"^{name} is {value!r}, expected {expected}"):
+    with pytest.raises(ValueError, match=f"^{name} must be {expected}.*, got {value!r}"):
         DynamicCoattentionNetworkPlus.from_preset("tiny", **{name: value})
 
 

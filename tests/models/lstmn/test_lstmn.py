@@ -106,7 +106,9 @@ def test_the_map_has_all_that_came_before_in_its_last_column():
 
 @pytest.mark.parametrize("window", [0, -1, 1.5, True])
 def test_a_window_that_is_none_is_refused(window):
-    with pytest.raises(ValueError, match=rf"^window is {window!r}, expected None or a positive"):
+    with pytest.raises(
+        ValueError, match=rf"^window must be None or a positive integer, got {window!r}"
+    ):
         LSTMN(N, window=window)
 
 

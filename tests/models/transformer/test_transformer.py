@@ -40,9 +40,9 @@ def test_an_argument_out_of_range_is_refused(name, value, expected):
 
 
 def test_sizes_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match=r"^target_vocabulary_size is 13, expected 17, that of"):
+    with pytest.raises(ValueError, match=r"^target_vocabulary_size must be 17, .*, got 13"):
         make(Transformer, shared_embeddings=True)
-    with pytest.raises(ValueError, match=r"^key_dim is None, expected a size: num_heads, 4"):
+    with pytest.raises(ValueError, match=r"^key_dim must be given, got None: num_heads, 4"):
         make(Transformer, num_heads=4)
 
 

@@ -83,5 +83,5 @@ def test_a_configuration_makes_the_same_block(cls):
 
 
 def test_a_norm_elsewhere_is_refused():
-    with pytest.raises(ValueError, match=r"^norm is 'both', expected one of \['post', 'pre'\]"):
+    with pytest.raises(ValueError, match=r"^norm must be one of \['post', 'pre'\], got 'both'"):
         EncoderBlock(**SIZES, norm="both")

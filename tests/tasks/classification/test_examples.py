@@ -55,7 +55,7 @@ def test_accuracy_and_loss_are_means_over_all_examples(codec):
 
 
 def test_what_cannot_be_is_refused(codec):
-    with pytest.raises(ValueError, match="frame has no rows"):
+    with pytest.raises(ValueError, match="frame must have at least one row, got none"):
         encode_examples(FRAME.iloc[:0], codec, SIDES, batch_size=1)
     with pytest.raises(ValueError, match="maximum_tokens must be at least 1, got 0"):
         encode_examples(FRAME, codec, SIDES, batch_size=1, maximum_tokens=0)
@@ -72,7 +72,7 @@ def test_words_without_a_vector_get_a_random_one(tmp_path):
     assert not matrix[0].any()
     assert matrix[[1, 4]].any(axis=1).all()
     np.testing.assert_array_equal(matrix, vectors_for(path, words, seed=0).matrix)
-    with pytest.raises(ValueError, match="has none of the 5 words"):
+    with pytest.raises(ValueError, match="vectors must hold some of the 5 words, got none"):
         vectors_for(path, words[:5], seed=0)
 
 

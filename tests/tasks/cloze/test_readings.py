@@ -112,9 +112,9 @@ def test_a_question_alone_equals_itself_in_a_batch_and_in_a_graph(model):
 def test_bad_arguments_are_refused(model):
     with pytest.raises(ValueError, match="count must be at least 1, got 0"):
         Readings(model, FIRST, NAMES, 0)
-    with pytest.raises(ValueError, match="model has 30 ids, expected more than 30"):
+    with pytest.raises(ValueError, match="model must have more than 30 ids, got 30"):
         Readings(model, 30, NAMES, 2)
-    with pytest.raises(ValueError, match="training is True, expected False"):
+    with pytest.raises(ValueError, match="training must be False, got True"):
         Readings(model, FIRST, NAMES, 2)(tensors(), training=True)
 
 

@@ -40,7 +40,7 @@ def test_every_line_ends_and_unknown_words_are_counted():
     assert stream.ids.tolist() == [4, 1, 3, 3, 5, 1, 1, 1, 4, 3]
     assert stream.ids.dtype == np.int32
     assert stream.unknown == 4
-    with pytest.raises(ValueError, match="lines are none"):
+    with pytest.raises(ValueError, match="lines must be at least one, got none"):
         encode_lines([], words)
 
 
@@ -62,9 +62,9 @@ def test_rows_go_on_from_segment_to_segment():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((0, 4), "batch_size is 0, expected at least 1"),
-        ((2, 0), "segment_length is 0, expected at least 1"),
-        ((41, 4), "ids hold 40 words, expected at least one a row: 41"),
+        ((0, 4), "batch_size must be at least 1, got 0"),
+        ((2, 0), "segment_length must be at least 1, got 0"),
+        ((41, 4), "ids must hold at least a word for each of 41 rows, got 40"),
     ],
 )
 def test_batches_that_cannot_be_are_refused(arguments, message):
@@ -175,7 +175,7 @@ def test_rows_go_on_wherever_and_in_however_many_parts_they_are_read(devices, ac
 
 @pytest.mark.parametrize(("rows", "slots"), [(0, 3), (2, 0)])
 def test_a_carrier_of_nothing_is_refused(rows, slots):
-    with pytest.raises(ValueError, match="is 0, expected at least 1"):
+    with pytest.raises(ValueError, match="must be at least 1, got 0"):
         StateCarrier(make(), rows, slots)
 
 

@@ -228,7 +228,7 @@ def test_any_width_that_is_positive_is_searched(beam, width, codecs):
 
 @pytest.mark.parametrize("width", [0, -3])
 def test_a_width_below_one_is_an_error(beam, endpoint, width):
-    message = "beam_width, expected at least 1, is not positive"
+    message = "beam_width must be at least 1"
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         beam([TEXT], width)
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):

@@ -160,7 +160,7 @@ def test_graphs_are_traced_once_for_all_lengths_and_evaluations(make_evaluator):
 
 
 def test_another_number_of_references_is_refused(codecs, examples):
-    with pytest.raises(ValueError, match="references: 4 came, expected one an example, 5"):
+    with pytest.raises(ValueError, match="references must be one for each of 5 examples, got 4"):
         TranslationEvaluator(WordByWord(), examples, ["ß"] * 4, codecs[1])
 
 

@@ -25,7 +25,7 @@ def test_neighbours_are_joined_on_both_sides():
 
 def test_more_sentences_than_there_are_cannot_be_joined():
     pairs = pd.DataFrame({"source": ["a"], "target": ["A"]})
-    with pytest.raises(ValueError, match="joined: expected at most the number of pairs, 1, got 2"):
+    with pytest.raises(ValueError, match="joined must be at most the number of pairs, 1, got 2"):
         join_sentences(pairs, 2)
 
 
@@ -97,5 +97,7 @@ def test_buckets_are_scored_by_themselves():
 def test_small_buckets_are_left_out():
     rows = score_buckets([1, 10, 2, 10], [GOOD] * 4, {"one": [GOOD] * 4}, minimum=2)
     assert [(row["bucket"], row["sources"]) for row in rows] == [("10", 2)]
-    with pytest.raises(ValueError, match="expected a bucket with 3 sources"):
+    with pytest.raises(
+        ValueError, match="minimum must be at most the sources of some bucket, got 3"
+    ):
         score_buckets([1, 10, 2, 10], [GOOD] * 4, {"one": [GOOD] * 4}, minimum=3)

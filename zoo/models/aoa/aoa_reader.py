@@ -106,7 +106,7 @@ class AttentionOverAttentionReader(BaseModel):
         check_choice("attention", attention, get_args(Attention))
         check_rate("dropout", dropout)
         if not embedding_l2 >= 0:
-            raise ValueError(f"embedding_l2 is {embedding_l2!r}, expected at least 0")
+            raise ValueError(f"embedding_l2 must be at least 0, got {embedding_l2!r}")
         self._make_layers()
 
     def _make_layers(self) -> None:

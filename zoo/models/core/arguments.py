@@ -8,16 +8,16 @@ def check_sizes(**sizes: Any) -> None:
     """Raises a ValueError for the first of ``sizes`` that is not a positive integer."""
     for name, size in sizes.items():
         if not isinstance(size, int) or isinstance(size, bool) or size < 1:
-            raise ValueError(f"{name} is {size!r}, expected a positive integer")
+            raise ValueError(f"{name} must be a positive integer, got {size!r}")
 
 
 def check_rate(name: str, value: Any) -> None:
     """Raises a ValueError if ``value`` is not in [0, 1)."""
     if not 0 <= value < 1:
-        raise ValueError(f"{name} is {value!r}, expected at least 0 and less than 1")
+        raise ValueError(f"{name} must be at least 0 and less than 1, got {value!r}")
 
 
 def check_choice(name: str, value: Any, options: Sequence[Any]) -> None:
     """Raises a ValueError if ``value`` is none of ``options``."""
     if value not in options:
-        raise ValueError(f"{name} is {value!r}, expected one of {list(options)}")
+        raise ValueError(f"{name} must be one of {list(options)}, got {value!r}")

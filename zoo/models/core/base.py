@@ -57,7 +57,7 @@ class BaseModel(TrainingStep):
             ValueError: if there is no such preset.
         """
         if preset not in cls.PRESETS:
-            raise ValueError(f"preset is {preset!r}, expected one of {sorted(cls.PRESETS)}")
+            raise ValueError(f"preset must be one of {sorted(cls.PRESETS)}, got {preset!r}")
         return cls(**{**cls.PRESETS[preset], **overrides})
 
     def input_kinds(self) -> dict[str, InputKind]:
@@ -101,11 +101,13 @@ class BaseModel(TrainingStep):
         """
         check_sizes(accumulate=accumulate)
         if jit_compile and accumulate > 1:
-            raise ValueError(f"accumulate is {accumulate}, expected 1 with jit_compile")
+            raise ValueError(f"accumulate must be 1 with jit_compile, got {accumulate}")
         self.accumulate = accumulate
         for name in {"loss", "loss_weights"} & kwargs.keys():
             if kwargs[name] is not None:
-                raise ValueError(f"{name} is {kwargs[name]!r}, expected none: it has its own")
+                raise ValueError(
+                    f"{name} must be None, got {kwargs[name]!r}: the model has its own"
+                )
         super().compile(optimizer=optimizer, jit_compile=jit_compile, **kwargs)
 
     def get_compile_config(self) -> dict[str, Any] | None:

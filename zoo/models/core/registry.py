@@ -58,5 +58,5 @@ def find_model(name: str) -> ModelEntry:
     """
     entries = models()
     if name not in entries:
-        raise ValueError(f"name is {name!r}, expected one of {sorted(entries)}")
+        raise ValueError(f"name must be one of {sorted(entries)}, got {name!r}")
     return entries[name]

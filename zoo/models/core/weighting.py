@@ -95,7 +95,7 @@ class WeightedModel(keras.Model):
             for argument in ("metrics", "weighted_metrics"):
                 named = getattr(self._compile_metrics, f"_user_{argument}")
                 if isinstance(named, Mapping) and (unknown := sorted(set(named) - set(y))):
-                    raise ValueError(f"{argument} name {unknown}, expected some of {sorted(y)}")
+                    raise ValueError(f"{argument} must name some of {sorted(y)}, got {unknown}")
             y_pred = {name: y_pred[name] for name in y}
             if self.PREDICTION in y and (real := self.real_targets(y[self.PREDICTION])) is not None:
                 y_pred[self.PREDICTION]._keras_mask = real

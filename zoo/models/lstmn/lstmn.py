@@ -219,7 +219,7 @@ def check_window(window: Any) -> None:
     """Raises a ValueError if ``window`` is neither None nor a positive integer."""
     whole = isinstance(window, int) and not isinstance(window, bool)
     if window is not None and not (whole and window > 0):
-        raise ValueError(f"window is {window!r}, expected None or a positive integer")
+        raise ValueError(f"window must be None or a positive integer, got {window!r}")
 
 
 def intra_attention(weights: Tensor) -> Tensor:

@@ -114,7 +114,7 @@ class LSTMNClassifier(BaseModel):
         check_rate("word_dropout", word_dropout)
         check_window(window)
         if not l2 >= 0:
-            raise ValueError(f"l2 is {l2!r}, expected at least 0")
+            raise ValueError(f"l2 must be at least 0, got {l2!r}")
         self._make_layers()
 
     def _make_layers(self) -> None:

@@ -115,7 +115,7 @@ class LSTMNLanguageModel(BaseModel):
         check_window(window)
         check_choice("loss_normaliser", loss_normaliser, get_args(LossNormaliser))
         if not initial_range > 0:
-            raise ValueError(f"initial_range is {initial_range!r}, expected a positive number")
+            raise ValueError(f"initial_range must be a positive number, got {initial_range!r}")
         self.carry: Carry | None = None
         self._make_layers()
 

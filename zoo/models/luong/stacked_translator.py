@@ -31,7 +31,7 @@ class StackedTranslator(RecurrentTranslator):
         """
         limit = self.initial_range
         if not limit > 0:
-            raise ValueError(f"initial_range is {limit!r}, expected a positive number")
+            raise ValueError(f"initial_range must be a positive number, got {limit!r}")
         initializer = keras.initializers.RandomUniform(-limit, limit)
         return {"kernel_initializer": initializer, "dtype": self.dtype_policy}
 

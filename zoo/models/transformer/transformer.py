@@ -163,8 +163,8 @@ class Transformer(SequenceToSequenceModel):
         check_choice("alignment_layer", self.alignment_layer, [None, *range(self.depth)])
         if self.shared_embeddings and self.source_vocabulary_size != self.target_vocabulary_size:
             raise ValueError(
-                f"target_vocabulary_size is {self.target_vocabulary_size}, expected"
-                f" {self.source_vocabulary_size}, that of the source, with shared_embeddings"
+                f"target_vocabulary_size must be {self.source_vocabulary_size}, the source's, with"
+                f" shared_embeddings, got {self.target_vocabulary_size}"
             )
 
     def _make_layers(self) -> None:

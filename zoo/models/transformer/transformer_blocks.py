@@ -77,7 +77,7 @@ class _Block(MaskFree):
     ) -> None:
         super().__init__(**kwargs)
         if norm not in ("post", "pre"):
-            raise ValueError(f"norm is {norm!r}, expected one of ['post', 'pre']")
+            raise ValueError(f"norm must be one of ['post', 'pre'], got {norm!r}")
         self.model_dim = model_dim
         self.feed_forward_dim = feed_forward_dim
         self.num_heads = num_heads

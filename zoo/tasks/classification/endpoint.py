@@ -44,7 +44,7 @@ class ClassificationEndpoint:
     ) -> None:
         check_limit("maximum_tokens", maximum_tokens)
         if len(set(labels)) != len(labels) or not labels:
-            raise ValueError(f"labels are {list(labels)}, expected names that differ")
+            raise ValueError(f"labels must differ, got {list(labels)}")
         self.model = model
         self.codec = codec
         self.labels = tuple(labels)

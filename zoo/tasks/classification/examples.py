@@ -36,7 +36,7 @@ def encode_examples(
         ValueError: if there is no example, or ``maximum_tokens`` is below 1.
     """
     if not len(frame):
-        raise ValueError("frame has no rows, expected one at least")
+        raise ValueError("frame must have at least one row, got none")
     if maximum_tokens < 1:
         raise ValueError(f"maximum_tokens must be at least 1, got {maximum_tokens}")
     columns: dict[str, Any] = {

@@ -81,7 +81,7 @@ def load_cloze_data(
     """
     if name == "sample":
         if kinds == "both":
-            raise ValueError("kind is 'both', expected 'ne' or 'cn' with the generated sample")
+            raise ValueError("kind must be 'ne' or 'cn' with the generated sample, got 'both'")
         logger.info("data: the generated sample; --data cloze or cbt takes real questions")
         record = DataRecord("sample", "train", "test", remarks="generated questions")
         training, validation, test = (cloze_sample(split).assign(kind=kinds) for split in SPLITS)
@@ -125,7 +125,7 @@ def with_cut_questions(
         FileNotFoundError: There are no training questions of the other kind.
     """
     if name == "sample":
-        raise ValueError("more_questions is True, expected False with the generated sample")
+        raise ValueError("more_questions must be False with the generated sample, got True")
     training, windows, sums = data.training, [data.training], dict(data.record.sha256)
     for other in {*kinds_of("both")} - {*kinds_of(kinds)}:
         path = find_cloze(name, other, "train", data_dir)

@@ -47,7 +47,7 @@ class Readings:
         if count < 1:
             raise ValueError(f"count must be at least 1, got {count}")
         if slots < 1:
-            raise ValueError(f"model has {model.vocabulary_size} ids, expected more than {first}")
+            raise ValueError(f"model must have more than {first} ids, got {model.vocabulary_size}")
         self.model = model
         self.count = count
         self._first, self._slots, self._seed = first, slots, seed
@@ -68,7 +68,7 @@ class Readings:
             ValueError: `training` is True: nothing is to be learned of an average.
         """
         if training:
-            raise ValueError("training is True, expected False")
+            raise ValueError("training must be False, got True")
         texts = [inputs["document"], inputs["query"]]
         hidden = self._hide(tf.concat(texts, axis=1))  # (R B, D + Q)
         document, query = tf.split(hidden, [tf.shape(text)[1] for text in texts], axis=1)

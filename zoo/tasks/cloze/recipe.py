@@ -100,9 +100,9 @@ class ClozeTask(Task):
             settings = replace(settings, hide_candidates=0.5 if names and slots > 0 else 0.0)
         hidden, readings = settings.hide_candidates, settings.readings
         if hidden and not slots:
-            raise ValueError(f"hide_candidates is {hidden}, expected 0 without slots")
+            raise ValueError(f"hide_candidates must be 0 without slots, got {hidden}")
         if readings > 1 and not hidden:
-            raise ValueError(f"readings is {readings}, expected 1 where hide_candidates is 0")
+            raise ValueError(f"readings must be 1 where hide_candidates is 0, got {readings}")
         return settings
 
     def load(self) -> "DataRecord":
@@ -155,8 +155,8 @@ class ClozeTask(Task):
         matrix = vectors_for(path, words, self.settings.seed, deviation=None).matrix
         if matrix.shape[1] != size:
             raise ValueError(
-                f"vectors: {path} has {matrix.shape[1]} values a word, expected those of "
-                f"embedding_dim, {size}"
+                f"vectors must have embedding_dim, {size}, values a word, got {matrix.shape[1]} "
+                f"in {path}"
             )
         with model.distribute_strategy.scope():
             model.embedding.load_vectors(matrix)

@@ -40,7 +40,7 @@ class LanguageModelEndpoint:
         check_limit("next_tokens", next_tokens)
         if next_tokens > model.vocabulary_size - 2:  # neither padding nor a start is proposed
             raise ValueError(
-                f"next_tokens is {next_tokens}, expected at most {model.vocabulary_size - 2}"
+                f"next_tokens must be at most {model.vocabulary_size - 2}, got {next_tokens}"
             )
         self.model = model
         self.codec = codec

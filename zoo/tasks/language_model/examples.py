@@ -44,7 +44,7 @@ def encode_lines(lines: Sequence[Sequence[str]], vocabulary: Sequence[str]) -> S
         ValueError: if there is no line.
     """
     if not lines:
-        raise ValueError("lines are none, expected one at least")
+        raise ValueError("lines must be at least one, got none")
     number = {word: index for index, word in enumerate(vocabulary)}
     number |= dict.fromkeys(SPECIAL_WORDS, UNKNOWN)  # they are words of no text
     ids = [id for line in lines for id in (*(number.get(w, UNKNOWN) for w in line), END)]
@@ -70,10 +70,10 @@ class SegmentBatches:
     def __init__(self, ids: np.ndarray, batch_size: int, segment_length: int) -> None:
         for name, value in (("batch_size", batch_size), ("segment_length", segment_length)):
             if value < 1:
-                raise ValueError(f"{name} is {value}, expected at least 1")
+                raise ValueError(f"{name} must be at least 1, got {value}")
         if len(ids) < batch_size:
             raise ValueError(
-                f"ids hold {len(ids)} words, expected at least one a row: {batch_size}"
+                f"ids must hold at least a word for each of {batch_size} rows, got {len(ids)}"
             )
         self.batch_size = batch_size
         self.segment_length = segment_length
@@ -169,7 +169,7 @@ class StateCarrier:
     ) -> None:
         for name, value in (("rows", rows), ("slots", slots)):
             if value < 1:
-                raise ValueError(f"{name} is {value}, expected at least 1")
+                raise ValueError(f"{name} must be at least 1, got {value}")
         self.slots = slots
         self.fresh = model.fresh_states(rows, slots)
         with (strategy or tf.distribute.get_strategy()).scope():

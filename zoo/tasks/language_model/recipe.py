@@ -137,7 +137,7 @@ class LanguageModelTask(Task):
         devices = strategy.num_replicas_in_sync
         if settings.accumulate > 1 and devices > 1:
             raise ValueError(
-                f"accumulate is {settings.accumulate}, expected 1 with {devices} devices: "
+                f"accumulate must be 1 with {devices} devices, got {settings.accumulate}: "
                 "what rows leave is gathered once a step"
             )
         model.carry = StateCarrier(model, settings.batch_size, settings.carried_slots, strategy)

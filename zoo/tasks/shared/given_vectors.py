@@ -38,7 +38,7 @@ def vectors_for(
     matrix = embedding_matrix(vectors, words)
     given: np.ndarray = np.any(matrix != 0, axis=1)
     if not given.any():
-        raise ValueError(f"vectors: {path} has none of the {len(words)} words")
+        raise ValueError(f"vectors must hold some of the {len(words)} words, got none in {path}")
     scale = float(matrix[given].std()) if deviation is None else deviation
     random = np.random.default_rng([seed, 300]).normal(scale=scale, size=matrix.shape)
     random[0] = 0.0  # padding

@@ -147,7 +147,8 @@ class TranslationEvaluator:
         self.references = list(references)
         if len(examples) != len(self.references):
             raise ValueError(
-                f"references: {len(self.references)} came, expected one an example, {len(examples)}"
+                f"references must be one for each of {len(examples)} examples,"
+                f" got {len(self.references)}"
             )
         self._model = model
         self._codec = target_codec

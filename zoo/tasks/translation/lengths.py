@@ -24,7 +24,7 @@ def join_sentences(pairs: pd.DataFrame, most: int) -> pd.DataFrame:
         ValueError: if there are fewer pairs than that.
     """
     if len(pairs) < most:
-        raise ValueError(f"joined: expected at most the number of pairs, {len(pairs)}, got {most}")
+        raise ValueError(f"joined must be at most the number of pairs, {len(pairs)}, got {most}")
     sides = [pairs["source"].tolist(), pairs["target"].tolist()]
     rows = [
         (*(" ".join(side[first : first + number]) for side in sides), number)
@@ -80,7 +80,7 @@ def translate(
         longest = int(tf.reduce_max(outputs["source_length"]))
         if longest >= maximum_tokens:
             raise ValueError(
-                f"sources: expected fewer than the {maximum_tokens} tokens that the model reads,"
+                f"sources must have fewer than the {maximum_tokens} tokens that the model reads,"
                 f" got {longest} or more"
             )
         translations[rows] = [text.decode() for text in outputs["translation"].numpy()[:, 0]]
@@ -131,5 +131,5 @@ def score_buckets(
             }
         )
     if not found:
-        raise ValueError(f"minimum: expected a bucket with {minimum} sources, got none")
+        raise ValueError(f"minimum must be at most the sources of some bucket, got {minimum}")
     return found
