@@ -73,7 +73,7 @@ class Pipeline:
         self.task = self.card.task
         if self.task not in TASKS:
             raise ValueError(
-                f"{self.folder}: a pipeline knows the tasks {', '.join(TASKS)}, got {self.task!r};"
+                f"task of {self.folder} must be one of {', '.join(TASKS)}, got {self.task!r}:"
                 " zoo.load_servable asks any model"
             )
         self._task = TASKS[self.task]
@@ -211,8 +211,8 @@ class Pipeline:
         known = {o: s for o, s in self._task.options.items() if s in self.servable.signatures}
         wrong = sorted(options.keys() - known.keys())
         if wrong:
-            takes = f"the options {', '.join(known)}" if known else "no options"
-            raise ValueError(f"{self.name} takes {takes}, got {', '.join(wrong)}")
+            takes = f"out of {', '.join(known)}" if known else "none"
+            raise ValueError(f"options of {self.name} must be {takes}, got {', '.join(wrong)}")
         signatures = {known[option] for option in options}
         if len(signatures) > 1:
             raise ValueError(f"{', '.join(options)} must not be given together")

@@ -76,9 +76,9 @@ def encode(texts: Mapping[str, list[Any]], rows: slice) -> dict[str, list[Any]]:
 def _by_name(
     name: str, inputs: Sequence[str], positional: Sequence[Any], named: Mapping[str, Any]
 ) -> dict[str, Any]:
-    takes = f"{name} takes {', '.join(inputs)}"
+    takes = f"inputs of {name} must be {', '.join(inputs)}"
     if len(positional) > len(inputs):
-        raise ValueError(f"{takes}, got {len(positional)} texts; several go in a list")
+        raise ValueError(f"{takes}, got {len(positional)} texts: several go in a list")
     given = dict(zip(inputs, positional, strict=False))
     for key, value in named.items():
         if key not in inputs:
@@ -88,7 +88,7 @@ def _by_name(
         given[key] = value
     missing = [key for key in inputs if key not in given]
     if missing:
-        raise ValueError(f"{takes}, {' and '.join(missing)} came not")
+        raise ValueError(f"{takes}, got {', '.join(given) or 'none'}")
     return {key: given[key] for key in inputs}
 
 

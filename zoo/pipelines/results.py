@@ -6,7 +6,8 @@ by, and in bytes, which servers speak of.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from html import escape
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -50,8 +51,10 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """Fields that the answers of all tasks have."""
+    """Fields that the answers of all tasks have, beside the answer itself and its `score`."""
 
+    main: ClassVar[str]
+    """Name of the field with the answer."""
     tokens: dict[str, tuple[str, ...]] = field(repr=False)
     """Text -> its tokens, as the model reads or writes them."""
     attention: dict[str, AttentionMap] = field(repr=False, compare=False)
@@ -73,11 +76,22 @@ class Result:
         outputs, axes, signature = self.evidence
         return translation_heads(outputs) if signature == "heads" else answer(outputs, axes=axes)
 
+    def _repr_html_(self) -> str:
+        """Shows the answer and its attention in a notebook, without a script."""
+        from zoo.plots import inline
+
+        answer, score = (getattr(self, name) for name in (self.main, "score"))
+        shown = ", ".join(answer) if isinstance(answer, tuple) else answer
+        told = escape(f"{shown} ({score:.2f})")
+        style = "max-height:40em;max-width:100%;overflow:auto"
+        return f'<div style="{style}"><p>{told}</p>{inline(self.evidence.outputs)}</div>'
+
 
 @dataclass(frozen=True, kw_only=True)
 class Translation(Result):
     """A translation."""
 
+    main: ClassVar[str] = "text"
     text: str
     score: float
     """Its log-probability divided by GNMT's length penalty."""
@@ -87,6 +101,7 @@ class Translation(Result):
 class Answer(Result):
     """An answer, which is `context[start:end]`."""
 
+    main: ClassVar[str] = "answer"
     answer: str
     score: float
     """Probability of its first token times that of its last."""
@@ -104,6 +119,7 @@ class Answer(Result):
 class FilledBlank(Result):
     """The word for a blank."""
 
+    main: ClassVar[str] = "answer"
     answer: str
     """The best candidate; "" if none has a probability."""
     score: float
@@ -118,6 +134,7 @@ class FilledBlank(Result):
 class Label(Result):
     """The most probable class."""
 
+    main: ClassVar[str] = "label"
     label: str
     score: float
     """Its probability."""
@@ -129,6 +146,7 @@ class Label(Result):
 class NextWords(Result):
     """Words that may follow a text."""
 
+    main: ClassVar[str] = "words"
     words: tuple[str, ...]
     """The most probable words, the best first."""
     score: float

@@ -32,8 +32,8 @@ def read_table(data: Any, columns: Sequence[str], optional: Sequence[str] = ()) 
     missing = [name for name in columns if name not in data]
     if missing:
         raise ValueError(
-            f"data must have the columns {', '.join(columns)}: {', '.join(missing)} is missing, got"
-            f" {', '.join(map(str, data)) or 'none'}"
+            f"data must have the columns {', '.join(columns)}, got"
+            f" {', '.join(map(str, data)) or 'none'}: {', '.join(missing)} is missing"
         )
     kept = {name: _values(name, data[name]) for name in (*columns, *optional) if name in data}
     lengths = {name: len(values) for name, values in kept.items()}
@@ -92,7 +92,7 @@ def split_table(
     count = max(1, round(share * len(frame)))
     if count >= len(frame):
         raise ValueError(
-            f"validation_split {share} of {len(frame)} rows leaves none to train on, expected fewer"
+            f"validation_split must leave a row to train on, got {share} of {len(frame)} rows"
         )
     order = np.random.default_rng(seed).permutation(len(frame))
     parts = (np.sort(order[count:]), np.sort(order[:count]))

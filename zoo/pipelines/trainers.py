@@ -117,7 +117,7 @@ class ReadingTrainer(Trainer):
         """Finds the answers in their contexts, where `answer_start` does not say where."""
         starts = frame["answer_start"] if "answer_start" in frame else [None] * len(frame)
         found = [
-            _answer_start(row, *texts)
+            find_answer(row, *texts)
             for row, texts in enumerate(zip(frame["context"], frame["answer"], starts, strict=True))
         ]
         frame = frame.assign(
@@ -157,7 +157,7 @@ class ReadingTrainer(Trainer):
         )
 
 
-def _answer_start(row: int, context: str, answer: str, start: Any) -> int:
+def find_answer(row: int, context: str, answer: str, start: Any) -> int:
     """Finds where an answer begins: as given, else as whole words, else anywhere.
 
     Raises:

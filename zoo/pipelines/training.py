@@ -86,8 +86,8 @@ class TrainedModel:
         validation = validation if held_out is None else self.trainer.read(held_out)
         if validation is None and settings.patience is not None:
             raise ValueError(
-                f"patience is {settings.patience}, expected None without validation_data or"
-                " validation_split"
+                "patience must be None without validation_data or validation_split, got"
+                f" {settings.patience}"
             )
         began = time.monotonic()
         history = self._train(training, validation, settings)
@@ -191,5 +191,7 @@ class _KeepBest(keras.callbacks.Callback):
             FloatingPointError: No evaluation gave a finite number.
         """
         if not self._weights:
-            raise FloatingPointError(f"{self.monitor} is not finite, expected a smaller step")
+            raise FloatingPointError(
+                f"{self.monitor} must be finite after an epoch at least: lower learning_rate"
+            )
         self.model.set_weights(self._weights)

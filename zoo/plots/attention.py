@@ -107,7 +107,7 @@ def reading(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 45
     """
     picked, length = pick_row(result, row, "context")
     words = int(picked["question_length"])
-    answer = _answer_tokens(picked, length)
+    answer = answer_tokens(picked, length)
     estimates = [picked[name] for name in _ESTIMATES if name in picked]  # (I, m) each
     middle = sum(answer) // 2 if answer else int(estimates[0][-1].argmax()) if estimates else 0
     window = window_around(middle, length, maximum_tokens)
@@ -161,7 +161,7 @@ def _checked_weights(
     return weights
 
 
-def _answer_tokens(picked: Mapping[str, Any], length: int) -> tuple[int, int] | None:
+def answer_tokens(picked: Mapping[str, Any], length: int) -> tuple[int, int] | None:
     """First and last token of the answer: of all runs with its text, the most probable one.
 
     Without estimates it is the first one.
