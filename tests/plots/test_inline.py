@@ -20,7 +20,7 @@ def parse(svg):
     root = ElementTree.fromstring(svg)
     tags = {one.tag.rpartition("}")[2] for one in root.iter()}
     assert tags <= {"svg", "rect", "text", "path"}
-    assert not re.search(r"\son\w+=", re.sub(r">[^<]*<", "><", svg))
+    assert not any(name.startswith("on") for one in root.iter() for name in one.attrib)
     return root, [one.text or "" for one in root.iter() if one.tag.endswith("text")]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from zoo.pipelines.values import to_bytes
+from zoo.serving.texts import encode_text, pad_lists
 
 
 class Questions(NamedTuple):
@@ -61,34 +61,34 @@ def read_questions(
 
 def encode(texts: Mapping[str, list[Any]], rows: slice) -> dict[str, list[Any]]:
     """Encodes some examples; candidates are padded with empty strings to a rectangle."""
-    columns = {}
+    columns: dict[str, list[Any]] = {}
     for side, column in texts.items():
-        part = column[rows]
         if side == "candidates":
-            longest = max(map(len, part))
-            part = [[*words, *[""] * (longest - len(words))] for words in part]
-            columns[side] = [[to_bytes(side, word) for word in words] for words in part]
+            words = [[encode_text(side, word) for word in row] for row in column[rows]]
+            columns[side] = pad_lists(words)
         else:
-            columns[side] = [to_bytes(side, text) for text in part]
+            columns[side] = [encode_text(side, text) for text in column[rows]]
     return columns
 
 
 def _by_name(
     name: str, inputs: Sequence[str], positional: Sequence[Any], named: Mapping[str, Any]
 ) -> dict[str, Any]:
-    takes = f"inputs of {name} must be {', '.join(inputs)}"
+    takes = ", ".join(inputs)
     if len(positional) > len(inputs):
-        raise ValueError(f"{takes}, got {len(positional)} texts: several go in a list")
+        raise ValueError(
+            f"inputs of {name} must be {takes}, got {len(positional)} texts: several go in a list"
+        )
     given = dict(zip(inputs, positional, strict=False))
     for key, value in named.items():
         if key not in inputs:
-            raise ValueError(f"{takes}, got {key}")
+            raise ValueError(f"inputs of {name} must be {takes}, got {key}")
         if key in given:
-            raise ValueError(f"{takes}, got {key} twice")
+            raise ValueError(f"inputs of {name} must be {takes}, got {key} twice")
         given[key] = value
     missing = [key for key in inputs if key not in given]
     if missing:
-        raise ValueError(f"{takes}, got {', '.join(given) or 'none'}")
+        raise ValueError(f"inputs of {name} must be {takes}, got {', '.join(given) or 'none'}")
     return {key: given[key] for key in inputs}
 
 

@@ -154,4 +154,4 @@ class NextWords(Result):
     probabilities: tuple[float, ...]
     """Probability of each of them."""
     log_probabilities: tuple[float, ...]
-    """Of each token of the text, given those before it."""
+    """For each token of the text, given those before it."""

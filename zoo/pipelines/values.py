@@ -16,6 +16,7 @@ from zoo.pipelines.results import (
     Translation,
 )
 from zoo.serving.padding import axes_of, pick_rows, texts_of
+from zoo.serving.texts import encode_text
 
 _MAP = "attention_"
 _START = ("<s>",)  # read before the first token is written
@@ -63,7 +64,7 @@ def make_translation(example: Example) -> Translation | list[Translation]:
 
 def make_answer(example: Example) -> Answer:
     """Makes an answer; its offsets in characters come from those in bytes."""
-    context = to_bytes("context", example.inputs["context"])
+    context = encode_text("context", example.inputs["context"])
     start, end = int(example.value("start")), int(example.value("end"))
     return Answer(
         answer=to_text(example.value("answer"), "surrogateescape"),
@@ -124,18 +125,6 @@ def split_rows(
         picked = pick_rows(outputs, slice(row, row + 1), axes)
         # Copies, so that an answer does not hold the whole batch.
         yield {name: value.copy() for name, value in picked.items()}
-
-
-def to_bytes(name: str, text: str) -> bytes:
-    """Encodes text; bytes that Python could not decode are what they were.
-
-    Raises:
-        ValueError: The text has half of a surrogate pair, which has no encoding.
-    """
-    try:
-        return text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError as error:
-        raise ValueError(f"{name} must be text that UTF-8 can hold: {error}") from error
 
 
 def to_text(value: bytes, errors: str = "replace") -> str:

@@ -13,7 +13,7 @@ WEIGHT = "#1f5c99"
 START = "#7db4e6"
 END = "#f2ab66"
 ANSWER = "#dc143c"
-"""Of frames and words of answers: crimson."""
+"""Frames and words of answers: crimson."""
 
 WEIGHTS = LinearSegmentedColormap.from_list("weights", [PAPER, WEIGHT])
 """Colours from no weight, the background, to the largest."""

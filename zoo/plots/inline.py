@@ -172,7 +172,7 @@ def _text(text: str | bytes, x: float, y: float, anchor: str, color: str, more: 
 def _picture(parts: Sequence[str], height: float, label: str) -> str:
     """Puts parts on paper."""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(label)}"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(_shown(label))}"'
         f' width="{_WIDTH}" height="{height:.0f}" viewBox="0 0 {_WIDTH} {height:.0f}"'
         f' font-family="{_SANS}" font-size="14">'
         f'<rect width="{_WIDTH}" height="{height:.0f}" fill="{PAPER}" stroke="{RULE}"/>'
