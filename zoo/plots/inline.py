@@ -25,7 +25,8 @@ _LEFT, _RIGHT, _WIDTH = 230, 390, 620  # pixels: the ribbons, and the whole pict
 _FILLED = 0.74  # of a line, by all the ribbons of a word
 _LEAST = 0.02  # ribbons of less weight are not drawn
 _LONGEST_WORD = 26  # characters
-_CHARACTER, _GAP = 8.0, 10.0  # pixels, in running text
+_MONO = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"  # of running text
+_CHARACTER, _GAP = 7.8, 10.0  # pixels, of its characters of 13 pixels and around words
 _MAXIMUM_TOKENS = 60  # of a context, around the answer
 _MAXIMUM_WORDS = 240  # of a document
 
@@ -119,9 +120,10 @@ def shaded(
             f'<rect x="{x:.1f}" y="{y - 16:.1f}" width="{width:.1f}" height="22" fill="{WEIGHT}"'
             f' fill-opacity="{share:.3f}" stroke="{ANSWER if found else "none"}"/>'
         )
-        color = "#ffffff" if share > LIGHT_TEXT_FROM else INK
-        place = f' textLength="{width - _GAP:.1f}" lengthAdjust="spacingAndGlyphs"' if word else ""
-        parts.append(_text(token, x + _GAP / 2, y, "start", color, place))
+        color = "#ffffff" if share > LIGHT_TEXT_FROM else "#000000"
+        fitted = f' textLength="{width - _GAP:.1f}" lengthAdjust="spacingAndGlyphs"' if word else ""
+        font = f' font-family="{_MONO}" font-size="13"{fitted}'
+        parts.append(_text(token, x + _GAP / 2, y, "start", color, font))
         x += width
     return _picture(parts, y + 14, name)
 
