@@ -92,6 +92,8 @@ def test_the_best_weights_are_kept_saved_and_loaded_again(inference, tmp_path):
 
 
 def test_a_share_is_held_out_and_scored(inference):
+    with pytest.raises(ValueError, match="label of row 0 must be one of"):
+        inference.fit(PAIRS | {"label": ["?"] * 3})
     history = inference.fit(PAIRS, validation_split=0.3, **ONE_STEP)
     assert {*history} == {"loss", "val_loss", "val_accuracy"}
     assert headline(inference.card) in inference.evaluate(PAIRS)
@@ -156,6 +158,7 @@ class Words:
             r"answer of row 0 must be in its context at character 3, where .*, got 'Ida",
         ),
         ("reading", READING | {"answer_start": ["x"]}, "answer_start of row 0 must be a whole num"),
+        ("reading", READING | {"answer_start": [-1]}, "answer_start of row 0 must be a whole num"),
         (
             "cloze",
             {"document": ["a b"], "query": ["c"], "answer": ["a"]},
@@ -200,3 +203,5 @@ def test_answers_are_found_where_they_are_whole_words():
     assert find_answer(0, "a party of art", "art", None) == 11
     assert find_answer(0, "a party", "art", None) == 3
     assert find_answer(0, "art art", "art", 4) == 4
+    assert find_answer(0, "art art", "art", float("nan")) == 0
+    assert find_answer(0, "art art", "art", 4.0) == 4

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from zoo.pipelines.questions import Questions, encode, read_questions
 from zoo.pipelines.values import (
     Example,
@@ -155,8 +157,11 @@ class Pipeline:
 
         settings = FitSettings(epochs, batch_size, learning_rate, patience, seed, progress)
         trained = self._trained_model()
-        self.servable = trained.servable
-        return trained.fit(data, validation_data, validation_split, settings)
+        try:
+            return trained.fit(data, validation_data, validation_split, settings)
+        finally:
+            if trained.fitted:
+                self.servable = trained.servable
 
     def evaluate(self, data: Any) -> dict[str, float]:
         """Scores the model on strings.
@@ -223,7 +228,8 @@ class Pipeline:
         limits = self.servable.limits
         width = given.get("beam_width", max(int(limits["beam_width"]), n_best or 1))
         for name, value in (("beam_width", width), ("n_best", 1 if n_best is None else n_best)):
-            if type(value) is not int or value < 1:
+            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            if not whole or value < 1:
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
         if n_best is not None and n_best > width:
             raise ValueError(f"n_best must be at most beam_width, {width}, got {n_best}")

@@ -163,14 +163,15 @@ def find_answer(row: int, context: str, answer: str, start: Any) -> int:
     Raises:
         ValueError: It does not stand in the context, or not where it is said to.
     """
-    if start is not None:
-        if not isinstance(start, int | np.integer) or isinstance(start, bool):
+    if np.ndim(start) or not pd.isna(start):  # beside a missing number pandas makes floats
+        if isinstance(start, str | bool) or np.ndim(start) or start != int(start) or start < 0:
             raise wrong("answer_start", row, "a whole number of characters", start)
-        if not answer or start < 0 or not context.startswith(answer, int(start)):
-            there = context[max(int(start), 0) :][: len(answer)]
-            told = f"in its context at character {start}, where {there!r} stands"
+        place = int(start)
+        if not answer or not context.startswith(answer, place):
+            there = context[place : place + len(answer)]
+            told = f"in its context at character {place}, where {there!r} stands"
             raise wrong("answer", row, told, answer)
-        return int(start)
+        return place
     if not answer or answer not in context:
         raise wrong("answer", row, f"part of its context {context[:60]!r}", answer)
     whole = re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", context)

@@ -60,19 +60,20 @@ class TrainedModel:
         self.trainer = TRAINERS[card.task](self.endpoint)
         self.servable = LiveServable(folder, self.endpoint.endpoints(), card.limits)
         self.metrics: dict[str, float] = {}
-        self._told = {"training": "", "evaluation": ""}
+        self._fits: list[str] = []
+        self._evaluated = ""
         self._seconds, self._seed = 0.0, 0
 
     @property
     def fitted(self) -> bool:
-        """Whether it was trained here."""
-        return bool(self._told["training"])
+        """Whether its weights are no longer those of the SavedModel."""
+        return bool(self._fits)
 
     def evaluate(self, data: Any) -> dict[str, float]:
         """Scores the model on a table of strings."""
         frame = self.trainer.read(data)
         self.metrics = dict(self.trainer.evaluator(frame, final=True)())
-        self._told["evaluation"] = f"{len(frame)} rows"
+        self._evaluated = f"{len(frame)} rows"
         return dict(self.metrics)
 
     def fit(
@@ -90,11 +91,13 @@ class TrainedModel:
                 f" {settings.patience}"
             )
         began = time.monotonic()
+        self._fits.append(f"{len(training)} rows, interrupted")
         history = self._train(training, validation, settings)
         self._seconds += time.monotonic() - began
         self._seed = settings.seed
-        self._told["training"] = f"{len(training)} rows, {len(history['loss'])} epochs"
-        self._told["evaluation"] = f"{len(training if validation is None else validation)} rows"
+        self._fits[-1] = f"{len(training)} rows, {len(history['loss'])} epochs"
+        held_out_rows = 0 if validation is None else len(validation)
+        self._evaluated = f"{held_out_rows} rows held out" if held_out_rows else "the same rows"
         return history
 
     def _train(
@@ -132,7 +135,8 @@ class TrainedModel:
         """Writes the SavedModel and its card."""
         record = DataRecord(
             name,
-            **self._told,
+            training="; then ".join(self._fits),
+            evaluation=self._evaluated,
             remarks=f"fine-tuned from {source}, which was trained on {self.card.data.name}",
         )
         export_endpoint(
