@@ -241,10 +241,10 @@ class Pipeline:
     ) -> Iterator[Any]:
         """Yields the result of each example."""
         axes = self.servable.axes
-        for first in range(0, questions.count, batch_size):
-            rows = range(questions.count)[first : first + batch_size]
+        for first in range(0, questions.examples, batch_size):
+            rows = range(questions.examples)[first : first + batch_size]
             inputs = encode(questions.texts, slice(rows.start, rows.stop))
-            outputs = self.servable.ask(inputs | scalars, signature)
+            outputs = self.servable.ask({**inputs, **scalars}, signature)
             for row, own in zip(rows, split_rows(outputs, len(rows), axes), strict=True):
                 texts = {name: column[row] for name, column in questions.texts.items()}
                 yield self._task.make(Example(own, texts, axes, signature, self._labels))

@@ -18,7 +18,7 @@ class Questions(NamedTuple):
     single: bool
 
     @property
-    def count(self) -> int:
+    def examples(self) -> int:
         """Number of examples."""
         return len(next(iter(self.texts.values())))
 
@@ -59,9 +59,9 @@ def read_questions(
     return Questions(texts, single)
 
 
-def encode(texts: Mapping[str, list[Any]], rows: slice) -> dict[str, list[Any]]:
+def encode(texts: Mapping[str, list[Any]], rows: slice) -> dict[str, Any]:
     """Encodes some examples; candidates are padded with empty strings to a rectangle."""
-    columns: dict[str, list[Any]] = {}
+    columns: dict[str, Any] = {}
     for side, column in texts.items():
         if side == "candidates":
             words = [[encode_text(side, word) for word in row] for row in column[rows]]

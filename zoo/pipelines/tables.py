@@ -100,6 +100,11 @@ def split_table(
     return training, held_out
 
 
+def lists_column(rows: Sequence[list[Any]]) -> pd.Series:
+    """Makes a column of lists."""
+    return pd.Series([*rows], dtype=object)
+
+
 def _values(name: str, column: Any) -> list[Any]:
     if isinstance(column, str | bytes) or not isinstance(column, Iterable):
         raise ValueError(f"column {name} must be a list, got {type(column).__name__}")

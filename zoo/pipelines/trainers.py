@@ -15,7 +15,7 @@ import pandas as pd
 
 from zoo.data.cloze_format import PLACEHOLDER
 from zoo.data.penn import penn_tokens
-from zoo.pipelines.tables import check_rows, read_table, wrong
+from zoo.pipelines.tables import check_rows, lists_column, read_table, wrong
 from zoo.tasks.classification import examples as classification
 from zoo.tasks.cloze import examples as cloze
 from zoo.tasks.language_model import examples as language_model
@@ -122,8 +122,8 @@ class ReadingTrainer(Trainer):
         ]
         frame = frame.assign(
             id=[str(row) for row in range(len(frame))],
-            answers=[[answer] for answer in frame["answer"]],
-            answer_starts=[[start] for start in found],
+            answers=lists_column([[answer] for answer in frame["answer"]]),
+            answer_starts=lists_column([[start] for start in found]),
         )
         without = np.flatnonzero(self._encode(frame).start < 0)
         if len(without):
@@ -181,7 +181,7 @@ def find_answer(row: int, context: str, answer: str, start: Any) -> int:
 class ClassificationTrainer(Trainer):
     """Texts with one of the classes that the model knows."""
 
-    columns = ("text", "label")
+    columns: ClassVar[tuple[str, ...]] = ("text", "label")
     monitor = "loss"
 
     def checked(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -214,7 +214,7 @@ class ClassificationTrainer(Trainer):
 class InferenceTrainer(ClassificationTrainer):
     """Pairs of texts with one of the classes that the model knows."""
 
-    columns = ("premise", "hypothesis", "label")
+    columns: ClassVar[tuple[str, ...]] = ("premise", "hypothesis", "label")
 
 
 class ClozeTrainer(Trainer):
@@ -242,7 +242,7 @@ class ClozeTrainer(Trainer):
         return frame.assign(
             document=[" ".join(words) for words in documents],
             query=[" ".join(words) for words in queries],
-            candidates=candidates,
+            candidates=lists_column(candidates),
         )
 
     def _encode(self, frame: pd.DataFrame, *, training: bool) -> cloze.ClozeExamples:

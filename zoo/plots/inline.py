@@ -230,16 +230,16 @@ def _inter(result: Mapping[str, Any], row: int) -> str:
     picked, rows = pick_row(result, row, "hypothesis")
     _, columns = pick_row(result, row, "premise")
     words = picked["hypothesis_tokens"][:rows], picked["premise_tokens"][:columns]
-    names = {"query_name": "hypothesis", "key_name": "premise"}
-    return ribbons(picked["attention_inter"][:rows, :columns], *words, **names)
+    weights = picked["attention_inter"][:rows, :columns]
+    return ribbons(weights, *words, query_name="hypothesis", key_name="premise")
 
 
 def _intra(result: Mapping[str, Any], row: int) -> str:
     picked, length = pick_row(result, row, "text")
     weights = picked["attention_intra"][-1][:length, [*range(length), -1]]
     tokens = [*picked["text_tokens"][:length]]
-    names = {"query_name": "word read", "key_name": "words before it"}
-    return ribbons(weights, tokens, [*tokens, BEFORE], **names)
+    before = [*tokens, BEFORE]
+    return ribbons(weights, tokens, before, query_name="word read", key_name="words before it")
 
 
 # Drawing functions, by the output that identifies the task.
