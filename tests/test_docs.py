@@ -148,8 +148,9 @@ def test_the_example_of_a_pipeline_trains_scores_and_ships_it(tmp_path, monkeypa
 def test_the_example_of_searches_finds_what_was_learned():
     names = run(examples(PIPELINE)["Search for models of one's own"])
     written = [*names["digits"][0, ::-1], 3]
-    for found in ("best", "beams", "drawn"):
+    for found in ("best", "beams"):
         assert names[found].tokens[0, 0].numpy()[:4].tolist() == written
+    assert names["drawn"].tokens.shape[:2] == (2, 1)
     assert names["beams"].tokens.shape[:2] == (2, 2)
 
 
