@@ -1,4 +1,4 @@
-"""Vocabularies of SavedModels, and texts made mostly of words that they lack.
+"""The words that a SavedModel knows, and texts made mostly of others, with nonsense for answers.
 
 What a model knows is in its SavedModel. A model of words has its vocabulary in `assets/`: a word
 that is not in it is unknown. A model of subwords has the SentencePiece model in its graph: a word
