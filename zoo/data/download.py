@@ -1,8 +1,9 @@
 """Files of public data sets: found on this machine, or downloaded. Models are downloaded alike.
 
-Data sets lie where the user says, else in `$ZOO_DATA`, else in the Keras cache. A download must
-match the official SHA-256. For a file that the user provides, the checksum is only computed and
-reported: users may convert or correct their copies.
+Data sets lie where the user says, else in `$ZOO_DATA`, else in the Keras cache. Downloads go to
+the cache, never into a folder of the user's, and must match the official SHA-256. For a file that
+the user provides, the checksum is only computed and reported: users may convert or correct their
+copies.
 """
 
 import gzip
@@ -11,7 +12,7 @@ import http.client
 import io
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -24,6 +25,7 @@ from zoo.text_files import gzip_errors
 
 _CHUNK_BYTES = 1 << 20
 _TIMEOUT_SECONDS = 30.0
+_SHOWN_FILES = 12
 
 
 class RemoteFile(NamedTuple):
@@ -65,7 +67,7 @@ def keras_home() -> Path:
 
 
 def data_directories(data_dir: str | Path | None = None) -> list[Path]:
-    """Lists the folders that are searched for data sets, in order; the first takes downloads.
+    """Lists the folders that are searched for data sets, in order.
 
     Args:
         data_dir: The user's choice; if given, the only folder. If None, `$ZOO_DATA` (if set) comes
@@ -82,6 +84,11 @@ def data_directories(data_dir: str | Path | None = None) -> list[Path]:
     return folders
 
 
+def cache_directory() -> Path:
+    """Returns the folder that takes downloads: the Keras cache."""
+    return data_directories()[-1]
+
+
 def locate(dataset: str, remote: RemoteFile, data_dir: str | Path | None = None) -> Path | None:
     """Finds a file on this machine.
 
@@ -94,11 +101,16 @@ def locate(dataset: str, remote: RemoteFile, data_dir: str | Path | None = None)
         The first existing file among `DIR/<dataset>/<name>`, the same with `.gz`, `DIR/<name>`, the
         same with `.gz`, over all folders in order; None if there is none.
     """
+    return locate_name(dataset, remote.name, data_dir)
+
+
+def locate_name(dataset: str, name: str, data_dir: str | Path | None = None) -> Path | None:
+    """Finds a file on this machine by its name: see `locate`."""
     for folder in data_directories(data_dir):
         for place in (folder / dataset, folder):
-            for name in (remote.name, f"{remote.name}.gz"):
-                if (place / name).is_file():
-                    return place / name
+            for path in (place / name, place / f"{name}.gz"):
+                if path.is_file():
+                    return path
     return None
 
 
@@ -110,21 +122,63 @@ def find_file(
     Args:
         dataset: Folder name of the data set, such as "squad".
         remote: The file to look for.
-        data_dir: As in `data_directories`.
-        download: Whether to fetch a missing file, to `DIR/<dataset>/` of the first folder.
+        data_dir: As in `data_directories`. Nothing is fetched if it is given.
+        download: Whether to fetch a missing file, to `<dataset>/` in the Keras cache.
 
     Raises:
-        FileNotFoundError: The file is missing and `download` is False; says where it was expected.
+        FileNotFoundError: The file is missing, and `download` is False or a folder was given; says
+            where it was expected, and what is there.
         DownloadError: It could not be fetched.
     """
     path = locate(dataset, remote, data_dir)
     if path is not None:
         return path
-    folders = data_directories(data_dir)
+    if download and data_dir is None:
+        return fetch(remote, cache_directory() / dataset)
+    advice = f"it is offered at {remote.url}"
     if download:
-        return fetch(remote, folders[0] / dataset)
-    places = ", ".join(str(place) for folder in folders for place in (folder / dataset, folder))
-    raise FileNotFoundError(f"{remote.name}: not found in {places}; it is offered at {remote.url}")
+        advice += "; without data_dir it is downloaded to the cache, never into a folder of yours"
+    raise not_found(remote.name, (dataset,), data_dir, advice)
+
+
+def not_found(
+    name: str, datasets: Sequence[str], data_dir: str | Path | None, advice: str
+) -> FileNotFoundError:
+    """Makes the error for a missing file: the places looked in, advice, and what is there.
+
+    Args:
+        name: The file's name.
+        datasets: Folder names of the data set.
+        data_dir: As in `data_directories`.
+        advice: What the user can do.
+    """
+    tops = data_directories(data_dir)
+    places = [place for top in tops for place in (*(top / one for one in datasets), top)]
+    return FileNotFoundError(
+        f"{name}: not found in {', '.join(map(str, places))}; {advice}; {contents(places)}"
+    )
+
+
+def contents(folders: Sequence[Path]) -> str:
+    """Says which files lie in folders, those without any left out, on one line."""
+    held = {folder: files_in(folder) for folder in dict.fromkeys(folders)}
+    told = [f"{folder} holds {listed(names)}" for folder, names in held.items() if names]
+    return ", ".join(told) or "no file is there"
+
+
+def files_in(folder: Path) -> list[str]:
+    """Lists the names of the files in a folder, sorted; none if there is no such folder."""
+    try:
+        return sorted(path.name for path in folder.iterdir() if path.is_file())
+    except OSError:
+        return []
+
+
+def listed(things: Iterable[Any]) -> str:
+    """Joins the first few of many different things by commas, and counts the others."""
+    names = [*dict.fromkeys(map(str, things))]
+    more = len(names) - _SHOWN_FILES
+    return ", ".join(names[:_SHOWN_FILES]) + (f" and {more} more" if more > 0 else "")
 
 
 def fetch(remote: RemoteFile, folder: str | Path) -> Path:

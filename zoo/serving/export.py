@@ -98,11 +98,16 @@ def describe(
     )
 
 
-def input_specs(model: BaseModel) -> list[tf.TensorSpec]:
-    """The inputs of an endpoint that takes what a model reads, as its ``INPUTS`` declare them."""
+def input_specs(model: BaseModel, *, optional: bool = False) -> list[tf.TensorSpec]:
+    """The inputs of an endpoint that takes what a model reads, as the model declares them.
+
+    Args:
+        model: whose ``INPUTS`` are listed.
+        optional: whether its ``OPTIONAL_INPUTS`` follow.
+    """
     return [
         tf.TensorSpec((None, *kind.shape), kind.dtype, name=name)
-        for name, kind in model.input_kinds().items()
+        for name, kind in model.input_kinds(optional=optional).items()
     ]
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from zoo.serving.cards import CARD_FILE, SAVED_MODEL_FILE, ModelCard, read_card, verify
 from zoo.serving.fetching import Offer, fetch_address, fetch_offer, is_address, offers
+from zoo.serving.remarks import spend_remarks
 
 if TYPE_CHECKING:
     import keras
@@ -167,6 +168,7 @@ def load_servable(name_or_path: str | Path) -> Any:
     folder = resolve(name_or_path)
     if (folder / CARD_FILE).is_file():
         verify(folder)
+    spend_remarks()
     _register_text_operations()
     with without_patterns(folder) as plain:
         return tf.saved_model.load(str(plain))
@@ -214,6 +216,7 @@ def load(name_or_path: str | Path) -> "keras.Model":
 
     folder = resolve(name_or_path)
     card = verify(folder)
+    spend_remarks()
     declared = declared_weights(folder)
     drawn = random.getstate()  # of which Keras makes the seeds of dropout
     with tf.Graph().as_default():  # where weights have shapes, and no memory
