@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 THRESHOLD = 0.5
 """Share of unknown words above which a text is strange."""
 _ENDING = "_tokens"
-_WRITTEN = ("next", "target")  # by the model, not read
+_WRITTEN = ("generated", "next", "target")  # by the model, not read
 _MARKS = ("<pad>", "<s>", "</s>", "")
 _BEGINNING = "▁"  # of a word, in the pieces of SentencePiece
 
