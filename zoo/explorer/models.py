@@ -71,6 +71,7 @@ class OfferedModel:
             "limits": self.card.limits,
             "score": _score(self.card),
             "about": _about(self.card),
+            "limitations": self.card.limitations,
         }
 
 
