@@ -1,4 +1,4 @@
-"""What the contracts find in a model."""
+"""The parts of a model that the contracts look for."""
 
 from typing import ClassVar
 
