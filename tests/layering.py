@@ -36,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     **dict.fromkeys(_USES, _BELOW_USES | _USES),
     "tasks": _BELOW_USES | _USES,
     "explorer": _BELOW_USES | _USES,
+    "pipelines": _BELOW_USES | _USES | {"tasks"},
     "benchmarks": _BELOW_USES | _USES | {"tasks"},
     "recipes": _BELOW_USES | _USES | {"tasks", "benchmarks"},
     "cli": _BELOW_USES | _USES | {"tasks", "explorer"},

@@ -7,6 +7,7 @@ first used (PEP 562):
     import zoo
 
     zoo.list_models()                        # the shipped models
+    ask = zoo.pipeline("squad_dcn")          # strings in, plain values out; trained on strings
     reader = zoo.load_servable("squad_dcn")  # strings in, strings out
     model = zoo.load("squad_dcn")            # the Keras model with its weights, ready for `fit`
     zoo.DynamicCoattentionNetwork            # model classes

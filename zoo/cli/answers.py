@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from zoo.cli.questions import Question, choose_signature, examples, left_to_input, scalars
 from zoo.cli.quiet import without_collector, without_greetings, without_keras
 from zoo.serving.load import resolve
+from zoo.serving.texts import encode_text, pad_lists
 from zoo.text_files import FileText
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ class Run(Question):
     def __call__(self) -> None:
         """Writes one answer per line, or score and translation per entry of an n-best list."""
         rows = 1 if sys.stdin.isatty() else _ROWS  # a user at a terminal waits for each answer
-        for result in _ask(self, rows):
+        for number, result in enumerate(_ask(self, rows), 1):
+            _warn_of_unknown_words(resolve(self.name), result, number)
             row = {name: value[0] for name, value in result.items()}
             print(_as_json(row) if self.json else _as_text(row), flush=True)
 
@@ -99,13 +101,22 @@ def _ask(
     with nullcontext() if many else unoptimised():
         for batch in _batches(examples(question, given, signature), rows):
             columns: dict[str, list[Any]] = {
-                key: [_bytes(example[key]) for example in batch] for key in batch[0]
+                key: [_bytes(key, example[key]) for example in batch] for key in batch[0]
             }
             if "candidates" in columns:
-                columns["candidates"] = _padded(columns["candidates"])
+                columns["candidates"] = pad_lists(columns["candidates"])
             result = _count_from_files(servable.ask(columns | same, name), batch)
             for row in range(len(batch)):
                 yield pick_rows(result, slice(row, row + 1), servable.axes)
+
+
+def _warn_of_unknown_words(folder: Path, result: dict[str, "np.ndarray"], number: int) -> None:
+    """Says on standard error which texts of an example are mostly unknown to the model."""
+    from zoo.serving.known_words import known_words
+
+    words = known_words(folder)
+    for strange in words.strange(result) if words else ():
+        sys.stderr.write(f"warning: example {number}: {strange}\n")
 
 
 def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
@@ -114,13 +125,11 @@ def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
         yield batch
 
 
-def _bytes(value: Any) -> Any:
-    """Encodes text, restoring bytes that are not UTF-8."""
+def _bytes(name: str, value: Any) -> Any:
+    """Encodes text, or a list of texts."""
     if isinstance(value, list):
-        return [_bytes(item) for item in value]
-    if isinstance(value, FileText):
-        return _bytes(value.text)
-    return value.encode("utf-8", "surrogateescape")
+        return [_bytes(name, item) for item in value]
+    return encode_text(name, value.text if isinstance(value, FileText) else value)
 
 
 def _count_from_files(
@@ -132,11 +141,6 @@ def _count_from_files(
     # Transposed, so that the batch is the last axis of each.
     counted = {name: (outputs[name].T + first).T for name in _OFFSETS if name in outputs}
     return outputs | counted if any(first) else outputs
-
-
-def _padded(rows: list[list[bytes]]) -> list[list[bytes]]:
-    longest = max(map(len, rows))
-    return [[*row, *[b""] * (longest - len(row))] for row in rows]
 
 
 def _as_json(row: dict[str, Any]) -> str:

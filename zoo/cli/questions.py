@@ -24,7 +24,8 @@ class Question:
     """Inputs of a model, which depend on its task."""
 
     name: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="NAME")]
-    """A name from `list`, or the folder of a SavedModel."""
+    """A name from `list`, the folder of a SavedModel, or its address: https://.../NAME.tar.gz or
+    hf://OWNER/NAME."""
     text: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="TEXT")] = ()
     """Texts to translate, classify or continue. Missing inputs come from standard input, one
     example per line: the missing text, or a JSON object if several are missing."""

@@ -12,7 +12,7 @@ import tyro
 from zoo.cli.catalogue import tell_left_out
 from zoo.cli.quiet import without_collector, without_greetings, without_keras
 from zoo.serving.limits import Limits
-from zoo.serving.load import list_models, resolve
+from zoo.serving.load import find_models, resolve, where_from
 from zoo.serving.origins import allowed_hosts, allowed_origins, shown_host
 from zoo.serving.process import prepare_process
 
@@ -28,8 +28,8 @@ class Serve:
     """Answer over HTTP, with the REST interface of TensorFlow Serving."""
 
     names: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="NAME")] = ()
-    """Names out of `list`, or folders of SavedModels, which get the folder's name; by default all
-    models of `list` that can be loaded."""
+    """Names out of `list`, or folders or addresses of SavedModels, which get the folder's name; by
+    default all models of `list` that can be loaded."""
     host: str = "127.0.0.1"
     """Address to listen at; 0.0.0.0 accepts anyone who can reach this machine."""
     port: int = 8501
@@ -82,14 +82,17 @@ def named_folders(names: Sequence[str]) -> dict[str, Path]:
     """Finds the folders of the served models, by name in the address, in the given order.
 
     Args:
-        names: Names from `list`, or folders of SavedModels; if empty, all models of `list`.
+        names: Names from `list`, or folders or addresses of SavedModels; if empty, all models of
+            `list`.
 
     Raises:
         ValueError: No such model, two of the same name, or none at all.
     """
-    found = [resolve(name).resolve() for name in names or list_models()]
+    found = [resolve(name).resolve() for name in names or sorted(find_models())]
     if not found:
-        raise ValueError("names must not be empty: there are no models to serve by default")
+        raise ValueError(
+            f"names must not be empty: there are no models to serve by default: {where_from()}"
+        )
     # The name of a version folder, models/NAME/1, is its parent's.
     places = [folder.parent if folder.name.isdecimal() else folder for folder in found]
     named = {place.name: folder for place, folder in zip(places, found, strict=True)}
