@@ -114,7 +114,7 @@ def classes_of(parts: "OwnParts", sides: tuple[str, ...], held_out: bool) -> "Cl
     """Gives classes of the training part ids, whole numbers in order, words by alphabet.
 
     Raises:
-        ValueError: There is but one class, or one that the training part has not.
+        ValueError: There is only one class, or a part has one that the training part lacks.
     """
     from zoo.tasks.classification.data import ClassificationData
     from zoo.tasks.shared.own_settings import DATA
