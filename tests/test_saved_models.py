@@ -8,7 +8,10 @@ import tensorflow as tf
 
 from zoo.models.core.axes import from_json
 from zoo.serving.cards import verify
+from zoo.serving.codecs import load_labels
 from zoo.serving.load import list_models, load, load_servable, resolve
+from zoo.serving.papers import papers_of
+from zoo.serving.response import plain
 from zoo.serving.servable import Servable
 from zoo.tasks.shared.endpoints import map_axes
 
@@ -26,10 +29,29 @@ def test_a_shipped_model_is_what_its_card_says(name):
     trainable = sum(int(np.prod(weight.shape)) for weight in model.trainable_weights)
     assert trainable == card.trainable_parameters
     axes, maps = from_json(card.axes), map_axes(model)
-    shown = set(Servable(folder).signatures["serving_default"].outputs)
+    servable = Servable(folder)
+    shown = set(servable.signatures["serving_default"].outputs)
     assert axes.keys() & maps.keys() >= shown & maps.keys()
     assert {output: maps[output] for output in axes if output in maps}.items() <= axes.items()
     assert {name for name in shown if name.endswith("_tokens")} - {"next_tokens"} <= axes.keys()
+    assert_is_told(folder, card, servable)
+
+
+def assert_is_told(folder, card, servable):
+    """The card is complete, and its example is the model's answer."""
+    told = (card.intended_use, card.limitations, card.licence, card.data_terms, card.hardware)
+    assert all(told)
+    assert card.papers == papers_of(card.model_class) != []
+    classifies = card.task in ("classification", "inference")
+    assert card.labels == (list(load_labels(folder)) if classifies else [])
+    inputs = {name: [text] for name, text in card.example.inputs.items()}
+    outputs = servable.ask(inputs, card.example.signature)
+    for name, value in card.example.outputs.items():
+        answered = plain(outputs[name][0])
+        numbers = isinstance(value, float) or (
+            isinstance(value, list) and isinstance(value[0], float)
+        )
+        assert answered == (pytest.approx(value, abs=1e-3) if numbers else value)
 
 
 @pytest.mark.parametrize("name", list_models())

@@ -28,7 +28,9 @@ SMALL = {"embedding_dim": 8, "hidden_dim": 8, "epochs": 1, "batch_size": 2}
 
 @pytest.mark.system
 def test_the_language_model_learns_the_sample(tmp_path: Path) -> None:
-    result = wikitext.main(wikitext.Settings(data="sample", run_dir=tmp_path))
+    result = wikitext.main(
+        wikitext.Settings(data="sample", run_dir=tmp_path, epochs=2, batch_size=10)
+    )
     assert check_run_folder(tmp_path, "perplexity")["perplexity"] == result["perplexity"]
     assert best_perplexity() < result["perplexity"] < 1.05 * best_perplexity()
     serve = load_servable(tmp_path / "saved_model").signatures["serving_default"]
@@ -51,7 +53,7 @@ def test_the_classifier_learns_the_sample(tmp_path: Path) -> None:
 
 @pytest.mark.system
 def test_the_reader_of_pairs_learns_the_sample(tmp_path: Path) -> None:
-    result = snli.main(snli.Settings(data="sample", run_dir=tmp_path))
+    result = snli.main(snli.Settings(data="sample", run_dir=tmp_path, epochs=1, batch_size=16))
     assert check_run_folder(tmp_path, "accuracy")["accuracy"] == result["accuracy"] >= 90
     serve = load_servable(tmp_path / "saved_model").signatures["serving_default"]
     frame = inference_sample("test").head(50)

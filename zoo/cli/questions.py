@@ -24,7 +24,8 @@ class Question:
     """Inputs of a model, which depend on its task."""
 
     name: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="NAME")]
-    """A name from `list`, or the folder of a SavedModel."""
+    """A name from `list`, the folder of a SavedModel, or its address: https://.../NAME.tar.gz or
+    hf://OWNER/NAME."""
     text: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="TEXT")] = ()
     """Texts to translate, classify or continue. Missing inputs come from standard input, one
     example per line: the missing text, or a JSON object if several are missing."""
@@ -51,6 +52,19 @@ class Question:
     """Number of hypotheses and of translations, for translators."""
     length_penalty: float | None = None
     """Exponent of the length penalty, for translators."""
+    new_tokens: Annotated[int | None, tyro.conf.arg(name="generate", metavar="{None}|N")] = None
+    """Continue the texts by at most N tokens, for language models."""
+    temperature: float | None = None
+    """Of a continuation: 0 writes the likeliest token each time, higher ones are bolder; None: 1 if
+    one of the next three is given, else 0."""
+    top_k: int | None = None
+    """Draw from that many of the likeliest tokens; None or 0: all."""
+    top_p: float | None = None
+    """Draw from the fewest of the likeliest tokens that have this probability; None or 1: all."""
+    seed: int | None = None
+    """The same seed draws the same continuations; None: 0."""
+    forbid_unknown: bool | None = None
+    """Never write <unk>, which stands for words that the model does not know; None: True."""
 
     def given(self) -> dict[str, Any]:
         """Collects the inputs from the options by name; files are `FileText`s.
@@ -103,7 +117,10 @@ def scalars(servable: "Servable", signature: "Signature", given: dict[str, Any])
     wanted = [name for name, info in signature.inputs.items() if not info.batched]
     has_card = wanted and (servable.folder / CARD_FILE).is_file()
     limits = read_card(servable.folder).limits if has_card else {}
-    known = limits | given
+    drawn = {"top_k": 0, "top_p": 1.0, "seed": 0}
+    temperature = 1.0 if drawn.keys() & given.keys() else 0.0
+    written = {"temperature": temperature, "forbid_unknown": True}
+    known = drawn | written | limits | given
     for name in wanted:
         if name not in known:
             raise ValueError(f"{_flag(name)} must be given: the model has no default for it")
@@ -170,4 +187,5 @@ def _read_line(read: FileText, number: int, missing: list[str]) -> dict[str, Any
 
 
 def _flag(name: str) -> str:
-    return "TEXT" if name == "text" else f"--{name.replace('_', '-')}"
+    named = {"text": "TEXT", "new_tokens": "--generate"}
+    return named.get(name, f"--{name.replace('_', '-')}")

@@ -131,6 +131,7 @@ def open_run(settings: Any) -> "tuple[RunFolder, Workers]":
     import tensorflow as tf
 
     from zoo.serving.folders import check_free
+    from zoo.serving.remarks import spend_remarks
     from zoo.training.cluster import Workers, own_folder
     from zoo.training.devices import choose_devices
     from zoo.training.distribution import make_strategy
@@ -139,6 +140,7 @@ def open_run(settings: Any) -> "tuple[RunFolder, Workers]":
     check_numbers(settings)
     devices = choose_devices(settings.devices)
     workers = Workers(make_strategy(settings.strategy, devices))
+    spend_remarks()
     if settings.deterministic:
         tf.config.experimental.enable_op_determinism()
     values = asdict(settings)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from zoo.training.command import next_commands
 from zoo.training.settings import build_and_compile, fit_warmup, open_run, train
 
 if TYPE_CHECKING:
@@ -73,7 +74,10 @@ def run(settings: Any, task: "Task") -> dict[str, Any]:
         seconds=report["seconds"],
     )
     task.draw()
-    return folder.finish({**metrics, **task.notes, **report, "data": record})
+    result = folder.finish({**metrics, **task.notes, **report, "data": record})
+    for line in next_commands(folder.saved_model, task.question()):
+        folder.logger.info("%s", line)
+    return result
 
 
 def _prepare(task: "Task", warmup: int | None) -> "tuple[DataRecord, Batches, keras.Model]":
