@@ -12,7 +12,7 @@ examples. File formats: ``docs/own_data.md``. The same command resumes an interr
 from dataclasses import dataclass
 from typing import Any
 
-from zoo.tasks.classification.own import OwnClassificationSettings, OwnClassificationTask
+from zoo.tasks.classification.own import DEFAULTS, OwnClassificationSettings, OwnClassificationTask
 from zoo.tasks.shared.training_run import run
 from zoo.training.command import start
 
@@ -25,7 +25,7 @@ class Settings(OwnClassificationSettings):
     """The architecture: LSTMNClassifier or, of pairs, LSTMNInference."""
 
 
-MODELS: dict[str, Any] = {"classification": "LSTMNClassifier", "inference": "LSTMNInference"}
+MODELS = {"classification": "LSTMNClassifier", "inference": "LSTMNInference"}
 """Default of the model, by task."""
 
 
@@ -40,7 +40,8 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    return run(settings, OwnClassificationTask("classification", make_model, MODELS))
+    task = OwnClassificationTask("classification", make_model, DEFAULTS, models=MODELS)
+    return run(settings, task)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ The same command resumes an interrupted run.
 from dataclasses import dataclass
 from typing import Any
 
-from zoo.tasks.cloze.own import OwnClozeSettings, OwnClozeTask
+from zoo.tasks.cloze.own import DEFAULTS, OwnClozeSettings, OwnClozeTask
 from zoo.tasks.shared.training_run import run
 from zoo.training.command import start
 
@@ -38,7 +38,7 @@ def make_model(settings: Settings, vocabulary_size: int) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    return run(settings, OwnClozeTask("cloze", make_model, {}))
+    return run(settings, OwnClozeTask("cloze", make_model, DEFAULTS))
 
 
 if __name__ == "__main__":

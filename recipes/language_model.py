@@ -11,7 +11,7 @@ part the last lines are held out. Sizes follow the length of the text. File form
 from dataclasses import dataclass
 from typing import Any
 
-from zoo.tasks.language_model.own import OwnLanguageModelSettings, OwnLanguageModelTask
+from zoo.tasks.language_model.own import DEFAULTS, OwnLanguageModelSettings, OwnLanguageModelTask
 from zoo.tasks.shared.training_run import run
 from zoo.training.command import start
 
@@ -42,7 +42,7 @@ def make_model(settings: Settings, vocabulary_size: int) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    return run(settings, OwnLanguageModelTask("language_model", make_model, {}))
+    return run(settings, OwnLanguageModelTask("language_model", make_model, DEFAULTS))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ same command resumes an interrupted run.
 from dataclasses import dataclass
 from typing import Any
 
-from zoo.tasks.reading.own import OwnReadingSettings, OwnReadingTask
+from zoo.tasks.reading.own import DEFAULTS, OwnReadingSettings, OwnReadingTask
 from zoo.tasks.shared.training_run import run
 from zoo.training.command import start
 
@@ -41,7 +41,7 @@ def make_model(settings: Settings, embeddings: dict[str, Any]) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    return run(settings, OwnReadingTask("reading", make_model, {}))
+    return run(settings, OwnReadingTask("reading", make_model, DEFAULTS))
 
 
 if __name__ == "__main__":

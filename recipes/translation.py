@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from zoo.tasks.shared.training_run import run
-from zoo.tasks.translation.own import OwnTranslationSettings, OwnTranslationTask
+from zoo.tasks.translation.own import DEFAULTS, OwnTranslationSettings, OwnTranslationTask
 from zoo.training.command import start
 
 
@@ -57,7 +57,7 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    return run(settings, OwnTranslationTask("translation", make_model, {}))
+    return run(settings, OwnTranslationTask("translation", make_model, DEFAULTS))
 
 
 if __name__ == "__main__":

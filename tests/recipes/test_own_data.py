@@ -255,7 +255,7 @@ def test_settings_of_the_run_are_those_of_its_amount_of_data(tmp_path, monkeypat
         numbers = [str(number) for number in range(count)]
         frame = pd.DataFrame({"source": numbers, "target": numbers})
         table.touch()
-        task = translation.OwnTranslationTask("translation", None, {})
+        task = translation.OwnTranslationTask("translation", None, translation.DEFAULTS)
         settings = task.resolve(translation.Settings(train=table))
         assert settings.hidden_dim == hidden
         assert settings.run_dir == Path("runs/translation_RNNsearch_pairs")

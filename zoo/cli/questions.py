@@ -56,8 +56,8 @@ class Question:
     new_tokens: Annotated[int | None, tyro.conf.arg(name="generate", metavar="{None}|N")] = None
     """Continue the texts by at most N tokens, for language models."""
     temperature: float | None = None
-    """Of a continuation: 0 writes the likeliest token each time, higher ones are bolder; None: 1 if
-    one of the next three is given, else 0."""
+    """Boldness of a continuation: 0 writes the likeliest token each time; None: 1 if one of the
+    next three is given, else 0."""
     top_k: int | None = None
     """Draw from that many of the likeliest tokens; None or 0: all."""
     top_p: float | None = None

@@ -1,5 +1,6 @@
 """A shipped model as a function of strings."""
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +19,7 @@ from zoo.pipelines.values import (
 )
 from zoo.serving.cards import read_card
 from zoo.serving.codecs import load_labels
+from zoo.serving.known_words import known_words
 from zoo.serving.load import resolve
 from zoo.serving.options import complete_options
 from zoo.serving.servable import DEFAULT_SIGNATURE, Servable
@@ -203,6 +205,21 @@ class Pipeline:
         self._trained.save(folder, data, self.name)
         return folder
 
+    def __repr__(self) -> str:
+        """Says in one line what the model is for and what not."""
+        told = (
+            self.card.intended_use,
+            self.card.limitations and f"not for {self.card.limitations}",
+        )
+        return f"{self.name}: {'; '.join(filter(None, told)) or self.task}"
+
+    def _warn_of_unknown_words(self, outputs: Mapping[str, np.ndarray], row: int) -> None:
+        """Warns of texts that are mostly unknown to the model as it was shipped."""
+        fitted = self._trained is not None and self._trained.fitted
+        words = None if fitted else known_words(self.folder)
+        for strange in words.strange(outputs) if words else ():
+            warnings.warn(f"{self.name}, example {row + 1}: {strange}", stacklevel=4)
+
     def _trained_model(self) -> "TrainedModel":
         """Makes the Keras model, once."""
         if self._trained is None:
@@ -258,6 +275,7 @@ class Pipeline:
             inputs = encode(questions.texts, slice(rows.start, rows.stop))
             outputs = self.servable.ask({**inputs, **scalars}, signature)
             for row, own in zip(rows, split_rows(outputs, len(rows), axes), strict=True):
+                self._warn_of_unknown_words(own, row)
                 texts = {name: column[row] for name, column in questions.texts.items()}
                 yield self._task.make(Example(own, texts, axes, signature, self._labels))
 

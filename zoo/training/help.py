@@ -16,8 +16,8 @@ from zoo.training.settings import TrainingSettings
 _DATA = re.compile(
     r"data(_dir)?|kind|source|target|classes|phrases|more_questions|readings|case_fold"
     r"|vectors|vector_norm|minimum_count|unknown_slots|segment_length|maximum_\w*tokens"
-    r"|vocabulary(_size)?|maximum_vocabulary|(train|validation|test|dev)_(?!vectors)\w+|held_out\w*"
-    r"|\w+_(column|file)"
+    r"|vocabulary(_size)?|maximum_vocabulary|(train|validation|test|dev)(_(?!vectors)\w+)?|held_out\w*"
+    r"|(\w+_)?(columns?|file)|questions|target_language"
 )
 _OUTPUT = re.compile(
     r"run_dir|fresh|checkpoint_every|beam_width|length_penalty|bleu_tokenize|maximum_answer_tokens"
@@ -102,11 +102,19 @@ def _docstrings(settings: type) -> dict[str, str]:
 
 
 def _defaults(settings: type) -> dict[str, dict[str, Any]]:
-    """Setting -> data set -> value; those of the recipe come before those of its task."""
+    """Setting -> data set -> value; those of the recipe come before those of its task.
+
+    Those of a module that speaks of other data sets alone, as of amounts of data, stand instead.
+    """
     found: dict[str, dict[str, Any]] = {}
+    known: set[str] = set()
     for one in _bases(settings):
         for name in ("SHARED_DEFAULTS", "DEFAULTS"):
-            for data, values in vars(sys.modules[one.__module__]).get(name, {}).items():
+            by_data = vars(sys.modules[one.__module__]).get(name, {})
+            if by_data and known.isdisjoint(by_data):
+                found, known = {}, set()
+            known |= by_data.keys()
+            for data, values in by_data.items():
                 for key, value in values.items():
                     found.setdefault(key, {})[data] = value
     return found

@@ -1,7 +1,7 @@
 """Classification of a user's own texts, or pairs of texts, in tables."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +74,9 @@ class OwnClassificationTask(ClassificationTask):
     """Tells the classes that a user's own examples have."""
 
     read: Any = None
-    """Not used: the examples are read before the run begins."""
+    """Set when the examples have been read, before the run begins."""
+    models: Mapping[str, str] = field(default_factory=dict)
+    """Architecture that is taken where none is named, by task."""
 
     def resolve(self, settings: Any) -> Any:
         """Reads all examples, and chooses sizes by their number."""
@@ -85,7 +87,7 @@ class OwnClassificationTask(ClassificationTask):
             raise ValueError(f"text_columns must be one or two names, got {count}")
         sides = SIDES[count]
         task = "classification" if count == 1 else "inference"
-        name: Any = settings.model or self.defaults[task]
+        name = settings.model or self.models[task]
         settings = replace(settings, model=model_of(name, task))
         columns = dict(zip(sides, settings.text_columns, strict=True))
 
@@ -107,14 +109,14 @@ class OwnClassificationTask(ClassificationTask):
 
         self.read = take
         examples = len(parts.training)
-        return resolve_own(settings, self.recipe, examples, files["train"][0], DEFAULTS)
+        return resolve_own(settings, self.recipe, examples, files["train"][0], self.defaults)
 
 
 def classes_of(parts: "OwnParts", sides: tuple[str, ...], held_out: bool) -> "ClassificationData":
     """Gives classes of the training part ids, whole numbers in order, words by alphabet.
 
     Raises:
-        ValueError: There is but one class, or one that the training part has not.
+        ValueError: There is only one class, or a part has one that the training part lacks.
     """
     from zoo.tasks.classification.data import ClassificationData
     from zoo.tasks.shared.own_settings import DATA

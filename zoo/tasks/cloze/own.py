@@ -83,7 +83,7 @@ class OwnClozeTask(ClozeTask):
         self.parts = own_parts(files, read, settings.held_out, by_groups("document"))
         count = len(self.parts.training)
         recipe = f"{self.recipe}_{settings.kind}"
-        settings = resolve_own(settings, recipe, count, files["train"][0], DEFAULTS)
+        settings = resolve_own(settings, recipe, count, files["train"][0], self.defaults)
         return self.consistent(settings, names=settings.kind != "cn")
 
     def load(self) -> "DataRecord":

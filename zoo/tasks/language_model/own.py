@@ -64,7 +64,7 @@ class OwnLanguageModelTask(LanguageModelTask):
         lines = parts.training["line"]
         count = sum(map(len, lines)) + len(lines)
         examples, notes = -(-count // _WORDS_AN_EXAMPLE), list(parts.notes)
-        sized = resolve_own(settings, self.recipe, examples, files["train"][0], DEFAULTS)
+        sized = resolve_own(settings, self.recipe, examples, files["train"][0], self.defaults)
         if sized.vocabulary_size is None:
             often = sum(n > 1 for n in Counter(w for line in lines for w in line).values())
             sized = replace(sized, vocabulary_size=max(1, often))

@@ -69,7 +69,7 @@ class OwnReadingTask(ReadingTask):
 
         self.parts = own_parts(files, read, settings.held_out, by_groups("context"))
         count = len(self.parts.training)
-        return resolve_own(settings, self.recipe, count, files["train"][0], DEFAULTS, self.defaults)
+        return resolve_own(settings, self.recipe, count, files["train"][0], self.defaults)
 
     def load(self) -> "DataRecord":
         """Takes the questions that were read, and reads the word vectors if there are any."""

@@ -16,9 +16,9 @@ DATA = "files"
 class OwnDataSettings(TrainingSettings):
     """Settings of every recipe for any files, beside those of its task."""
 
-    data: tyro.conf.SuppressFixed[str] = DATA
+    data: tyro.conf.Suppress[tyro.conf.Fixed[str]] = DATA
     """Set by the recipe."""
-    data_dir: tyro.conf.SuppressFixed[Path | None] = None
+    data_dir: tyro.conf.Suppress[tyro.conf.Fixed[Path | None]] = None
     """Not used: files are given by their paths."""
     held_out: Rate = 0.1
     """Share of the training examples that is held out, where no validation file is given."""

@@ -107,7 +107,7 @@ class OwnTranslationTask(TranslationTask):
 
         self.parts = own_parts(files, read, settings.held_out, by_groups("source"))
         count, first = len(self.parts.training), files["train"][0]
-        settings = resolve_own(settings, self.recipe, count, first, DEFAULTS, self.defaults)
+        settings = resolve_own(settings, self.recipe, count, first, self.defaults)
         return replace(settings, bleu_tokenize=tokenizer)
 
     def load(self) -> "DataRecord":
