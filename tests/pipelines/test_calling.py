@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import zoo
-from zoo.pipelines.results import Answer, FilledBlank, Label, NextWords, Translation
+from zoo.pipelines.results import Answer, Continuation, FilledBlank, Label, NextWords, Translation
 
 TRANSLATOR = "multi30k_rnnsearch_en_de"
 TRANSFORMER = "multi30k_transformer_en_de"
@@ -162,6 +162,18 @@ def test_a_language_model_gives_the_next_words(load):
     assert [*result.log_probabilities] == outputs["log_probabilities"][0].tolist()
     assert result.score == result.probabilities[0]
     assert_tokens(result, outputs, 0, "text")
+
+
+def test_a_language_model_writes_what_its_signature_writes(load):
+    write, text = load("wikitext_lstmn"), "The army of the king"
+    numbers = {"temperature": 0.0, "top_k": 0, "top_p": 1.0, "seed": 0, "forbid_unknown": True}
+    asked = {"text": [text], "new_tokens": 4, **numbers}
+    outputs = write.servable.ask(asked, "generate")
+    result = write(text, new_tokens=4)
+    assert type(result) is Continuation
+    assert result.text == outputs["continuation"][0].decode()
+    assert result.score == outputs["score"][0]
+    assert_tokens(result, outputs, 0, "text", "generated")
 
 
 def test_results_are_plain_frozen_and_short(load):
