@@ -9,6 +9,7 @@ from . import models as models
 from . import ops as ops
 from . import pipelines as pipelines
 from . import plots as plots
+from . import quiet as quiet
 from . import serving as serving
 from . import tasks as tasks
 from . import text as text

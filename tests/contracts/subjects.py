@@ -100,7 +100,7 @@ def padding_tables(model: BaseModel, task: Any = None) -> list[Any]:
 
 
 _classes_too: dict[tuple[type, str], list[bool]] = {}
-"""Of models that were looked at, whether each of their tables is the softmax's matrix too."""
+"""Whether each table of a model that was looked at is the softmax's matrix too."""
 
 
 def tables_of(model: BaseModel) -> list[Any]:

@@ -1,4 +1,4 @@
-"""What the contracts find in a model."""
+"""The parts of a model that the contracts look for."""
 
 from typing import ClassVar
 
@@ -48,7 +48,7 @@ def test_embedding_tables_are_known_by_the_kind_of_their_layer():
 def test_a_table_whose_padding_is_read_is_no_matrix_of_a_softmax():
     model = Lexicon(seen=True)
     model.build()
-    with pytest.raises(AssertionError):
+    with pytest.raises(AssertionError, match="Arrays are not equal"):
         padding_tables(model, TASKS["classification"])
 
 

@@ -71,6 +71,8 @@ def test_an_image_is_picked_sent_and_shown_with_the_cells_of_each_step(open_page
     assert page.locator(".field").last.inner_text() == ("image: a picture, scaled to 4 × 6 pixels")
     assert page.locator("#fields textarea, #examples *").count() == 0  # of its task's texts
     assert page.locator("#fields img").is_hidden()
+    with page.expect_file_chooser():
+        page.press("#in-image", "Enter")  # as everywhere, and sends nothing
     pick(page, "image", "any.png", GlimpsesTask.file(IMAGE))
     page.wait_for_selector("#said.done")
     assert page.inner_text(".result") == ("low", "middle", "high")[logits.argmax()]

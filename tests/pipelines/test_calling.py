@@ -1,6 +1,7 @@
 """Strings in, plain values out: equal to what the signatures answer, whatever the text."""
 
 import dataclasses
+import warnings
 
 import numpy as np
 import pytest
@@ -211,3 +212,19 @@ def test_wrong_calls_are_refused(load, name, texts, named, message):
 def test_an_unknown_name_is_refused():
     with pytest.raises(ValueError, match="no model 'squad_dnc': did you mean 'squad_dcn'"):
         zoo.pipeline("squad_dnc")
+
+
+def test_a_text_of_unknown_words_is_answered_with_a_warning(load):
+    judge = load("sst_lstmn")
+    with pytest.warns(UserWarning, match="sst_lstmn, example 2: 2 of the 3 words of text are unkn"):
+        assert len(judge(["An absolute joy!", "xqzt brlf the"])) == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        judge("An absolute joy!")
+
+
+def test_a_pipeline_says_in_one_line_what_it_is_for_and_what_not(load):
+    said = repr(load(TRANSLATOR))
+    assert said.startswith(f"{TRANSLATOR}: translating English image captions of 5 to 20 words")
+    assert "; not for text other than image captions" in said
+    assert "\n" not in said

@@ -6,6 +6,7 @@ import pytest
 
 import zoo
 from zoo.models.lstmn.lstmn_inference import LSTMNInference
+from zoo.pipelines.results import Continuation
 from zoo.pipelines.trainers import TRAINERS, find_answer
 from zoo.serving.cards import DataRecord, verify
 from zoo.serving.headlines import headline
@@ -45,7 +46,24 @@ def test_a_shipped_model_learns_and_answers_with_what_it_has_learned(name):
     assert type(after) is type(before)
     assert after.score != before.score
     assert after.tokens.keys() == before.tokens.keys()
-    assert {key: one.tokens for key, one in after.attention.items()}.keys() == {*before.attention}
+    assert after.attention.keys() == before.attention.keys()
+    if name == "wikitext_lstmn":
+        assert_it_writes(pipeline)
+
+
+def assert_it_writes(pipeline):
+    """It continues texts, alike in any batch and with the same seed."""
+    written = pipeline("the cat sat", new_tokens=3)
+    assert type(written) is Continuation
+    assert 1 <= len(written.tokens["generated"]) <= 3
+    assert written.score < 0
+    drawn = pipeline(["the cat", "the cat sat"], new_tokens=3, top_k=5, seed=1)
+    assert drawn[1] == pipeline("the cat sat", new_tokens=3, top_k=5, seed=1)
+    assert pipeline("the cat sat", new_tokens=3, temperature=0.0) == written
+    with pytest.raises(ValueError, match="new_tokens must be given"):
+        pipeline("the cat", top_k=3)
+    with pytest.raises(ValueError, match="new_tokens must be a whole number of at least 1, got 0"):
+        pipeline("the cat", new_tokens=0)
 
 
 @pytest.fixture(scope="module")

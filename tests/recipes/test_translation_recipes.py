@@ -56,7 +56,7 @@ def test_the_defaults_learn_the_sample_and_export_a_translator(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("recipe", "changes", "least"),
     [
-        (luong, {"epochs": 1, "batch_size": 16}, 90),
+        (luong, {"epochs": 3}, 90),
         (transformer, {"epochs": 2, "batch_size": 32, "depth": 1}, 95),
         (seq2seq, {"epochs": 5}, 80),
         (lstmn, {"epochs": 2, "evaluate_every": 500}, 25),

@@ -17,7 +17,7 @@ from zoo.serving.rest import RequestError
 from zoo.serving.servable import Servable, TensorInfo
 from zoo.serving.server import make_app
 from zoo.serving.stopping import Stopper
-from zoo.serving.work import least_bytes, row_costs
+from zoo.serving.work import check_work, least_bytes, row_costs
 
 pytestmark = pytest.mark.timeout(60, method="thread")
 

@@ -40,7 +40,8 @@ class MaskFree(keras.layers.Layer):
         """
         given = inspect.signature(self.call).bind(*args, **kwargs).arguments
         if given.get("mask") is None:
-            refuse_attached_mask(**{name: given.get(name) for name in self.CARRIERS})
+            carriers: dict[str, Any] = {name: given.get(name) for name in self.CARRIERS}
+            refuse_attached_mask("mask", **carriers)
         return super().compute_output_spec(*args, **kwargs)
 
 

@@ -4,7 +4,7 @@ import difflib
 import sys
 import warnings
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, TextIO, get_args
 
 import tyro
 
@@ -51,7 +51,14 @@ def _call(command: Any) -> None:
     command()
 
 
-def _tell(message: Warning | str, *_: Any) -> None:
+def _tell(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
     """Writes a warning as one line, without the place in the code that it comes from."""
     sys.stderr.write(f"warning: {message}\n")
 

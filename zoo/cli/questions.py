@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from zoo.serving.cards import CARD_FILE, read_card
+from zoo.serving.options import complete_options
 from zoo.text_files import FileText, iterate_lines, read_text
 
 if TYPE_CHECKING:
@@ -55,8 +56,8 @@ class Question:
     new_tokens: Annotated[int | None, tyro.conf.arg(name="generate", metavar="{None}|N")] = None
     """Continue the texts by at most N tokens, for language models."""
     temperature: float | None = None
-    """Of a continuation: 0 writes the likeliest token each time, higher ones are bolder; None: 1 if
-    one of the next three is given, else 0."""
+    """Boldness of a continuation: 0 writes the likeliest token each time; None: 1 if one of the
+    next three is given, else 0."""
     top_k: int | None = None
     """Draw from that many of the likeliest tokens; None or 0: all."""
     top_p: float | None = None
@@ -117,14 +118,7 @@ def scalars(servable: "Servable", signature: "Signature", given: dict[str, Any])
     wanted = [name for name, info in signature.inputs.items() if not info.batched]
     has_card = wanted and (servable.folder / CARD_FILE).is_file()
     limits = read_card(servable.folder).limits if has_card else {}
-    drawn = {"top_k": 0, "top_p": 1.0, "seed": 0}
-    temperature = 1.0 if drawn.keys() & given.keys() else 0.0
-    written = {"temperature": temperature, "forbid_unknown": True}
-    known = drawn | written | limits | given
-    for name in wanted:
-        if name not in known:
-            raise ValueError(f"{_flag(name)} must be given: the model has no default for it")
-    return {name: known[name] for name in wanted}
+    return complete_options(wanted, given, limits, _flag)
 
 
 def examples(

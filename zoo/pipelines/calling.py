@@ -1,5 +1,6 @@
 """A shipped model as a function of strings."""
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +19,9 @@ from zoo.pipelines.values import (
 )
 from zoo.serving.cards import read_card
 from zoo.serving.codecs import load_labels
+from zoo.serving.known_words import known_words
 from zoo.serving.load import resolve
+from zoo.serving.options import complete_options
 from zoo.serving.servable import DEFAULT_SIGNATURE, Servable
 
 if TYPE_CHECKING:
@@ -39,11 +42,13 @@ class _Task(NamedTuple):
 
 
 _SEARCH = {"beam_width": "beam", "length_penalty": "beam", "n_best": "beam", "heads": "heads"}
+_NUMBERS = ("new_tokens", "temperature", "top_k", "top_p", "seed", "forbid_unknown")
+_WRITING = dict.fromkeys(_NUMBERS, "generate")
 TASKS: dict[str, _Task] = {
     "classification": _Task(("text",), make_label, classes=True),
     "cloze": _Task(("document", "query"), make_filled_blank, {"candidates": "ranked"}),
     "inference": _Task(("premise", "hypothesis"), make_label, classes=True),
-    "language_model": _Task(("text",), make_next_words),
+    "language_model": _Task(("text",), make_next_words, _WRITING),
     "reading": _Task(("question", "context"), make_answer),
     "translation": _Task(("text",), make_translation, _SEARCH),
 }
@@ -93,7 +98,8 @@ class Pipeline:
             batch_size: Examples that are asked at a time.
             **arguments: Inputs by name, and options: of translators `beam_width`, `length_penalty`,
                 `n_best` and, for the maps of all heads, `heads=True`; of cloze readers
-                `candidates`.
+                `candidates`; of language models that write `new_tokens`, `temperature`, `top_k`,
+                `top_p`, `seed`, `forbid_unknown`.
 
         Returns:
             A result, or a list of results for lists; see `zoo.pipelines.results`. With `n_best` a
@@ -112,7 +118,7 @@ class Pipeline:
         candidates = given.pop("candidates", None)
         questions = read_questions(self.name, self._task.inputs, texts, arguments, candidates)
         n_best = given.pop("n_best", None)
-        scalars = self._search(given, n_best) if signature == "beam" else {}
+        scalars = self._scalars(signature, given, n_best)
         found = list(self._results(questions, signature, scalars, batch_size))
         if signature == "beam":
             found = [one[:n_best] if n_best else one[0] for one in found]
@@ -199,6 +205,21 @@ class Pipeline:
         self._trained.save(folder, data, self.name)
         return folder
 
+    def __repr__(self) -> str:
+        """Says in one line what the model is for and what not."""
+        told = (
+            self.card.intended_use,
+            self.card.limitations and f"not for {self.card.limitations}",
+        )
+        return f"{self.name}: {'; '.join(filter(None, told)) or self.task}"
+
+    def _warn_of_unknown_words(self, outputs: Mapping[str, np.ndarray], row: int) -> None:
+        """Warns of texts that are mostly unknown to the model as it was shipped."""
+        fitted = self._trained is not None and self._trained.fitted
+        words = None if fitted else known_words(self.folder)
+        for strange in words.strange(outputs) if words else ():
+            warnings.warn(f"{self.name}, example {row + 1}: {strange}", stacklevel=4)
+
     def _trained_model(self) -> "TrainedModel":
         """Makes the Keras model, once."""
         if self._trained is None:
@@ -223,18 +244,26 @@ class Pipeline:
             raise ValueError(f"{', '.join(options)} must not be given together")
         return next(iter(signatures), DEFAULT_SIGNATURE)
 
-    def _search(self, given: Mapping[str, Any], n_best: int | None) -> dict[str, Any]:
-        """Completes the options of a search by those of the model's card."""
-        limits = self.servable.limits
-        width = given.get("beam_width", max(int(limits["beam_width"]), n_best or 1))
-        for name, value in (("beam_width", width), ("n_best", 1 if n_best is None else n_best)):
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if not whole or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
-        if n_best is not None and n_best > width:
+    def _scalars(
+        self, signature: str, given: Mapping[str, Any], n_best: int | None
+    ) -> dict[str, Any]:
+        """Completes the options by those of the model's card."""
+        inputs, limits = self.servable.signatures[signature].inputs, dict(self.servable.limits)
+        if signature == "beam":
+            limits["beam_width"] = max(int(limits["beam_width"]), n_best or 1)
+        names = [name for name, info in inputs.items() if not info.batched]
+        options = complete_options(names, given, limits)
+        counts = {**options, **({} if n_best is None else {"n_best": n_best})}
+        for name in _COUNTS & counts.keys():
+            whole = isinstance(counts[name], int | np.integer)
+            if not whole or counts[name] is True or counts[name] < 1:
+                raise ValueError(
+                    f"{name} must be a whole number of at least 1, got {counts[name]!r}"
+                )
+        if n_best is not None and n_best > options["beam_width"]:
+            width = options["beam_width"]
             raise ValueError(f"n_best must be at most beam_width, {width}, got {n_best}")
-        penalty = given.get("length_penalty", limits["length_penalty"])
-        return {"beam_width": width, "length_penalty": penalty}
+        return options
 
     def _results(
         self, questions: Questions, signature: str, scalars: Mapping[str, Any], batch_size: int
@@ -246,8 +275,10 @@ class Pipeline:
             inputs = encode(questions.texts, slice(rows.start, rows.stop))
             outputs = self.servable.ask({**inputs, **scalars}, signature)
             for row, own in zip(rows, split_rows(outputs, len(rows), axes), strict=True):
+                self._warn_of_unknown_words(own, row)
                 texts = {name: column[row] for name, column in questions.texts.items()}
                 yield self._task.make(Example(own, texts, axes, signature, self._labels))
 
 
+_COUNTS = {"beam_width", "n_best", "new_tokens"}
 _OPTIONS = {option for task in TASKS.values() for option in task.options}

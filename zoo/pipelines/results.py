@@ -155,3 +155,14 @@ class NextWords(Result):
     """Probability of each of them."""
     log_probabilities: tuple[float, ...]
     """For each token of the text, given those before it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Continuation(Result):
+    """A continuation of a text."""
+
+    main: ClassVar[str] = "text"
+    text: str
+    """The new text alone; `<unk>` stands for an unknown word."""
+    score: float
+    """Its log-probability at temperature 1, `</s>` counted."""

@@ -9,6 +9,7 @@ from zoo.models.core.axes import BEFORE, SENTINEL, Axes, Steps
 from zoo.pipelines.results import (
     Answer,
     AttentionMap,
+    Continuation,
     Evidence,
     FilledBlank,
     Label,
@@ -104,8 +105,11 @@ def make_label(example: Example) -> Label:
     return Label(label=label, score=score, probabilities=probabilities, **example.shared())
 
 
-def make_next_words(example: Example) -> NextWords:
-    """Makes the words that may follow."""
+def make_next_words(example: Example) -> NextWords | Continuation:
+    """Makes the words that may follow, or the continuation that was asked for."""
+    if example.signature == "generate":
+        text, score = to_text(example.value("continuation")), float(example.value("score"))
+        return Continuation(text=text, score=score, **example.shared())
     probabilities = np.exp(example.value("next_log_probabilities")).tolist()
     length = int(example.value("text_length"))
     return NextWords(

@@ -32,7 +32,7 @@ def guarded(
         count_refusal: Is told the reason, a word, when a connection is refused or cut.
     """
     limits = {"seconds": seconds, "most": most, "most_per_address": most_per_address}
-    shared = {"addresses": Counter(), "count_refusal": staticmethod(count_refusal)}
+    shared = {"addresses": Counter(), "counts": (count_refusal,)}
     return type("Guarded", (_Guarded,), limits | shared)
 
 
@@ -52,14 +52,14 @@ class _Guarded(H11Protocol):
         most: connections that are open.
         most_per_address: the same of one address.
         addresses: how many connections each has; shared by all connections of a server.
-        count_refusal: is told why one is refused or cut.
+        counts: are told why one is refused or cut.
     """
 
     seconds: float
     most: int
     most_per_address: int
     addresses: ClassVar[Counter[str]]
-    count_refusal: ClassVar[Callable[[str], Any]]
+    counts: ClassVar[tuple[Callable[[str], Any], ...]]
     _waiting: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
     _refused = False
@@ -72,11 +72,15 @@ class _Guarded(H11Protocol):
         self.addresses[self._address] += 1
         refusal = self._refusal()
         if refusal:
-            self.count_refusal("connections")
+            self._count("connections")
             transport.write(error_bytes(refusal, 503, {"Retry-After": "1"}))
             transport.close()
             return
         self._close_after(self.seconds)
+
+    def _count(self, reason: str) -> None:
+        for count in self.counts:
+            count(reason)
 
     @property
     def _address(self) -> str:
@@ -125,14 +129,14 @@ class _Guarded(H11Protocol):
 
     def _drop(self) -> None:
         """Closes the connection with all that the system still holds for its client."""
-        self.count_refusal("unread_answer")
+        self._count("unread_answer")
         opened = self.transport.get_extra_info("socket")
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
         self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
         if self.cycle is None or not self.cycle.response_started or self.cycle.response_complete:
-            self.count_refusal("no_http")
+            self._count("no_http")
             self.transport.write(error_bytes(f"Malformed request: {msg}", 400))
         self._refused = True
         self.transport.write_eof()

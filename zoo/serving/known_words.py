@@ -1,15 +1,15 @@
-"""Vocabularies of SavedModels, and texts made mostly of words that they lack.
+"""The words that a SavedModel knows, and texts made mostly of others, with nonsense for answers.
 
 What a model knows is in its SavedModel. A model of words has its vocabulary in `assets/`: a word
 that is not in it is unknown. A model of subwords has the SentencePiece model in its graph: a word
 that it has to cut into pieces was too rare in training to be one. Only tokens with a letter count
 as words.
 
-A text is told if more than half of its words are unknown. Of what is given to a translator of
-captions with 4,000 pieces, these are 0.7 % of the captions of Multi30k's test part, 32 % of the
-lines of WikiText-2's and 82 % of the paragraphs of SQuAD's dev part. Of German captions they are
-68 % for the shipped reader and over 99 % for other models of English words; but 0.9 % for the
-translator, whose pieces are those of both languages.
+A text is strange if more than half of its words are unknown. To a translator of captions with 4,000
+pieces, 0.7 % of the captions of Multi30k's test part are strange, 32 % of the lines of WikiText-2's
+and 82 % of the paragraphs of SQuAD's dev part. German captions are strange to models of English
+words: 68 % of them to the shipped reader, over 99 % to others; but only 0.9 % to the translator,
+whose pieces are those of both languages.
 """
 
 import functools
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     import numpy as np
 
 THRESHOLD = 0.5
-"""Share of unknown words above which a text is told."""
+"""Share of unknown words above which a text is strange."""
 _ENDING = "_tokens"
-_WRITTEN = ("next", "target")  # by the model, not read
+_WRITTEN = ("generated", "next", "target")  # by the model, not read
 _MARKS = ("<pad>", "<s>", "</s>", "")
 _BEGINNING = "▁"  # of a word, in the pieces of SentencePiece
 

@@ -53,8 +53,8 @@ def publish(folders: Sequence[Path], to: Path) -> list[Path]:
                 card=card,
             )
         index = dataclasses.asdict(Index(dict(sorted(models.items()))))
-        with whole_text(path) as file:
-            json.dump(index, file, indent=1, ensure_ascii=False, allow_nan=False)
+        with whole_text(path) as text:
+            json.dump(index, text, indent=1, ensure_ascii=False, allow_nan=False)
     return [to / (name + ENDING) for name in named]
 
 

@@ -94,7 +94,8 @@ def _parsed(
     settings: Any, description: str, program: str | None, arguments: Sequence[str] | None
 ) -> Any:
     """The settings of the command line; what the parser has to say of errors, in one line."""
-    said, parse = io.StringIO(), tyro.cli
+    said = io.StringIO()
+    parse: Callable[..., Any] = tyro.cli
     if isinstance(settings, type) and issubclass(settings, TrainingSettings):
         parse = parse_grouped
     try:

@@ -17,7 +17,7 @@ _DATA = re.compile(
     r"data(_dir)?|kind|source|target|classes|phrases|more_questions|readings|case_fold"
     r"|vectors|vector_norm|minimum_count|unknown_slots|segment_length|maximum_\w*tokens"
     r"|vocabulary(_size)?|maximum_vocabulary|(train|validation|test|dev)(_(?!vectors)\w+)?|held_out\w*"
-    r"|(\w+_)?(columns?|file)|questions|target_language"
+    r"|(\w+_)?(columns?|file)|questions|(source|target)_language"
 )
 _OUTPUT = re.compile(
     r"run_dir|fresh|checkpoint_every|beam_width|length_penalty|bleu_tokenize|maximum_answer_tokens"

@@ -260,7 +260,7 @@ function listen() {
   });
   at("fields").addEventListener("keydown", (event) => {
     const sends = event.key === "Enter" && !event.shiftKey && !event.isComposing;
-    if (!sends) return;
+    if (!sends || event.target.type === "file") return; // there it opens the list of files
     event.preventDefault();
     at("question").requestSubmit();
   });

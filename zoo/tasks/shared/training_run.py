@@ -74,10 +74,15 @@ def run(settings: Any, task: "Task") -> dict[str, Any]:
         seconds=report["seconds"],
     )
     task.draw()
-    result = folder.finish({**metrics, **task.notes, **report, "data": record})
-    for line in next_commands(folder.saved_model, task.question()):
-        folder.logger.info("%s", line)
-    return result
+    return _finish(task, {**metrics, **task.notes, **report, "data": record})
+
+
+def _finish(task: "Task", result: Mapping[str, Any]) -> dict[str, Any]:
+    """Writes the result, and tells what to do next."""
+    complete = task.folder.finish(result)
+    for line in next_commands(task.folder.saved_model, task.question()):
+        task.folder.logger.info("%s", line)
+    return complete
 
 
 def _prepare(task: "Task", warmup: int | None) -> "tuple[DataRecord, Batches, keras.Model]":
