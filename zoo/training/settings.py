@@ -34,8 +34,8 @@ class TrainingSettings:
     """Training settings of a recipe. Settings that are None depend on the data."""
 
     data_dir: Path | None = None
-    """Folder of the data sets, into which nothing is downloaded; by default $ZOO_DATA, then the
-    Keras cache, which takes downloads."""
+    """Folder of the data sets; by default $ZOO_DATA, then the Keras cache, which alone takes
+    downloads."""
     run_dir: Path | None = None
     """Folder of the run; by default runs/<recipe>_<data>."""
     epochs: Count | None = None
