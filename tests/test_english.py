@@ -78,6 +78,16 @@ def test_docstrings_say_what_a_thing_is_or_does(top):
     assert not found, "\n".join(found)
 
 
+def test_comments_of_the_explorer_say_what_a_thing_is_or_does():
+    found = []
+    for path in (ROOT / "zoo" / "explorer" / "assets").glob("*.js"):
+        for comment in re.findall(r"/\*\*(.*?)\*/", path.read_text("utf-8"), re.DOTALL):
+            text = comment.strip(" *\n")
+            if opens_badly(text) or RIDDLES.search(text):
+                found.append(f"{path.name}: {text.splitlines()[0]}")
+    assert not found, "\n".join(found)
+
+
 def test_pages_have_no_riddles():
     found = {path.name: RIDDLES.findall(" ".join(path.read_text().split())) for path in PAGES}
     assert not any(found.values()), found

@@ -1,8 +1,8 @@
-// What the page shows, as the part of its address behind "#": a link that can be kept and sent.
+// Writes the state of the page behind the "#" of its address: a link that can be kept and sent.
 
 const CHOICES = ["model", "beside", "map", "step", "pieces", "kept"];
 
-/** Reads an address. Inputs of the model are what begins with "in.". */
+/** Reads an address. The model's inputs begin with "in.". */
 export function read(hash) {
   const given = new URLSearchParams(hash.replace(/^#/, ""));
   const state = { inputs: Object.create(null) }; // which inherits no names
@@ -13,7 +13,7 @@ export function read(hash) {
   return state;
 }
 
-/** Writes what `read` reads; choices that are not made are left out. */
+/** Writes an address for `read`; leaves out choices that were not made. */
 export function write(state) {
   const given = new URLSearchParams();
   for (const name of CHOICES) if (state[name]) given.set(name, state[name]);

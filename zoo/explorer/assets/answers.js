@@ -1,5 +1,5 @@
-// From what a model answered to the pane that shows it. Outputs with the names of known tasks are
-// shown as these need it, all others by what the card says of their axes.
+// Builds the pane of an answer. Known tasks have views of their own; all other outputs are shown by
+// the axes that the card declares.
 
 import { clozeView } from "./cloze.js";
 import { declaredKinds, declaredView } from "./declared.js";
@@ -15,7 +15,7 @@ const tokensOf = (outputs, side) => outputs[`${side}_tokens`].slice(0, outputs[`
 
 const has = (outputs, ...names) => names.every((name) => Object.hasOwn(outputs, name));
 
-/** The maps of a known task that lie between two texts, the one to begin with first. */
+/** Lists the maps of a known task between two texts, the default one first. */
 function pairsOf(outputs) {
   const kinds = [];
   const add = (id, title, rowTokens, columnTokens, rowTitle, columnTitle) => {
@@ -60,7 +60,7 @@ function viewOf({ outputs, axes, ...given }) {
   return declaredView({ outputs, axes, ...given });
 }
 
-/** The answer in words, how sure the model is of it, and what else is probable. */
+/** Makes the headline: answer, probability and alternatives. */
 function answerOf(outputs) {
   const chance = (value, more = "") => (value > 0 ? `probability ${decimals(value)}${more}` : "");
   if (outputs.translation !== undefined) return { text: asText(outputs.translation) };
@@ -88,7 +88,7 @@ function answerOf(outputs) {
   return { text: text ?? numbers.map(([name, value]) => `${name} ${value}`).join(", ") };
 }
 
-/** What a model did not read, because it is longer than it reads; "" if it read all. */
+/** Says which part of the input exceeds the model's limits; "" if none does. */
 function notRead(outputs, { axes, limits }) {
   const steps = Object.values(axes ?? {})
     .flat()
@@ -116,11 +116,11 @@ function likelyNext(likely) {
  * Fills a pane.
  *
  * @param pane the element.
- * @param model what the server tells of it.
- * @param outputs what it answered.
+ * @param model its description from the server.
+ * @param outputs its answer.
  * @param given inputs, state, change, looked: as the views take them.
  * @param tools buttons of the pane.
- * @returns the view, with `figure` to be saved and `follow` for what is looked at in another pane.
+ * @returns the view, with `figure` to save and `follow` to highlight a word chosen in another pane.
  */
 export function fillPane({ pane, model, outputs, given, tools }) {
   const view = viewOf({ outputs, axes: model.axes, ...given });

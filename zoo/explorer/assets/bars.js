@@ -1,4 +1,4 @@
-// Features or other named things, with a bar for the weight of each.
+// Draws a bar for the weight of each feature.
 
 import { chanceBar, make } from "./elements.js";
 import { mapChooser, pickMap } from "./heads.js";

@@ -1,4 +1,4 @@
-// A picture, and over it the cells that were attended to: one look a step.
+// Draws attention over the cells of a picture, one step at a time.
 
 import { choice, decimals, draw, make, scaleOf } from "./elements.js";
 import { mapChooser, pickMap, thumbnail } from "./heads.js";
@@ -12,7 +12,7 @@ const STRONGEST = 0.7; // opacity of the largest weight
 const folded = (weights, [rows, columns]) =>
   Array.from({ length: rows }, (_, row) => weights.slice(row * columns, (row + 1) * columns));
 
-/** Pixels of each cell; those at the right and lower edges may be cut. */
+/** Computes the pixels of each cell; cells at the right and lower edges may be cut off. */
 function placesOf([rows, columns], cell, [height, width]) {
   return Array.from({ length: rows * columns }, (_, at) => {
     const [y, x] = [Math.floor(at / columns) * cell, (at % columns) * cell];
@@ -36,9 +36,9 @@ function picture(address, [height, width], name) {
  *
  * @param kinds as in `pairsView`, with columns that are cells, `grid` and `cell`; `of`: the name of
  *   the picture among the inputs.
- * @param inputs what was asked about; the picture is a data URL.
- * @param state what is chosen: map, step (a row), kept (a cell).
- * @param change called with what of it changes.
+ * @param inputs of the request; the picture is a data URL.
+ * @param state the user's choices: map, step (a row), kept (a cell).
+ * @param change called with the choices that change.
  */
 export function cellsView({ kinds, inputs, state, change, width }) {
   const picked = pickMap(kinds, state.map);
@@ -119,7 +119,7 @@ export function cellsView({ kinds, inputs, state, change, width }) {
   return { elements: [chooser, readout, figure], figure, follow: () => {} };
 }
 
-/** A row to choose: its name below a small picture of its weights. */
+/** Makes the button of a row: a thumbnail of its weights above its name. */
 function look(text, weights, [height, width]) {
   const canvas = thumbnail({ weights });
   canvas.style.setProperty("aspect-ratio", `${width} / ${height}`);

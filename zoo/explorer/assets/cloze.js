@@ -1,4 +1,4 @@
-// A document and a query with a blank: where the reader looked, and which words counted.
+// Shows a document and a query with a blank: attention, and the words that counted.
 
 import { chanceBar, choice, decimals, make, scaleOf } from "./elements.js";
 import { TokenList } from "./tokens.js";
@@ -23,8 +23,8 @@ function candidateBars(outputs, chosen, choose) {
  * Shows where a cloze reader looked.
  *
  * @param outputs of a cloze model, for one example.
- * @param state what is chosen: step (a candidate), kept.
- * @param change called with what of it changes.
+ * @param state the user's choices: step (a candidate), kept.
+ * @param change called with the choices that change.
  */
 export function clozeView({ outputs, state, change }) {
   const given = pieces(outputs.document_tokens.slice(0, outputs.document_length));

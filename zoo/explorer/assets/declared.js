@@ -1,4 +1,4 @@
-// Maps of any model, shown by what the card says of their axes and not by their names.
+// Shows the maps of any model by the axes that its card declares, not by their names.
 
 import { barsView } from "./bars.js";
 import { cellsView } from "./cells.js";
@@ -24,7 +24,7 @@ function shapeOf(value) {
   return shape;
 }
 
-/** What stands along an axis: a name for each position, and where it is in the map. */
+/** Names the positions along an axis, and gives their place in the map. */
 function sideOf(axis, outputs, sizes) {
   const [size] = sizes;
   const tokens = outputs[`${axis.of}_tokens`];
@@ -48,7 +48,7 @@ function sideOf(axis, outputs, sizes) {
   return { title: named ? axis.of : word, names, positions: names.map((_, at) => at) };
 }
 
-/** The axes of cells as one; what has no rows as one row. */
+/** Joins the two axes of a grid; makes a map without rows one row. */
 function rowsOf(map, queries, keys) {
   const rows = queries ? (rank(queries) === 2 ? map.flat() : map) : [map];
   return rank(keys) === 2 ? rows.map((row) => row.flat()) : rows;
@@ -64,7 +64,7 @@ function viewFor(queries, keys) {
   return keys.kind === "tokens" ? "shaded" : "bars";
 }
 
-/** A map with its sides, as the views take it; null if there is nothing to be seen in it. */
+/** Makes a map with its sides, as the views take it; null if it is empty. */
 function kindOf(name, axes, outputs) {
   const [queries, keys] = axes.length === 2 ? axes : [null, ...axes];
   const shape = shapeOf(outputs[name]);
@@ -98,7 +98,7 @@ function kindOf(name, axes, outputs) {
   };
 }
 
-/** The maps of an answer whose axes the card declares, name of an output to their meaning. */
+/** Lists the maps of an answer whose axes the card declares. */
 export function declaredKinds(outputs, axes) {
   return Object.entries(axes ?? {})
     .filter(([name]) => name.startsWith(MAP) && Array.isArray(outputs[name]))
@@ -107,7 +107,7 @@ export function declaredKinds(outputs, axes) {
     .filter(Boolean);
 }
 
-/** Shows the declared map that is chosen; null if there is none. */
+/** Shows the chosen map; returns null if there is none. */
 export function declaredView({ axes, outputs, ...given }) {
   const kinds = declaredKinds(outputs, axes);
   if (!kinds.length) return null;

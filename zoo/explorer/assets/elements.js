@@ -15,22 +15,22 @@ function fill(element, properties, children) {
   return element;
 }
 
-/** An HTML element. Properties are attributes, `text`, or listeners by the name of their event. */
+/** Makes an HTML element. Properties are attributes, `text`, or listeners by event. */
 export function make(tag, properties = {}, ...children) {
   return fill(document.createElement(tag), properties, children);
 }
 
-/** An element of a drawing; properties as in `make`. */
+/** Makes an SVG element; properties as in `make`. */
 export function draw(tag, properties = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), properties, children);
 }
 
-/** A number between 0 and 1 as it is shown. */
+/** Formats a number between 0 and 1. */
 export function decimals(value) {
   return Number.isFinite(value) ? value.toFixed(2) : "–";
 }
 
-/** What a probability or weight belongs to, with a bar as long as it is of the largest. */
+/** Makes a labelled bar, its length relative to the largest weight. */
 export function chanceBar(text, chance, largest = 1) {
   const bar = make("span", { class: "bar", "aria-hidden": "true" });
   bar.style.setProperty("--w", chance / largest);
@@ -43,7 +43,7 @@ export function chanceBar(text, chance, largest = 1) {
   );
 }
 
-/** A bar from 0 to the largest weight, in the colours of the weights. */
+/** Makes the colour scale, from 0 to the largest weight. */
 export function scaleOf(largest, title) {
   return make(
     "p",
@@ -55,7 +55,7 @@ export function scaleOf(largest, title) {
   );
 }
 
-/** Buttons of which one is chosen; arrow keys choose the next one. `columns`: of a grid of them. */
+/** Makes a group of radio buttons, moved by arrow keys; `columns`: those of a grid. */
 export function choice({ label, options, chosen, choose, kind = "choice", columns = 1 }) {
   const buttons = options.map(({ value, content, title }) =>
     make(

@@ -1,11 +1,10 @@
-// The inputs of a model: the fields of the form, made from what its signature declares, and how
-// what is entered is sent.
+// Makes the fields of the form from the inputs that a signature declares, and encodes their values.
 
 import { make } from "./elements.js";
 import { dataOf, fileOf, fitted, isPicture, pixelsOf } from "./images.js";
 import { visible } from "./words.js";
 
-/** How the inputs of known tasks are called, and how long they are. */
+/** Labels and heights of the inputs of known tasks. */
 const TEXTS = new Map(
   Object.entries({
     translation: [{ name: "text", label: "Text to translate", lines: 2 }],
@@ -30,13 +29,13 @@ const LINES = 4; // of a field for several lines
 
 export const tasks = [...TEXTS.keys()];
 
-/** Whether the page can show a model: it knows the task, or the card says what the axes are. */
+/** Tells whether the page can show a model: its task is known, or its card declares axes. */
 export const known = ({ task, axes }) => TEXTS.has(task) || !!axes;
 
 /**
- * The fields of a model's form.
+ * Lists the fields of a model's form.
  *
- * @param model what the server tells of it; `inputs` is null until the model is loaded.
+ * @param model its description from the server; `inputs` is null until the model is loaded.
  * @returns {name, label, kind, ...} each, in the order of the task, others last. `title` is the
  *   label's beginning, for errors; `shape` that of one example.
  */
@@ -53,7 +52,7 @@ export function fieldsOf({ task, inputs }) {
 const isText = (name, tensor) =>
   tensor?.dtype === "string" && tensor.shape?.length === 0 && !name.endsWith("_bytes");
 
-/** The field of an input by its type and the shape of one example. */
+/** Chooses the field of an input by its type and the shape of one example. */
 function fieldOf(name, tensor) {
   const { dtype } = tensor;
   const shape = tensor.shape ?? [];
@@ -77,7 +76,7 @@ function fieldOf(name, tensor) {
  * Makes a field of the form; the element with the field's name holds the value, a text.
  *
  * @param field as `fieldsOf` gives it.
- * @param value what it holds.
+ * @param value its value.
  * @param picked called once a file that was picked has been read, with an error if it could not be.
  */
 export function makeField(field, value, picked) {
@@ -122,9 +121,9 @@ function makePicker({ name, title, label, kind, shape }, value, picked) {
 }
 
 /**
- * What is sent for what is entered in a model's fields.
+ * Encodes the values of a model's fields as its signature takes them.
  *
- * @param model what the server tells of it.
+ * @param model its description from the server.
  * @param inputs name to text.
  * @returns name to value, as the signature takes it.
  */
@@ -157,7 +156,7 @@ function number(word) {
   return value;
 }
 
-/** What must be done before an empty field can be sent. */
+/** Says how to fill an empty field. */
 export function missing({ title, label, kind }) {
   const say = { image: "choose a picture first.", file: "choose a file first." };
   return `${title ?? label}: ${say[kind] ?? "type something first."}`;

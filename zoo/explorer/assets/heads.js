@@ -1,4 +1,4 @@
-// The maps that an answer holds, and a thumbnail of each layer and head to choose one by.
+// Lists the maps of an answer, with a thumbnail of each layer and head.
 
 import { choice, make } from "./elements.js";
 
@@ -9,7 +9,7 @@ const mean = (maps) =>
     row.map((_, c) => maps.reduce((sum, map) => sum + map[r][c], 0) / maps.length),
   );
 
-/** How many axes of layers and heads come before rows and columns. */
+/** Counts the axes of layers and heads before rows and columns. */
 function depthOf(weights) {
   let depth = -2;
   for (let inner = weights; Array.isArray(inner); [inner] = inner) depth += 1;
@@ -17,7 +17,7 @@ function depthOf(weights) {
 }
 
 /**
- * All single maps of a kind.
+ * Splits a kind into its single maps.
  *
  * @param kind {id, title, weights, ...} with weights (rows, columns), (layers, rows, columns) or
  *   (layers, heads, rows, columns).
@@ -52,7 +52,7 @@ export function mapsOf(kind) {
   return { columns: kind.weights[0].length + 1, maps };
 }
 
-/** The weights in no more than so many rows and columns, of those that fall together the largest. */
+/** Shrinks weights to a number of rows and columns, keeping the largest of each cell. */
 export function pooled(weights, most) {
   const rows = Math.min(most, weights.length);
   const columns = Math.min(most, weights[0].length);
@@ -67,7 +67,7 @@ export function pooled(weights, most) {
   return found;
 }
 
-/** The colour of weights on the paper of the moment, as three numbers. */
+/** Returns the colour of weights in the current colour scheme, as three numbers. */
 function weightColor() {
   const context = make("canvas", { width: 1, height: 1 }).getContext("2d");
   context.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--weight");
@@ -75,7 +75,7 @@ function weightColor() {
   return [...context.getImageData(0, 0, 1, 1).data].slice(0, 3);
 }
 
-/** A small picture of a map, its largest weight as dark as the scale goes. */
+/** Draws a thumbnail of a map; its largest weight is the darkest colour. */
 export function thumbnail({ weights }, finest = FINEST) {
   const small = pooled(weights, finest);
   const [rows, columns] = [small.length, small[0].length];
@@ -117,7 +117,7 @@ function nameAxes(grid, kind, columns) {
 }
 
 /**
- * Buttons for the kinds of maps and, of the kind that is shown, for its layers and heads.
+ * Makes buttons for the kinds of maps, and for layers and heads of the chosen kind.
  *
  * @param kinds as in `mapsOf`.
  * @param shown id of the map that is shown.
@@ -170,7 +170,7 @@ export function mapChooser({ kinds, shown, choose, extra = "" }) {
   return make("div", { class: "controls" }, ...parts);
 }
 
-/** The map of an id such as "cross.2.1"; the first of all if there is none. */
+/** Finds a map by an id such as "cross.2.1"; the first map if none matches. */
 export function pickMap(kinds, id) {
   for (const kind of kinds) {
     for (const map of mapsOf(kind).maps) if (map.id === id) return { ...kind, ...map };

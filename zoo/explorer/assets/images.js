@@ -1,4 +1,4 @@
-// Pictures from files to what a model reads: pixels from 0 to 1, at the size that it declares.
+// Converts picture files to pixels from 0 to 1, at the size that a model declares.
 // A picture is kept as the text of a data URL, so that the address of the page can hold it.
 
 import { make } from "./elements.js";
@@ -7,7 +7,7 @@ const LARGEST = 160; // pixels of a side where a model reads any size: servers r
 const LARGEST_FILE = 1 << 20; // bytes of a file that is sent as it is
 const GREY = [0.299, 0.587, 0.114]; // shares of red, green and blue
 
-/** Draws a picture at a size; without one, at its own. */
+/** Draws a picture at a size, by default its own. */
 async function drawn(blob, [height, width] = []) {
   let bitmap;
   try {
@@ -26,13 +26,13 @@ async function drawn(blob, [height, width] = []) {
   return { canvas, context };
 }
 
-/** A file's picture, of the height and width in `shape`, as the data URL of a PNG. */
+/** Reads a picture from a file, scaled to `shape` (height, width), as the data URL of a PNG. */
 export async function fitted(file, shape) {
   const { canvas } = await drawn(file, shape);
   return canvas.toDataURL("image/png");
 }
 
-/** A file as a data URL. */
+/** Reads a file as a data URL. */
 export async function dataOf(file) {
   if (file.size > LARGEST_FILE)
     throw new Error(`the file must have at most ${LARGEST_FILE} bytes, got ${file.size}.`);
@@ -42,10 +42,10 @@ export async function dataOf(file) {
   return `data:${file.type};base64,${btoa(text)}`;
 }
 
-/** Whether a text is a data URL that says it is a picture. */
+/** Tells whether a text is the data URL of a picture. */
 export const isPicture = (text) => /^data:image\//.test(text ?? "");
 
-/** What is behind the head of a data URL: a file in base64. */
+/** Returns the base64 part of a data URL. */
 export function fileOf(text) {
   const found = /^data:[^,]*;base64,([A-Za-z0-9+/]*=*)$/.exec(text);
   if (!found) throw new Error("choose the file anew.");
@@ -60,7 +60,7 @@ function bytesOf(text) {
   }
 }
 
-/** The pixels of a picture, (height, width, channels), from 0 to 1. */
+/** Reads the pixels of a picture, (height, width, channels), from 0 to 1. */
 export async function pixelsOf(text, shape) {
   const { canvas, context } = await drawn(new Blob([bytesOf(text)]), shape);
   const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
@@ -75,7 +75,7 @@ export async function pixelsOf(text, shape) {
   );
 }
 
-/** Height and width of a picture, read from its first bytes; null if it is no PNG. */
+/** Reads height and width from the first bytes of a PNG; null for another file. */
 export function sizeOf(text) {
   const found = /^data:image\/png;base64,([A-Za-z0-9+/]{32})/.exec(text);
   if (!found) return null;

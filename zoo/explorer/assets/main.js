@@ -1,4 +1,4 @@
-// The page: its form, its address, and a pane for each model that is asked.
+// Runs the page: form, address, and a pane for each model.
 
 import { read, write } from "./address.js";
 import { fillPane } from "./answers.js";
@@ -25,14 +25,14 @@ function say(text, kind = "") {
 const find = (name) => models.find((model) => model.name === name);
 const beginning = (model) => ({ ...examplesOf(model)[0] });
 
-/** Examples of a model's task that fill its fields; a model may read something else. */
+/** Lists the examples of a task whose inputs are those of the model. */
 function examplesOf(model) {
   const names = fieldsOf(model).map(({ name }) => name);
   const fill = (example) => names.every((name) => Object.hasOwn(example, name));
   return names.length ? (examples.get(model.task) ?? []).filter(fill) : [];
 }
 
-/** Makes the address say what is shown; `step` adds an entry to the history of the browser. */
+/** Writes the state into the address; `step` adds an entry to the browser's history. */
 function remember(step = false) {
   const address = write(state);
   if (address === location.hash) return;
@@ -62,7 +62,7 @@ function fillPickers() {
   }
 }
 
-/** The beginning of a text, of whole words. */
+/** Cuts a text after whole words. */
 function firstWords(text) {
   if (text.length <= FIRST_WORDS) return text;
   return `${text.slice(0, FIRST_WORDS).replace(/[\s,.;]+\S*$/, "")} …`;
@@ -87,7 +87,7 @@ function fillFields() {
   at("examples").replaceChildren(...(buttons.length ? ["Examples: ", ...buttons] : []));
 }
 
-/** Changes what is chosen of an answer that is there; `redraw`: the panes do not know it yet. */
+/** Changes the user's choices within an answer; `redraw`: update the panes too. */
 function change(changed, { redraw = true } = {}) {
   state = { ...state, ...changed };
   remember();
@@ -128,7 +128,7 @@ function show(pane) {
   pane.view = fillPane({ ...pane, pane: pane.element, given, tools: tools(pane) });
 }
 
-/** Says what went wrong, and takes away what is no answer to what stands in the form. */
+/** Shows an error, and removes outdated answers. */
 function fail(message, kind = "error") {
   clear();
   say(message, kind);
@@ -144,7 +144,7 @@ function unknownTask({ name, task }) {
   return `${name}: this page cannot show the task "${shown}", because the card declares no axes; it knows ${tasks.join(", ")}.`;
 }
 
-/** Asks the models that are chosen, and shows their answers. */
+/** Asks the chosen models, and shows their answers. */
 async function answer() {
   asking.abort();
   asking = new AbortController();
@@ -177,14 +177,14 @@ async function answer() {
   }
 }
 
-/** Says which field is empty, if any is. */
+/** Reports the first empty field, if any. */
 function lacks() {
   const empty = fieldsOf(find(state.model)).find(({ name }) => !state.inputs[name]?.trim());
   if (empty) fail(missing(empty), Object.keys(state.inputs).length ? "error" : "");
   return !!empty;
 }
 
-/** Loads models that are not; what they read is known then, and the form follows. */
+/** Loads the chosen models, then updates the form to their inputs. */
 async function load(names, signal) {
   const loading = names.filter((name) => find(name).state !== "ready");
   if (loading.length)
@@ -197,7 +197,7 @@ async function load(names, signal) {
   if (JSON.stringify(fieldsOf(model)) !== before) fillFields();
 }
 
-/** Leaves of the inputs those that a model reads; an example's, if there are none. */
+/** Keeps only the inputs that a model reads; takes an example's if none remain. */
 function keepInputs(model) {
   const wanted = new Set(fieldsOf(model).map(({ name }) => name));
   const given = Object.entries(state.inputs).filter(([name]) => wanted.has(name));
@@ -216,7 +216,7 @@ function showAnswers(names, answers, inputs) {
   for (const pane of panes) show(pane);
 }
 
-/** Asks anew: another model, another text. */
+/** Starts over with another model or text. */
 function start(changed) {
   const task = find(state.model).task;
   const next = { ...state, ...changed, map: "", step: "", kept: "" };
@@ -233,7 +233,7 @@ function start(changed) {
   answer();
 }
 
-/** Takes over an address, mending what cannot be. */
+/** Applies an address, correcting invalid parts. */
 function restore() {
   state = read(location.hash);
   if (!find(state.model)) state.model = (models.find(known) ?? models[0]).name;
@@ -243,7 +243,7 @@ function restore() {
   const names = fieldsOf(model).map(({ name }) => name);
   if (model.inputs) keepInputs(model);
   else if (!names.some((name) => Object.hasOwn(state.inputs, name))) {
-    // What a model reads is known once it is loaded: until then nothing is left out.
+    // A model's inputs are known once it is loaded; until then, drop none.
     state.inputs = { ...state.inputs, ...beginning(model) };
   }
   remember();

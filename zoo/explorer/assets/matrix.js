@@ -1,4 +1,4 @@
-// A map as a matrix: a row a word that attends, a column a word attended to.
+// Draws a map as a matrix: one row per attending word, one column per attended word.
 
 import { draw, make, scaleOf } from "./elements.js";
 import { thumbnail } from "./heads.js";
@@ -32,11 +32,11 @@ function cells(weights, size, most) {
     );
 }
 
-/** Sizes in pixels: of a cell, of the cells together, and of the room for labels around them. */
+/** Computes sizes in pixels: of a cell, of all cells, and of the margins for labels. */
 function layout(map, width) {
   const [left, top] = [room(map.rows), room(map.columns)];
   const fit = (right) => Math.floor((width - left - right) / map.columns.length);
-  // Labels that lean over reach beyond the last column, and need wide cells.
+  // Slanted labels reach beyond the last column, and need wide cells.
   const leaning = fit(top * LEAN) >= LEANING;
   const right = leaning ? top * LEAN : 6;
   const size = Math.max(SMALLEST, Math.min(LARGEST, fit(right)));
@@ -61,7 +61,7 @@ function labels(list, { size, leaning }, across) {
   });
 }
 
-/** A part of the picture, which lies in a cell of a grid so that labels stay while cells move. */
+/** Makes a part of the picture in a grid cell of its own, so that labels stay while cells scroll. */
 function part(name, [x, y, width, height], ...children) {
   const [wide, high] = [Math.ceil(width), Math.ceil(height)];
   const viewBox = `${x} ${y} ${wide} ${high}`;
@@ -72,7 +72,7 @@ function part(name, [x, y, width, height], ...children) {
  * Draws a map.
  *
  * @param map its rows and columns (words), weights and the largest of them.
- * @param width what there is, in pixels.
+ * @param width available pixels.
  * @param look called with {row, column}, or null.
  * @param keep called with {row}, or null.
  */
@@ -145,12 +145,12 @@ export function matrix({ map, width, look, keep }) {
       }
     }
   }
-  /** Whether it is larger than its box, and its words have to be scrolled to. */
+  /** Tells whether it is larger than its box and scrolls. */
   const large = left + wide > width;
   return { element, highlight, left, large, weights: map.weights };
 }
 
-/** A small picture of all of a large matrix; pressing it shows that part in the box. */
+/** Makes an overview of a large matrix; pressing it scrolls to that part. */
 function overview(grid, box) {
   const canvas = thumbnail(grid, 120);
   canvas.classList.add("overview");
@@ -165,7 +165,7 @@ function overview(grid, box) {
   return canvas;
 }
 
-/** A matrix with its scale below, in a box that scrolls where the matrix is too large. */
+/** Makes a matrix with its colour scale, in a box that scrolls if necessary. */
 export function scrolling(grid, largest) {
   const box = make("div", { class: "scroller" }, grid.element);
   const below = make(

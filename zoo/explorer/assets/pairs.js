@@ -1,4 +1,4 @@
-// Two texts and what the words of one attended to in the other: translations, pairs, heads.
+// Shows attention between two texts: translations, pairs, heads.
 
 import { decimals, make } from "./elements.js";
 import { mapChooser, pickMap } from "./heads.js";
@@ -8,7 +8,7 @@ import { apart, merge, pieces, strongest, words } from "./words.js";
 
 const NARROWEST = 700; // pixels of a pane in which ribbons and matrix stand side by side
 
-/** "row.3" and the like, as a link has it, and back. */
+/** Converts a kept word to its form in a link ("row.3"), and back. */
 export const written = (at) =>
   at ? Object.entries(at).map(([side, position]) => `${side}.${position}`)[0] : "";
 export function placed(text) {
@@ -51,8 +51,8 @@ function tell(map, lists) {
  * Shows maps between two texts.
  *
  * @param kinds {id, title, weights, rowTokens, columnTokens, rowTitle, columnTitle} each.
- * @param state what is chosen: map, pieces, kept.
- * @param change called with what of it changes.
+ * @param state the user's choices: map, pieces, kept.
+ * @param change called with the choices that change.
  * @param looked called with {side, text, position} of a word that is looked at, or null, so that a
  *   pane beside this one can follow.
  */

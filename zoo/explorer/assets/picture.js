@@ -1,4 +1,4 @@
-// Saves what a pane shows as a picture: its elements drawn again as one SVG, with no style sheet.
+// Saves a pane as a picture: draws its elements again as one SVG without a style sheet.
 
 import { draw } from "./elements.js";
 
@@ -21,7 +21,7 @@ const DRAWN = [
   "text-anchor",
 ];
 
-/** A computed colour as an SVG of any age has it: "rgb(…)" and an opacity; null if not seen. */
+/** Converts a computed colour to "rgb(…)" and an opacity; null if it is transparent. */
 export function paint(color) {
   const numbers = (/\(([^)]*)\)/.exec(color)?.[1] ?? "")
     .match(/-?[\d.]+(e-?\d+)?%?/g)
@@ -42,7 +42,7 @@ const box = (rectangle, origin) => ({
   height: rectangle.height.toFixed(1),
 });
 
-/** Text with the replacement mark for what XML forbids: controls, lone surrogates, U+FFFE. */
+/** Replaces the characters that XML forbids: controls, lone surrogates, U+FFFE. */
 export function allowedInXml(text) {
   return text.replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd");
 }
@@ -52,7 +52,7 @@ function filled(place, color) {
   return found ? [draw("rect", { ...place, fill: found.color, "fill-opacity": found.alpha })] : [];
 }
 
-/** A background that runs from one colour to another, sideways. */
+/** Makes a horizontal colour gradient. */
 function gradient(style, place, defs) {
   const stops = style.backgroundImage.match(/(?:rgba?|color)\([^)]*\)(?:\s+[\d.]+%)?/g);
   if (!style.backgroundImage.startsWith("linear-gradient") || !stops) return [];
@@ -95,7 +95,7 @@ function lines(style, rectangle, origin) {
   ];
 }
 
-/** The frame of a word that is looked at, which the page draws as a shadow. */
+/** Draws the frame of a highlighted word, which is a shadow on the page. */
 function frame(style, place) {
   const found = style.boxShadow === "none" ? null : paint(style.boxShadow);
   return found
@@ -103,7 +103,7 @@ function frame(style, place) {
     : [];
 }
 
-/** The words of a text node, each where the browser has put it. */
+/** Finds the words of a text node and their places on the page. */
 function letters(node, style, origin, measure) {
   const range = document.createRange();
   measure.font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
@@ -130,7 +130,7 @@ function letters(node, style, origin, measure) {
   return drawn;
 }
 
-/** A drawing of the page with what the style sheet says written into it. */
+/** Copies an SVG of the page, with the computed styles written into it. */
 function copied(picture, origin) {
   const copy = picture.cloneNode(true);
   const originals = [picture, ...picture.querySelectorAll("*")];
@@ -170,7 +170,7 @@ function walk(element, origin, into, defs, measure) {
   }
 }
 
-/** An element of the page as an SVG by itself, with all that has to be scrolled to on the page. */
+/** Converts an element to an SVG of its own, including its scrolled parts. */
 export function asSvg(element, title) {
   const boxes = [...element.querySelectorAll(".scroller, .ribbons.long")];
   const hidden = boxes.some(

@@ -1,4 +1,4 @@
-// A question and its text: how the reader came to its answer, iteration by iteration.
+// Shows how a reader came to its answer, iteration by iteration.
 
 import { choice, decimals, draw, make, scaleOf } from "./elements.js";
 import { TokenList } from "./tokens.js";
@@ -11,7 +11,7 @@ const FIELDS = 80; // of a strip: a bar is never narrower than its share of it
 
 const best = (probabilities) => probabilities.indexOf(Math.max(...probabilities));
 
-/** The largest value of each field, where there are more values than fields. */
+/** Shrinks values to a number of fields, keeping the largest of each. */
 function fieldsOf(values) {
   const count = Math.min(values.length, FIELDS);
   const fields = Array(count).fill(0);
@@ -22,7 +22,7 @@ function fieldsOf(values) {
   return fields;
 }
 
-/** Bars over the positions of the text: up for the start, down for the end. */
+/** Draws bars over the positions of the text: up for the start, down for the end. */
 function strip(start, end) {
   const fields = { start: fieldsOf(start), end: fieldsOf(end) };
   const bar = (value, position, direction) => {
@@ -49,7 +49,7 @@ function strip(start, end) {
   );
 }
 
-/** The steps of the decoder, one a line: its estimate, and where it looked for it. */
+/** Lists the decoder's steps, one a line: the estimate and its distributions. */
 function steps(answer, between, chosen, choose) {
   const options = answer.start.map((start, step) => {
     const [first, last] = [best(start), best(answer.end[step])];
@@ -87,7 +87,7 @@ function textBetween(text, places) {
   ];
 }
 
-/** Positions of the first and the last token of the answer; null if it has none. */
+/** Finds the first and the last token of the answer; null if it is empty. */
 function answerTokens(outputs, context, places) {
   if (!places || outputs.end <= outputs.start) return null;
   const [from, to] = [outputs.start, outputs.end].map((byte) => positionOfByte(context, byte));
@@ -99,9 +99,9 @@ function answerTokens(outputs, context, places) {
  * Shows how an answer was found.
  *
  * @param outputs of a reading model, for one example.
- * @param inputs the texts that it was asked about.
- * @param state what is chosen: step, kept.
- * @param change called with what of it changes.
+ * @param inputs of the request.
+ * @param state the user's choices: step, kept.
+ * @param change called with the choices that change.
  */
 export function readingView({ outputs, inputs, state, change }) {
   const asked = pieces(outputs.question_tokens.slice(0, outputs.question_length));
@@ -124,7 +124,7 @@ export function readingView({ outputs, inputs, state, change }) {
   ];
   const side = /^(question|context)\.(\d+)$/.exec(state.kept ?? "");
   let kept = side ? { [side[1]]: Number(side[2]) } : null;
-  // One more than the question has words is "none".
+  // The column after the question's last word is "none".
   if (kept && !((kept.question ?? 0) <= asked.length && (kept.context ?? 0) < given.length)) {
     kept = null;
   }

@@ -1,4 +1,4 @@
-// Two columns of words, and between them ribbons as thick as the attention.
+// Draws two columns of words, joined by ribbons as thick as the attention.
 
 import { draw, make } from "./elements.js";
 import { TokenList } from "./tokens.js";
@@ -12,8 +12,8 @@ const TOGETHER = 0.05; // in long texts neighbours of less weight share one of a
 const THINNEST = 1; // pixels of a ribbon that is drawn
 
 /**
- * The ribbons of a word that attends: one for each weight that is large enough to be seen. In long
- * texts, where these may be less than half, there is one besides for neighbours that together are.
+ * Lists the ribbons of an attending word: one for each visible weight. In long texts, where these
+ * may be less than half, neighbours whose sum is visible share one.
  */
 function spans(row) {
   const large = row
@@ -35,7 +35,7 @@ function shared(row) {
 }
 
 /**
- * Where the ribbons of each side begin and end: as thick as the weights, one above the other.
+ * Stacks the ends of the ribbons of each side, each as thick as its weight.
  *
  * At the side that attends the thicknesses of a word add up to a line. At the other side more may
  * come together, and are drawn thinner so that they have room.
@@ -77,7 +77,7 @@ function bands(weights, height) {
   return found;
 }
 
-/** An end of a ribbon that is thick enough to be seen. */
+/** Makes the end of a ribbon at least visibly thick. */
 function seen([from, to]) {
   const more = Math.max(0, THINNEST - (to - from)) / 2;
   return [from - more, to + more];
@@ -93,9 +93,9 @@ function outline([[a, b], [c, d]]) {
 /**
  * Draws a map.
  *
- * @param map its rows and columns (words), its weights, and what the sides are called.
- * @param look called with what is looked at: {row} or {column}, or null.
- * @param keep called with what is to stay looked at, or null.
+ * @param map its rows and columns (words), its weights, and the titles of its sides.
+ * @param look called with the highlighted {row} or {column}, or null.
+ * @param keep called with the word to keep highlighted, or null.
  */
 export function ribbons({ map, look, keep }) {
   const longest = Math.max(map.rows.length, map.columns.length);
@@ -136,7 +136,7 @@ export function ribbons({ map, look, keep }) {
       "aria-hidden": "true",
     },
   );
-  // Where shared ribbons lie one above the other they are no darker: they are as many as words.
+  // Overlapping shared ribbons get no darker; there are as many as words.
   const haze = draw("g", { class: "haze" });
   picture.append(haze);
   for (const { path, shared } of paths) (shared ? haze : picture).append(path);

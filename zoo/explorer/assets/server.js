@@ -1,4 +1,4 @@
-// What the page asks its server: which models there are, how far they are, what they answer.
+// Asks the server for models, their state, and their answers.
 
 async function json(address, options) {
   let answer;
@@ -20,12 +20,12 @@ async function json(address, options) {
   return value;
 }
 
-/** All models, and texts to begin with. */
+/** Fetches all models and examples. */
 export function catalogue() {
   return json("/models");
 }
 
-/** Asks until a model is loaded; tells what it is then. */
+/** Waits until a model is loaded; returns its description. */
 export async function ready(name, signal) {
   for (;;) {
     const model = await json(`/models/${encodeURIComponent(name)}`, { signal });
@@ -36,7 +36,7 @@ export async function ready(name, signal) {
   }
 }
 
-/** What a model answers to one example, whose values are as its signature takes them. */
+/** Asks a model about one example, whose values are as its signature takes them. */
 export async function ask(model, instance, signal) {
   const body = JSON.stringify({ signature_name: model.signature, instances: [instance] });
   const headers = { "Content-Type": "application/json" };
@@ -45,7 +45,7 @@ export async function ask(model, instance, signal) {
     const answer = await json(address, { method: "POST", headers, body, signal });
     return answer.predictions[0];
   } catch (error) {
-    // Whoever types a text has not chosen the signature, and need not be told of it.
+    // The user has not chosen the signature: leave its name out of the message.
     const named = `${model.signature}: `;
     if (error.message.startsWith(named)) error.message = error.message.slice(named.length);
     throw error;

@@ -1,4 +1,4 @@
-// A text, each word as dark as its weight.
+// Shades each word of a text by its weight.
 
 import { decimals, make, scaleOf } from "./elements.js";
 import { mapChooser, pickMap } from "./heads.js";

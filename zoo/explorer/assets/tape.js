@@ -1,4 +1,4 @@
-// One text, read from left to right: which earlier words each word was read beside.
+// Shows a text read from left to right, and the earlier words that each word attended to.
 
 import { make } from "./elements.js";
 import { mapChooser, pickMap } from "./heads.js";
@@ -15,7 +15,7 @@ const BEFORE = {
 };
 
 /**
- * Shows what a reader with a tape read each word beside.
+ * Shows the attention of a reader with a tape.
  *
  * @param kinds one kind of map, weights (layers, T, T + 1), whose last column stands before the text.
  * @param tokens the T tokens.
@@ -25,7 +25,7 @@ export function tapeView({ kinds, tokens, state, change, width }) {
   const picked = pickMap(kinds, state.map || `${kinds[0].id}.${kinds[0].weights.length}`);
   const own = pieces(tokens);
   const columns = [BEFORE, ...own];
-  // What stands before the text comes first, where a reader looks for it.
+  // The column for "before the text" comes first, in reading order.
   const weights = picked.weights.map((row) => [row.at(-1), ...row.slice(0, tokens.length)]);
   const largest = Math.max(1e-9, ...weights.map((row) => Math.max(...row)));
   const map = {

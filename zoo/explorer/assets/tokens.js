@@ -1,4 +1,4 @@
-// Lists of words that can be pointed at and reached with the keyboard.
+// Makes lists of words that respond to pointer and keyboard.
 
 import { make } from "./elements.js";
 
@@ -16,12 +16,12 @@ const ALONG = new Map([
 ]);
 
 /**
- * Words of which one at a time can be looked at.
+ * Makes a list of words of which one at a time is highlighted.
  *
- * @param label what the list is, for who does not see it.
+ * @param label of the list, for screen readers.
  * @param words as words.js makes them.
- * @param look called with a position, or null once nothing is looked at any more.
- * @param keep called with the position that is to stay looked at, or null.
+ * @param look called with the highlighted position, or null.
+ * @param keep called with the position to keep highlighted, or null.
  * @param cross called with a position when an arrow leads out of a vertical list.
  * @param gaps text between the words, before each; a space if not given.
  */
@@ -70,12 +70,12 @@ export class TokenList {
     });
   }
 
-  /** Frames the one that is looked at; null: none. */
+  /** Frames the highlighted word; null: none. */
   activate(position) {
     this.items.forEach((item, other) => item.classList.toggle("active", other === position));
   }
 
-  /** Marks the one that stays looked at; null: none. */
+  /** Marks the word that stays highlighted; null: none. */
   pin(position) {
     this.kept = position;
     this.items.forEach((item, other) => {
@@ -91,7 +91,7 @@ export class TokenList {
     item.focus();
   }
 
-  /** Says what belongs to a word to who does not see it. */
+  /** Describes a word to screen readers. */
   describe(position, text) {
     this.items[position]?.setAttribute("aria-label", `${this.words[position].said}: ${text}`);
   }
@@ -101,7 +101,7 @@ export class TokenList {
       class: word.special ? "token special" : "token",
       role: "option",
       tabindex: "-1",
-      // Running text is one text, whose direction and order are those of all its words together.
+      // Running text has one direction, that of all its words together.
       dir: this.vertical ? "auto" : null,
       "aria-selected": "false",
       "data-position": position,

@@ -1,7 +1,7 @@
-// Tokens as they are shown, subwords put together to words, and tokens found in their text.
+// Formats tokens, joins subwords to words, and finds tokens in their text.
 
 const MARK = "\u2581"; // how SentencePiece writes the space before a word
-// A map, not an object: of an object, words such as "constructor" would be found too.
+// A Map: a plain object would also find words such as "constructor".
 const SPECIAL = new Map([
   ["<s>", "start"],
   ["</s>", "end"],
@@ -11,12 +11,12 @@ const SPECIAL = new Map([
 ]);
 const PUNCTUATION = /^[\p{P}\p{S}]+$/u;
 
-/** A token as text; bytes that are no text come as an object. */
+/** Converts a token to text; bytes that are not UTF-8 come as an object. */
 export function asText(token) {
   return typeof token === "string" ? token : "\ufffd";
 }
 
-/** Text in which what cannot be seen has a sign: controls, noncharacters, lone blanks. */
+/** Makes invisible characters visible: controls, noncharacters, lone blanks. */
 export function visible(text) {
   const shown = text
     .replace(/[\0-\x1f]/g, (sign) => String.fromCharCode(0x2400 + sign.charCodeAt(0)))
@@ -28,7 +28,7 @@ export function visible(text) {
   return /^[\s\p{Default_Ignorable_Code_Point}]*$/u.test(shown) ? "\u2423" : shown;
 }
 
-/** A word to show: its text, what is said of it, and the positions of its tokens. */
+/** Makes a word: its text, its description, and the positions of its tokens. */
 function word(text, members) {
   const special = SPECIAL.get(text);
   const shown = special ? text : visible(text);
@@ -40,7 +40,7 @@ function word(text, members) {
   };
 }
 
-/** Each token by itself. */
+/** Makes a word of each token. */
 export function pieces(tokens) {
   return tokens.map((token, position) => {
     const text = asText(token);
@@ -48,7 +48,7 @@ export function pieces(tokens) {
   });
 }
 
-/** Subwords put together to words; tokens that are words already stay as they are. */
+/** Joins subwords to words; tokens that are words stay as they are. */
 export function words(tokens) {
   const texts = tokens.map(asText);
   if (!texts.some((text) => text.startsWith(MARK))) return pieces(tokens);
@@ -64,11 +64,11 @@ export function words(tokens) {
     }
     alone = apart;
   });
-  // A mark by itself is the space before what follows.
+  // A lone mark is the space before the next token.
   return groups.map(({ text, members }) => word(text || MARK, members));
 }
 
-/** A map over words: what a word attends to is the mean over its tokens, and adds up over keys. */
+/** Reduces a map to words: the mean over the tokens that attend, the sum over those attended to. */
 export function merge(weights, rows, columns) {
   return rows.map((row) =>
     columns.map((column) => {
@@ -80,7 +80,7 @@ export function merge(weights, rows, columns) {
 }
 
 /**
- * Finds tokens in the text that they were cut from.
+ * Finds tokens in their text.
  *
  * @returns of each token {begin, end}, positions in the text; null if one is not found.
  */
@@ -96,7 +96,7 @@ export function locate(text, tokens) {
   return places;
 }
 
-/** The position in a text of an offset in its UTF-8 bytes. */
+/** Converts an offset in UTF-8 bytes to a position in the text. */
 export function positionOfByte(text, offset) {
   let bytes = 0;
   let position = 0;
@@ -109,14 +109,14 @@ export function positionOfByte(text, offset) {
   return position;
 }
 
-/** A word for a line of other words and numbers, which it cannot turn round. */
+/** Isolates a word's direction from the line around it. */
 export function apart(text) {
   return /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\u200e-\u202e]/u.test(text)
     ? `\u2068${text}\u2069`
     : text;
 }
 
-/** The words with the most weight: "coat 0.83, red 0.11". */
+/** Lists the words with the most weight: "coat 0.83, red 0.11". */
 export function strongest(weights, list, count = 4) {
   return weights
     .slice(0, list.length)
