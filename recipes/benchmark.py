@@ -100,6 +100,10 @@ def main(
     """Measures, prints and returns the figures."""
     if isinstance(command, LayerComplexity):
         return complexity(command)
+    if not isinstance(command, Serving | ServerLoad):  # which load models, and set the process up
+        from zoo.serving.remarks import spend_remarks
+
+        spend_remarks()
     if isinstance(command, TapeSpeed):
         tables = command.measure()
         for name, table in tables.items():

@@ -8,15 +8,21 @@ each feature, and writes it to ``reranking.json`` in the run folder.
 """
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from zoo.tasks.shared.own_settings import DATA
 from zoo.training.bounds import Count
 from zoo.training.command import start
 
 if TYPE_CHECKING:
+    import logging
+
     import pandas as pd
+
+    from zoo.tasks.cloze.data import ClozeData
 
 
 @dataclass(frozen=True)
@@ -41,11 +47,11 @@ def main(settings: Settings) -> list[dict[str, Any]]:
     """Prints and returns a row for each number of features.
 
     Raises:
-        ValueError: the folder holds no finished run.
+        ValueError: the folder holds no finished run, or one on other data.
     """
     import logging
 
-    from zoo.tasks.cloze.data import kinds_of, load_cloze_data
+    from zoo.tasks.cloze.data import kinds_of
     from zoo.tasks.cloze.examples import encode_examples
     from zoo.tasks.cloze.readings import evaluator_for
     from zoo.tasks.cloze.reranking import CandidateModels, candidate_costs, gains
@@ -56,8 +62,7 @@ def main(settings: Settings) -> list[dict[str, Any]]:
     if not (settings.run_dir / "result.json").is_file():
         raise ValueError(f"run_dir must hold a finished run (result.json), got {settings.run_dir}")
     run = read_object(settings.run_dir / "settings.json")
-    data_dir = settings.data_dir or (Path(run["data_dir"]) if run["data_dir"] else None)
-    data = load_cloze_data(run["data"], run["kind"], data_dir, logger)
+    data = _data(settings, run, logger)
     reader, vocabulary = _reader(settings.run_dir / "saved_model", data.training)
     models = CandidateModels(
         data.training["document"],
@@ -81,6 +86,27 @@ def main(settings: Settings) -> list[dict[str, Any]]:
         print(_line(row))
     write_json(settings.run_dir / "reranking.json", table)
     return table
+
+
+def _data(settings: Settings, run: Mapping[str, Any], logger: "logging.Logger") -> "ClozeData":
+    """Reads the data of a run; others are refused, of which the reader may know the answers."""
+    from zoo.tasks.cloze.data import load_cloze_data
+    from zoo.training.json_files import read_object
+
+    given = settings.data_dir
+    if run["data"] == DATA:
+        raise ValueError(f"run_dir must be a run on a known set, got {settings.run_dir}")
+    if run["data"] == "sample" and given:
+        raise ValueError(f"data_dir must be none for a run on the sample, got {given}")
+    data_dir = given or (Path(run["data_dir"]) if run["data_dir"] else None)
+    data = load_cloze_data(run["data"], run["kind"], data_dir, logger)
+    held, found = (
+        read_object(settings.run_dir / "result.json")["data"]["sha256"],
+        data.record.sha256,
+    )
+    if other := sorted(name for name in found if held.get(name) != found[name]):
+        raise ValueError(f"data_dir must hold the data of the run, got others: {', '.join(other)}")
+    return data
 
 
 def _reader(folder: Path, training: "pd.DataFrame") -> tuple[Any, Any]:

@@ -23,7 +23,7 @@ class Settings(ClassificationSettings):
     """Settings of the run. Those that are None depend on the data; the run folder records them."""
 
     data: Literal["auto", "sample", "snli"] = "auto"
-    """auto: SNLI if present, else the generated sample."""
+    """auto: SNLI if present or, if no folder is named, the generated sample."""
     fusion: Literal["deep", "shallow", "none"] = "deep"
     """Attention to the premise inside the hypothesis' cell, outside it, or none."""
     share_cells: bool = True

@@ -23,7 +23,7 @@ class Settings(ClassificationSettings):
     """Settings of the run. Those that are None depend on the data; the run folder records them."""
 
     data: Literal["auto", "sample", "sst"] = "auto"
-    """auto: the treebank if present, else the generated sample."""
+    """auto: the treebank if present or, if no folder is named, the generated sample."""
     classes: Literal[5, 2] = 5
     """Five classes, or negative and positive without neutral examples."""
     phrases: bool = False

@@ -14,6 +14,7 @@ the number of joined sentences, whose rows all hold the same sentences. The run 
 ``result.json``, and ``lengths.png``.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -161,13 +162,16 @@ def read_test_part(settings: Settings) -> tuple[str, "pd.DataFrame"]:
     """Returns the name of the data, and the pairs."""
     from zoo.data.multi30k import load_multi30k
     from zoo.data.translation_sample import translation_sample
-    from zoo.tasks.translation.data import SPLITS, resolve_data
+    from zoo.tasks.translation.data import SPLITS, multi30k_record, resolve_data
 
     languages = (settings.source, settings.target)
     if resolve_data(settings.data, *languages, settings.data_dir) == "sample":
         return "the generated sample", translation_sample("test")
-    frame = load_multi30k(SPLITS[-1], *languages, settings.data_dir, download=True)
-    return f"Multi30k {SPLITS[-1]} ({'-'.join(languages)})", frame
+    part = SPLITS[-1]
+    frame = load_multi30k(part, *languages, settings.data_dir, download=True)
+    logger = logging.getLogger(__name__)
+    name = multi30k_record([frame], (part, part), *languages, logger).name
+    return f"{name} {part} ({'-'.join(languages)})", frame
 
 
 def translate_all(

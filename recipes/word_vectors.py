@@ -249,14 +249,12 @@ KNOWN_TEXTS = {"squad": _squad, "wikitext-2": _wikitext, "imdb": _imdb, "cloze":
 
 def _find(dataset: str, name: str, data_dir: Path | None) -> Path:
     """Finds a file of a data set, plain or compressed."""
-    from zoo.data.download import data_directories
+    from zoo.data.download import locate_name, not_found
 
-    places = [place for top in data_directories(data_dir) for place in (top / dataset, top)]
-    for place in places:
-        for path in (place / name, place / f"{name}.gz"):
-            if path.is_file():
-                return path
-    raise FileNotFoundError(f"{name}[.gz]: not found in {', '.join(map(str, places))}")
+    path = locate_name(dataset, name, data_dir)
+    if path is None:
+        raise not_found(f"{name}[.gz]", (dataset,), data_dir, "--texts also takes files")
+    return path
 
 
 if __name__ == "__main__":

@@ -136,7 +136,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             file = nodeid.partition("::")[0]
             return file if _has_shared_fixture(config.rootpath / file) else nodeid
 
+    config.option.loadscopereorder = False  # they come in the order that is made below
     return ByFixture(config, log)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Has several processes begin with what takes longest, so that all of them end together."""
+
+    def is_short(item: pytest.Item) -> bool:
+        marked = any(any(item.iter_markers(name)) for name in ("slow", "system"))
+        return not (marked or _has_shared_fixture(item.path))
+
+    if hasattr(config, "workerinput"):
+        items.sort(key=is_short)
 
 
 @functools.cache

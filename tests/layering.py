@@ -16,7 +16,7 @@ MAXIMUM_FILE_LINES = 330
 MAXIMUM_FUNCTION_LINES = 40
 
 # What each part of zoo/ may import beside its own files.
-_FILES = {"files", "text_files"}
+_FILES = {"files", "quiet", "text_files"}
 _OPS = {"ops"}
 _WEIGHTS = {"attention", "layers"}
 _INPUTS = {"text", "data"}
@@ -25,6 +25,7 @@ _USES = {"training", "serving", "plots"}
 _BELOW_USES = _FILES | _OPS | _WEIGHTS | _INPUTS | _OUTPUTS | {"models"}
 MAY_IMPORT: dict[str, set[str]] = {
     "files": set(),
+    "quiet": set(),
     "ops": set(),
     "text_files": set(),
     "attention": _OPS,
@@ -35,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     **dict.fromkeys(_USES, _BELOW_USES | _USES),
     "tasks": _BELOW_USES | _USES,
     "explorer": _BELOW_USES | _USES,
+    "pipelines": _BELOW_USES | _USES | {"tasks"},
     "benchmarks": _BELOW_USES | _USES | {"tasks"},
     "recipes": _BELOW_USES | _USES | {"tasks", "benchmarks"},
     "cli": _BELOW_USES | _USES | {"tasks", "explorer"},

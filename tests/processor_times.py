@@ -1,8 +1,9 @@
 """Processor time of the tests, by file and by model: `pytest tests/contracts --processor-times`.
 
 Counted is the time of the process and of the child processes that it has waited for, on all their
-threads. Unlike wall time it hardly depends on what else the machine does. A fixture that the
-contracts share is charged in equal parts to all models.
+threads; behind it stands the part of the children, most of which is the import of TensorFlow.
+Unlike wall time it hardly depends on what else the machine does. A fixture that the contracts share
+is charged in equal parts to all models.
 
 The contracts of one model may take `MODEL_BUDGET` seconds; with this option the tests fail where
 one takes more.
@@ -26,8 +27,17 @@ LISTED = 30
 
 def processor_seconds() -> float:
     """The processor time of this process and of its children so far."""
-    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+    return _seconds(resource.RUSAGE_SELF) + children_seconds()
+
+
+def children_seconds() -> float:
+    """The processor time of the child processes that have ended."""
+    return _seconds(resource.RUSAGE_CHILDREN)
+
+
+def _seconds(who: int) -> float:
+    usage = resource.getrusage(who)
+    return usage.ru_utime + usage.ru_stime
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -49,10 +59,12 @@ class ProcessorTimes:
     """Measures the tests of a process, or collects what its workers have measured."""
 
     def __init__(self) -> None:
-        self.last = processor_seconds()
+        self.last, self.last_children = processor_seconds(), children_seconds()
         self.shared = 0.0
         self.by_test: Counter[str] = Counter()
         self.by_file: Counter[str] = Counter()
+        self.of_children: Counter[str] = Counter()
+        """File or test -> seconds of its child processes, which are part of its seconds."""
         self.of_models: dict[str, Counter[str]] = defaultdict(Counter)
         """Contract file -> model -> seconds of its own."""
         self.of_all_models: Counter[str] = Counter()
@@ -71,17 +83,19 @@ class ProcessorTimes:
     def pytest_runtest_makereport(self, item: pytest.Item) -> Iterator[None]:
         """Writes into a report what has been used since the last one, and which model it tested."""
         report = yield
-        now = processor_seconds()
+        now, children = processor_seconds(), children_seconds()
         entry = getattr(item, "callspec", None) and item.callspec.params.get("entry")
         report.processor_times = (now - self.last, self.shared, getattr(entry, "name", ""))
-        self.last, self.shared = now, 0.0
+        report.children_seconds = children - self.last_children
+        self.last, self.last_children, self.shared = now, children, 0.0
         return report
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         seconds, shared, model = report.processor_times
         file = report.nodeid.partition("::")[0]
-        self.by_test[report.nodeid] += seconds
-        self.by_file[file] += seconds
+        for times, name in ((self.by_test, report.nodeid), (self.by_file, file)):
+            times[name] += seconds
+            self.of_children[name] += report.children_seconds
         if file.startswith(CONTRACTS) and model:
             self.of_models[file][model] += seconds - shared
             self.of_all_models[file] += shared
@@ -106,7 +120,8 @@ class ProcessorTimes:
         terminalreporter.section(f"processor seconds: {sum(self.by_file.values()):.0f}")
         for times in (self.by_file, self.by_test):
             for name, seconds in times.most_common(LISTED):
-                write(f"{seconds:8.2f}  {name}")
+                children = self.of_children[name]
+                write(f"{seconds:8.2f}  {f'({children:.2f})' if children else '':>8}  {name}")
             write("")
         for model, seconds in self.by_model().most_common():
             beyond = f"  more than the {MODEL_BUDGET:.0f} of a model's contracts"

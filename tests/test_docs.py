@@ -5,6 +5,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -25,6 +26,7 @@ from zoo.serving.codecs import load_codecs
 from zoo.serving.load import list_models, load_servable, resolve
 
 ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
 MIGRATION = ROOT / "docs" / "migration.md"
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -92,7 +94,7 @@ def test_the_decoder_trains_returns_its_weights_and_survives_saving(sections, tm
 
 
 def test_the_example_of_the_readme_attends():
-    names = run(examples(ROOT / "README.md")["Attention in a model of your own"])
+    names = run(examples(README)["Attention in a model of your own"])
     inputs = [names[name] for name in ("states", "annotations", "mask")]
     model = keras.Model(inputs, [names["contexts"], names["weights"]])
     generator = np.random.default_rng(4)
@@ -104,15 +106,52 @@ def test_the_example_of_the_readme_attends():
 
 
 def test_the_readmes_questions_to_shipped_models_are_answered(capsys):
-    names = run(examples(ROOT / "README.md")["Ask a shipped model"])
-    assert names["answer"]["answer"].numpy()[0].decode() == "Ida Moreau"
-    printed = capsys.readouterr().out
-    assert "Ein Mann in einem roten Hemd schläft." in printed
+    names = run(examples(README)["Ask a shipped model"])
+    (shown,) = re.findall(r"^```text\n(.*?)^```$", README.read_text("utf-8"), re.M | re.S)
+    assert capsys.readouterr().out == shown
+    assert names["answer"].answer == "Ida Moreau"
 
 
-def test_the_example_of_training_a_shipped_model_trains_it():
-    names = run(examples(ROOT / "README.md")["Train on your own data"])
-    assert names["model"].optimizer.iterations == 1
+def test_the_readmes_reader_learns_from_five_examples(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    code = examples(README)["Train on your own data"]
+    assert sum(bool(line.strip()) for line in code.splitlines()) == 8
+    names = run(code)
+    assert names["reader"].card.task == "reading"
+    assert capsys.readouterr().out.splitlines()[-1] == "gate"
+    question = {"question": tf.constant(["Which part failed?"])}
+    context = {"context": tf.constant(["After the inspection the gate of unit 3 was replaced."])}
+    serve = load_servable("./my_reader").signatures["serving_default"]
+    assert serve(**question, **context)["answer"].numpy()[0] == b"gate"
+
+
+PIPELINE = ROOT / "docs" / "pipeline.md"
+
+
+def test_the_examples_of_pipelines_are_answered(capsys):
+    (preface, *_) = _PYTHON.findall(PIPELINE.read_text(encoding="utf-8"))
+    run(preface)
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("Ein Mann in einem roten Hemd schläft. (")
+    assert second == "Ida Moreau Ida Moreau"
+
+
+def test_the_example_of_a_pipeline_trains_scores_and_ships_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names = run(examples(PIPELINE)["Train on strings"])
+    losses = names["history"]["loss"]
+    assert losses[-1] < losses[0]
+    before, after = capsys.readouterr().out.splitlines()[-2:]
+    assert before.startswith(f"{after} ")
+    assert read_card(tmp_path / "my_translator").data.name == "own sentences"
+
+
+def test_the_example_of_searches_finds_what_was_learned():
+    names = run(examples(PIPELINE)["Search for models of one's own"])
+    written = [*names["digits"][0, ::-1], 3]
+    for found in ("best", "beams", "drawn"):
+        assert names[found].tokens[0, 0].numpy()[:4].tolist() == written
+    assert names["beams"].tokens.shape[:2] == (2, 2)
 
 
 def test_the_example_of_new_words_gives_the_reader_their_vectors(tmp_path, monkeypatch):
@@ -298,6 +337,21 @@ def test_the_pictures_of_the_page_are_drawn(monkeypatch, tmp_path):
 
 
 SERVING = ROOT / "docs" / "serving.md"
+MODELS = ROOT / "docs" / "models.md"
+
+
+def test_the_examples_of_models_publish_warn_and_complete_a_card(
+    shell, tmp_path, monkeypatch, capsys
+):
+    ((lines, _),) = shell_blocks(MODELS, "Publish")
+    assert "published/squad_dcn.tar.gz" in "".join(map(shell, lines))
+    assert (tmp_path / "published" / "index.json").is_file()
+    shutil.copytree(resolve("sst_lstmn"), "my_model")
+    run(examples(MODELS)["Cards"])
+    assert read_card("my_model").licence == "CC BY 4.0"
+    run(examples(MODELS)["Unknown words"])
+    told = capsys.readouterr().out.strip()
+    assert f"warning: example 1: {told}\n" in MODELS.read_text(encoding="utf-8")
 
 
 def test_the_requests_of_the_page_are_answered(loaded_once):
@@ -317,6 +371,14 @@ def test_the_requests_of_the_page_are_answered(loaded_once):
     assert len(best["outputs"]["translation"][0]) == 3
 
 
+def test_the_continuation_of_the_page_is_answered(loaded_once):
+    ((lines, _),) = shell_blocks(SERVING, "Language models")
+    with TestClient(make_served_app(Serve(), load_named(["wikitext_lstmn"]))) as client:
+        told = curl(client, lines[0])["outputs"]
+    assert told["continuation"][0].strip()
+    assert told["generated_length"] == [len(told["generated_tokens"][0])]
+
+
 def curl(client: TestClient, line: str) -> Any:
     """Does what curl does with a line of the page."""
     words = shlex.split(line)
@@ -327,7 +389,7 @@ def curl(client: TestClient, line: str) -> Any:
 
 
 def test_the_request_of_the_readme_is_answered(loaded_once):
-    ((lines, _),) = shell_blocks(ROOT / "README.md", "Serve it")
+    ((lines, _),) = shell_blocks(README, "Serve it")
     with TestClient(make_served_app(Serve(), load_named(["squad_dcn"]))) as client:
         told = curl(client, lines[-1])
     assert told["predictions"][0]["answer"] == "Ada Moreau"
@@ -337,7 +399,7 @@ def test_the_request_of_the_readme_is_answered(loaded_once):
     ("path", "heading"),
     [
         (SERVING, "The same folder under TensorFlow Serving"),
-        (ROOT / "README.md", "Serve it"),
+        (README, "Serve it"),
     ],
 )
 def test_the_folders_of_tensorflow_serving_are_those_of_its_configuration(

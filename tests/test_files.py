@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.odd_names import ODD_NAMES
-from zoo.files import remove_abandoned, whole_file, whole_folder, whole_text
+from zoo.files import locked_folder, remove_abandoned, whole_file, whole_folder, whole_text
 
 ROOT = Path(__file__).parents[1]
 
@@ -156,3 +156,27 @@ def test_a_full_disk_names_the_file(tmp_path, full_disk):
     with full_disk(), refused, whole_text(tmp_path / "a.txt") as file:
         file.write("x" * 1000)
     assert os.listdir(tmp_path) == []
+
+
+def test_a_locked_folder_keeps_others_waiting_and_goes_if_it_is_empty(tmp_path):
+    folder, log = tmp_path / "new" / "folder", tmp_path / "log"
+    code = (
+        "import sys, time; from zoo.files import locked_folder\n"
+        "with locked_folder(sys.argv[1]), open(sys.argv[2], 'a') as log:\n"
+        "    for _ in range(3): log.write(sys.argv[3]); log.flush(); time.sleep(0.02)"
+    )
+    with locked_folder(folder):
+        children = [
+            subprocess.Popen([sys.executable, "-c", code, folder, log, name], cwd=ROOT)
+            for name in "abc"
+        ]
+        with pytest.raises(subprocess.TimeoutExpired):
+            children[0].wait(0.3)
+        assert not log.exists()
+    assert [child.wait(60) for child in children] == [0, 0, 0]
+    written = log.read_text()
+    assert sorted({written[start : start + 3] for start in (0, 3, 6)}) == ["aaa", "bbb", "ccc"]
+    assert not folder.exists()
+    with locked_folder(folder):
+        (folder / "file").touch()
+    assert (folder / "file").exists()

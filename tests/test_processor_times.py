@@ -1,15 +1,23 @@
 """The budget of processor time: what is counted for a model, and that more than it fails."""
 
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
 
-from tests.processor_times import MODEL_BUDGET, ProcessorTimes, processor_seconds
+from tests.processor_times import (
+    MODEL_BUDGET,
+    ProcessorTimes,
+    children_seconds,
+    processor_seconds,
+)
 from zoo.models.core.registry import models
 
 
 def told(seconds, shared=0.0, model="Transformer", file="tests/contracts/test_a.py"):
-    return SimpleNamespace(nodeid=f"{file}::test", processor_times=(seconds, shared, model))
+    times = (seconds, shared, model)
+    return SimpleNamespace(nodeid=f"{file}::test", processor_times=times, children_seconds=0.5)
 
 
 def test_a_shared_fixture_is_charged_to_all_models_alike():
@@ -21,6 +29,8 @@ def test_a_shared_fixture_is_charged_to_all_models_alike():
     times.pytest_runtest_logreport(told(9.0, file="tests/models/test_b.py"))
     assert times.by_model() == {"Transformer": 7.0 + 2.0 + 1.0, "RNNsearch": 3.0 + 1.0}
     assert times.by_file["tests/contracts/test_a.py"] == 17.0 + count
+    assert times.of_children["tests/contracts/test_a.py"] == 4 * 0.5
+    assert times.of_children["tests/models/test_b.py::test"] == 0.5
 
 
 @pytest.mark.parametrize(("seconds", "status"), [(MODEL_BUDGET - 1, 0), (MODEL_BUDGET + 1, 1)])
@@ -35,3 +45,12 @@ def test_work_takes_processor_time():
     before = processor_seconds()
     while processor_seconds() < before + 0.02:
         pass
+
+
+def test_the_time_of_a_child_process_is_part_of_the_whole():
+    whole, children = processor_seconds(), children_seconds()
+    busy = "import time\nwhile time.process_time() < 0.1: pass"
+    subprocess.run([sys.executable, "-c", busy], check=True)
+    used = children_seconds() - children
+    assert used >= 0.1
+    assert processor_seconds() - whole >= used

@@ -1,6 +1,9 @@
 """Shipped models: complete, consistent with their cards, and able to answer."""
 
+import functools
 import time
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,11 +11,20 @@ import tensorflow as tf
 
 from zoo.models.core.axes import from_json
 from zoo.serving.cards import verify
+from zoo.serving.codecs import load_labels
 from zoo.serving.load import list_models, load, load_servable, resolve
+from zoo.serving.papers import papers_of
+from zoo.serving.response import plain
 from zoo.serving.servable import Servable
 from zoo.tasks.shared.endpoints import map_axes
 
 MEGABYTE = 2**20
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Callable[[str], Any]:
+    """Gives a shipped model by its name; each is loaded once."""
+    return functools.cache(load_servable)
 
 
 @pytest.mark.parametrize("name", list_models())
@@ -26,16 +38,35 @@ def test_a_shipped_model_is_what_its_card_says(name):
     trainable = sum(int(np.prod(weight.shape)) for weight in model.trainable_weights)
     assert trainable == card.trainable_parameters
     axes, maps = from_json(card.axes), map_axes(model)
-    shown = set(Servable(folder).signatures["serving_default"].outputs)
+    servable = Servable(folder)
+    shown = set(servable.signatures["serving_default"].outputs)
     assert axes.keys() & maps.keys() >= shown & maps.keys()
     assert {output: maps[output] for output in axes if output in maps}.items() <= axes.items()
     assert {name for name in shown if name.endswith("_tokens")} - {"next_tokens"} <= axes.keys()
+    assert_is_told(folder, card, servable)
+
+
+def assert_is_told(folder, card, servable):
+    """The card is complete, and its example is the model's answer."""
+    told = (card.intended_use, card.limitations, card.licence, card.data_terms, card.hardware)
+    assert all(told)
+    assert card.papers == papers_of(card.model_class) != []
+    classifies = card.task in ("classification", "inference")
+    assert card.labels == (list(load_labels(folder)) if classifies else [])
+    inputs = {name: [text] for name, text in card.example.inputs.items()}
+    outputs = servable.ask(inputs, card.example.signature)
+    for name, value in card.example.outputs.items():
+        answered = plain(outputs[name][0])
+        numbers = isinstance(value, float) or (
+            isinstance(value, list) and isinstance(value[0], float)
+        )
+        assert answered == (pytest.approx(value, abs=1e-3) if numbers else value)
 
 
 @pytest.mark.parametrize("name", list_models())
-def test_the_time_of_a_long_text_is_at_most_linear_in_its_length(name):
+def test_the_time_of_a_long_text_is_at_most_linear_in_its_length(name, shipped):
     """Times hard bytes for tokenizers: quadratic growth would take 16 times as long."""
-    serve = load_servable(name).signatures["serving_default"]
+    serve = shipped(name).signatures["serving_default"]
     units = ["漢", "〇", "\u0301\u0316", b"\xff"]
     units = [unit if isinstance(unit, bytes) else unit.encode() for unit in units]
 
@@ -52,8 +83,8 @@ def test_the_time_of_a_long_text_is_at_most_linear_in_its_length(name):
     assert min(seconds(2**18), seconds(2**18)) < 9 * (seconds(2**16) + 0.01)
 
 
-def test_the_shipped_reader_answers_a_question():
-    serve = load_servable("squad_dcn").signatures["serving_default"]
+def test_the_shipped_reader_answers_a_question(shipped):
+    serve = shipped("squad_dcn").signatures["serving_default"]
     context = "The lamp of the lighthouse was repaired by a clockmaker, Ida Moreau."
     result = serve(
         question=tf.constant(["Who repaired the lamp of the lighthouse?"]),
@@ -73,8 +104,8 @@ def test_the_shipped_reader_answers_a_question():
         "multi30k_transformer_en_de",
     ],
 )
-def test_a_shipped_translator_translates_and_shows_what_it_looked_at(name):
-    serve = load_servable(name).signatures["serving_default"]
+def test_a_shipped_translator_translates_and_shows_what_it_looked_at(name, shipped):
+    serve = shipped(name).signatures["serving_default"]
     result = serve(text=tf.constant(["A man in a red shirt is sleeping.", ""]))
     assert result["translation"].numpy()[0].decode() == "Ein Mann in einem roten Hemd schläft."
     assert result["translation"].numpy()[1] == b""
@@ -84,8 +115,8 @@ def test_a_shipped_translator_translates_and_shows_what_it_looked_at(name):
     assert source[looked_at[target.index("▁Hemd")]] == "▁shirt"
 
 
-def test_the_shipped_translators_give_the_n_best():
-    serve = load_servable("multi30k_luong_en_de").signatures["beam"]
+def test_the_shipped_translators_give_the_n_best(shipped):
+    serve = shipped("multi30k_luong_en_de").signatures["beam"]
     text = tf.constant(["A man in a red shirt is sleeping."])
     result = serve(text=text, beam_width=tf.constant(4), length_penalty=tf.constant(1.0))
     translations = [text.decode() for text in result["translation"].numpy()[0]]
@@ -94,8 +125,8 @@ def test_the_shipped_translators_give_the_n_best():
     assert np.all(np.diff(result["score"].numpy()[0]) <= 0)
 
 
-def test_the_shipped_judge_of_films_says_how_good_they_are_found():
-    serve = load_servable("sst_lstmn").signatures["serving_default"]
+def test_the_shipped_judge_of_films_says_how_good_they_are_found(shipped):
+    serve = shipped("sst_lstmn").signatures["serving_default"]
     texts = ["A dull and lifeless film.", "An absolute joy from beginning to end!", ""]
     result = serve(text=tf.constant(texts))
     assert result["label"].numpy()[:2].tolist() == [b"very negative", b"very positive"]
@@ -103,8 +134,8 @@ def test_the_shipped_judge_of_films_says_how_good_they_are_found():
     assert result["text_length"].numpy().tolist() == [6, 8, 0]
 
 
-def test_the_shipped_language_model_tells_what_comes_next_and_what_each_word_was_read_beside():
-    serve = load_servable("wikitext_lstmn").signatures["serving_default"]
+def test_the_shipped_language_model_tells_what_comes_next_and_what_was_read_beside_it(shipped):
+    serve = shipped("wikitext_lstmn").signatures["serving_default"]
     texts = ["He moved to New", "The album was released in the United", ""]
     result = serve(text=tf.constant(texts))
     proposed = result["next_tokens"].numpy()
@@ -117,8 +148,8 @@ def test_the_shipped_language_model_tells_what_comes_next_and_what_each_word_was
     np.testing.assert_allclose(intra[1, 0].sum(axis=-1), 1, rtol=1e-5)
 
 
-def test_the_shipped_reader_fills_a_blank_and_shows_what_it_looked_at():
-    serve = load_servable("cloze_aoa").signatures["ranked"]
+def test_the_shipped_reader_fills_a_blank_and_shows_what_it_looked_at(shipped):
+    serve = shipped("cloze_aoa").signatures["ranked"]
     document = (
         "The miller lived by the river with his old horse . Every morning the horse carried flour "
         "to the village . One day the miller fell ill , and his daughter Jenny led the horse ."

@@ -7,19 +7,23 @@ first used (PEP 562):
     import zoo
 
     zoo.list_models()                        # the shipped models
+    ask = zoo.pipeline("squad_dcn")          # strings in, plain values out; trained on strings
     reader = zoo.load_servable("squad_dcn")  # strings in, strings out
     model = zoo.load("squad_dcn")            # the Keras model with its weights, ready for `fit`
     zoo.DynamicCoattentionNetwork            # model classes
     zoo.ops                                  # the parts of the package
 
 Keras must run on TensorFlow, whose graphs carry the tokenizers into the SavedModels. Importing
-`zoo`, or any part of it, selects that backend before Keras is loaded, and refuses another one.
+`zoo`, or any part of it, selects that backend before Keras is loaded, and refuses another one. If
+TensorFlow is imported later, it keeps its greetings to itself (`zoo.quiet`).
 """
 
 import os
 import sys
 
 import lazy_loader
+
+from zoo import quiet
 
 __version__ = "0.1.0"  # the one place: setup.cfg reads it from here
 
@@ -47,3 +51,4 @@ def _select_backend() -> None:
 
 
 _select_backend()
+quiet.install()

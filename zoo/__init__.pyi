@@ -7,7 +7,9 @@ from . import layers as layers
 from . import metrics as metrics
 from . import models as models
 from . import ops as ops
+from . import pipelines as pipelines
 from . import plots as plots
+from . import quiet as quiet
 from . import serving as serving
 from . import tasks as tasks
 from . import text as text
@@ -26,6 +28,7 @@ from .models.rnnsearch import ChoTranslator as ChoTranslator
 from .models.rnnsearch import RNNencdec as RNNencdec
 from .models.rnnsearch import RNNsearch as RNNsearch
 from .models.transformer import Transformer as Transformer
+from .pipelines import pipeline as pipeline
 from .serving.load import list_models as list_models
 from .serving.load import load as load
 from .serving.load import load_servable as load_servable

@@ -91,6 +91,35 @@ def whole_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
             shutil.rmtree(partial, ignore_errors=True)
 
 
+@contextmanager
+def locked_folder(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Keeps other processes that ask for the same lock waiting; the folder is made if missing.
+
+    A folder that is still empty at the end is removed.
+
+    Args:
+        folder: The folder to lock.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    folder = Path(folder)
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):
+            descriptor = os.open(folder, os.O_RDONLY)
+            _lock(descriptor)
+            if folder.exists() and os.path.samestat(os.fstat(descriptor), folder.stat()):
+                break
+            os.close(descriptor)  # removed by the process that had it before
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            folder.rmdir()
+        os.close(descriptor)
+
+
 def remove_abandoned(folder: str | os.PathLike[str]) -> None:
     """Removes leftovers of killed writers from a folder, but not those of active ones.
 

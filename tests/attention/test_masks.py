@@ -248,12 +248,38 @@ def test_masks_of_symbols_are_checked_as_well():
     values, mask = keras.Input((None, DIM)), keras.Input((None,), dtype="float32")
     with pytest.raises(ValueError, match=r"mask must be bool.*, got float32"):
         SelfAttention(DIM, 2)(values, mask)
+
+
+SYMBOLIC = {
+    "Attention, values": lambda x, plain: Attention(DotScore())(plain, x),
+    "Attention, keys": lambda x, plain: Attention(DotScore())(plain, plain, keys=x),
+    "Attention, its own values": lambda x, plain: Attention(DotScore())(x, x),
+    "DecoderBlock, values": lambda x, plain: decoded(DecoderBlock, MASK, None, x),
+    "DecoderStack, values": lambda x, plain: decoded(DecoderStack, MASK, None, x),
+}
+
+
+@pytest.mark.parametrize("case", SYMBOLIC)
+def test_a_functional_model_that_would_lose_a_mask_of_keras_is_not_built(case):
+    """Keras hands symbols to `call` without their masks."""
     ids = keras.Input((None,), dtype="int32")
     words = keras.layers.Embedding(3, DIM, mask_zero=True)(ids)
-    contexts, _ = Attention(DotScore())(values, values, keys=words)
-    model = keras.Model([values, ids], contexts)
-    with pytest.raises(ValueError, match="mask must be the Keras mask of the keys, got None"):
-        model([VALUES, np.where(MASK, 2, 0)])
+    with pytest.raises(ValueError, match=r"mask must be the Keras mask of the \w+, got None"):
+        SYMBOLIC[case](words, keras.Input((None, DIM)))
+
+
+def test_a_functional_model_that_is_given_the_mask_works():
+    """Queries may carry a mask of their own, which says nothing of the keys."""
+    ids = keras.Input((None,), dtype="int32")
+    words = keras.layers.Embedding(3, DIM, mask_zero=True)(ids)
+    contexts, weights = Attention(DotScore())(words, words, mask=ids != 0)
+    _, of_plain = Attention(DotScore())(words, keras.layers.Dense(DIM)(contexts))
+    read = np.where(MASK, 2, 0)
+    model = keras.Model(ids, [contexts, weights, of_plain])
+    for answer in (model(read), model.predict(read, verbose=0)):
+        weights = np.asarray(answer[1])
+        np.testing.assert_allclose(weights.sum(-1), 1.0, rtol=1e-6)
+        assert not weights[~np.broadcast_to(MASK[:, None], weights.shape)].any()
 
 
 @pytest.mark.parametrize(

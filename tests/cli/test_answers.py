@@ -188,3 +188,41 @@ def test_what_cannot_be_drawn_is_one_line(arguments, message, zoo_command, tmp_p
     code, _ = zoo_command("picture", TRANSLATOR, *arguments)
     assert message in code
     assert not list(tmp_path.iterdir())
+
+
+def test_next_words_come_with_their_probabilities(zoo_command):
+    _, said = zoo_command("run", "wikitext_lstmn", "The army of the")
+    parts = said.out.strip().split(", ")
+    assert len(parts) == 10
+    (unknown,) = [part for part in parts if part.startswith("<unk>")]
+    assert unknown.startswith("<unk> (any other word: ")
+    shares = [float(part.rpartition(" ")[2].strip("(%)")) for part in parts]
+    assert shares == sorted(shares, reverse=True)
+    assert 10 < sum(shares) <= 100
+
+
+def test_a_language_model_writes(zoo_command):
+    def written(*options):
+        code, said = zoo_command("run", "wikitext_lstmn", "In 1911 the", *options)
+        assert code is None, code
+        return said.out.strip()
+
+    greedy = written("--generate", 12)
+    assert greedy == written("--generate", 12, "--temperature", 0) != ""
+    assert "<unk>" not in greedy
+    assert "<unk>" in written("--generate", 12, "--forbid-unknown", "False")
+    drawn = {written("--generate", 12, "--seed", seed) for seed in range(3)}
+    assert len(drawn) > 1
+    assert greedy not in drawn
+    assert written("--generate", 12, "--top-k", 1) == greedy
+
+
+def test_what_a_continuation_lacks_is_named(zoo_command):
+    code, _ = zoo_command("run", "wikitext_lstmn", "In 1911 the", "--top-k", "3")
+    assert code == "error: --generate must be given: the model has no default for it"
+    code, _ = zoo_command("run", "sst_lstmn", "In 1911 the", "--generate", "3")
+    assert "does not take --generate" in code
+    code, _ = zoo_command("run", "wikitext_lstmn", "a", "--generate", "0")
+    assert "new_tokens must be a number above 0, got 0" in code
+    code, _ = zoo_command("picture", "wikitext_lstmn", "a", "--generate", "3")
+    assert "a picture is drawn of the model's own answer" in code

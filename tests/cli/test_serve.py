@@ -74,3 +74,42 @@ def test_it_serves_until_a_signal_comes(zoo_command, monkeypatch):
     assert answers[0]["outputs"]["answer"] == ["a b"]
     assert said.out == f"http://127.0.0.1:{ports[0]}/v1/models/squad_dcn:predict\n"
     assert code in (None, 130)  # the second if the server passes the signal on
+
+
+@pytest.mark.parametrize(("flags", "asked"), [((), True), (("--no-warm-up",), False)])
+def test_models_are_warm_before_the_port_opens(flags, asked, zoo_command, monkeypatch):
+    echo, seen = Echo(), []
+
+    def refuse(host, port):
+        seen.append(list(echo.asked))
+        raise ValueError("not today")
+
+    monkeypatch.setattr(running, "listen", refuse)
+    monkeypatch.setattr(servable, "Servable", lambda folder: echo)
+    code, _ = zoo_command("serve", "squad_dcn", "--port", "0", *flags)
+    assert code == "error: not today"
+    assert bool(seen[0]) is asked
+
+
+def test_a_model_that_cannot_be_warmed_up_is_served_and_standard_error_says_so(
+    zoo_command, monkeypatch
+):
+    class Refusing(Echo):
+        def ask(self, inputs, signature="serving_default"):
+            raise ValueError(f"{signature}: not this")
+
+    def stop(host, port):
+        raise ValueError("it would be served now")
+
+    monkeypatch.setattr(running, "listen", stop)
+    monkeypatch.setattr(servable, "Servable", lambda folder: Refusing())
+    code, said = zoo_command("serve", "squad_dcn", "--port", "0")
+    assert code == "error: it would be served now"
+    assert said.err == (
+        "squad_dcn is not warmed up, its first answers are slow: serving_default: not this\n"
+    )
+
+
+def test_wrong_origins_are_refused_before_anything_is_loaded(zoo_command):
+    code, _ = zoo_command("serve", "squad_dcn", "--allow-origins", "app.example.org")
+    assert "allow_origins must be origins such as https://app.example.org" in code

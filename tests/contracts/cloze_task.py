@@ -101,3 +101,13 @@ class Cloze:
     ) -> tuple[float, tuple[float, ...]]:
         """Expected value of the compiled metric, and values that a constant would reach."""
         return np.mean(outputs["answer"] == targets), (0.0, 1.0)
+
+
+class ClozeWithCandidates(Cloze):
+    """Answers restricted to given words, which are an optional input."""
+
+    sides = Cloze.sides | {"candidates": 4}
+
+    def output_axes(self, model: BaseModel) -> dict[str, Axes]:
+        """As without; probabilities are those of the candidates."""
+        return super().output_axes(model) | {"probabilities": (Side("candidates"),)}

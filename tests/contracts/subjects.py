@@ -1,21 +1,40 @@
 """The models under contract: built at tiny sizes with random weights, run, and taken apart."""
 
 import importlib
+import json
 from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from tests.contracts.tasks import TASKS, Axes, Batch, Example
 from tests.published import published
+from zoo.layers.embedding import WordEmbedding
 from zoo.models.core.base import BaseModel
-from zoo.models.core.registry import ModelEntry, models
+from zoo.models.core.registry import ModelEntry, find_model, models
 
 every_model = pytest.mark.parametrize("entry", [pytest.param(e, id=n) for n, e in models().items()])
 """Runs a test once for each registered model, those of the tests included."""
+
+
+def with_all_inputs() -> dict[str, ModelEntry]:
+    """Every model; those with optional inputs a second time, with the task that gives them all."""
+    found = dict(models())
+    for name, entry in models().items():
+        if entry.cls.OPTIONAL_INPUTS:
+            more = "".join(f"+{one}" for one in entry.cls.OPTIONAL_INPUTS)
+            found[name + more] = entry._replace(task=entry.task + more)
+    return found
+
+
+every_model_and_input = pytest.mark.parametrize(
+    "entry", [pytest.param(e, id=n) for n, e in with_all_inputs().items()]
+)
+"""Runs a test once for each registered model, and once more where it has optional inputs."""
 
 every_published_model = pytest.mark.parametrize(
     "entry", [pytest.param(e, id=n) for n, e in published().items()]
@@ -49,12 +68,7 @@ def reference_of(entry: ModelEntry) -> ModuleType:
 
 def put_garbage_into_padding(model: BaseModel) -> None:
     """Gives the padding id huge vectors, so that a model that looks at padding shows it."""
-    if not has_padding(model):
-        return
-    tables = padding_tables(model)
-    shared = [w for w in model.weights if "shared_embedding" in w.path]
-    assert tables or shared, "no embedding table found"
-    for table in tables:
+    for table in padding_tables(model):
         values = table.value.numpy().copy()
         values[0] = GARBAGE * np.where(np.arange(values.shape[1]) % 2, -1.0, 1.0)
         table.assign(values)
@@ -65,15 +79,53 @@ def has_padding(model: BaseModel) -> bool:
     return any(kind.padded for kind in model.input_kinds().values())
 
 
-def padding_tables(model: BaseModel) -> list[Any]:
+def padding_tables(model: BaseModel, task: Any = None) -> list[Any]:
     """The weights whose rows are looked up by ids, row 0 by padding.
 
     A table that is the softmax's matrix as well is none of them: there, padding is a class.
+
+    Args:
+        model: which may read nothing that is padded.
+        task: one of `TASKS`; None: that of the registered model.
     """
     if not has_padding(model):
         return []
-    tables = [w for w in model.weights if "embedding" in w.path and len(w.shape) == 2]
-    return [w for w in tables if "shared_embedding" not in w.path]
+    tables = tables_of(model)
+    assert tables, "no embedding table found"
+    task = task or TASKS[find_model(type(model).__name__).task]
+    key = type(model), json.dumps(model.get_config(), default=str, sort_keys=True)
+    if key not in _classes_too:
+        _classes_too[key] = [is_class_too(model, table, task) for table in tables]
+    return [one for one, is_class in zip(tables, _classes_too[key], strict=True) if not is_class]
+
+
+_classes_too: dict[tuple[type, str], list[bool]] = {}
+"""Whether each table of a model that was looked at is the softmax's matrix too."""
+
+
+def tables_of(model: BaseModel) -> list[Any]:
+    """The weights of all layers that look rows up by ids, each once."""
+    tables = {}
+    for layer in model._flatten_layers():
+        if isinstance(layer, WordEmbedding):
+            tables[id(layer.table)] = layer.table
+        elif isinstance(layer, keras.layers.Embedding):
+            tables[id(layer.embeddings)] = layer.embeddings
+    return [*tables.values()]
+
+
+def is_class_too(model: BaseModel, table: Any, task: Any) -> bool:
+    """Whether row 0 of a table gives the logits of class 0; anything else would be a mistake."""
+    batch = Batch([task.example(5, **task.sides)])  # without padding
+    before, values = run(model, batch), table.value.numpy().copy()
+    table.assign(np.concatenate([values[:1] + 1.0, values[1:]]))
+    after = run(model, batch)
+    table.assign(values)
+    changed = {name for name, value in before.items() if not np.array_equal(value, after[name])}
+    if changed:
+        assert changed == {"logits"}, f"{table.path}: padding changes {changed} where there is none"
+        np.testing.assert_array_equal(before["logits"][..., 1:], after["logits"][..., 1:])
+    return bool(changed)
 
 
 def flatten(outputs: Mapping[str, Any], prefix: str = "") -> dict[str, np.ndarray]:

@@ -20,7 +20,7 @@ from tests.contracts.batches import (
     Side,
     attention_axes,
 )
-from tests.contracts.cloze_task import Cloze
+from tests.contracts.cloze_task import Cloze, ClozeWithCandidates
 from tests.contracts.text_tasks import Classification, Inference, LanguageModel
 from tests.toys.tasks import TASKS as TOY_TASKS
 from zoo.models.core.base import BaseModel
@@ -210,6 +210,7 @@ class Translation:
 TASKS = {
     "reading": Reading(),
     "cloze": Cloze(),
+    "cloze+candidates": ClozeWithCandidates(),
     "translation": Translation(),
     "language_model": LanguageModel(),
     "classification": Classification(),

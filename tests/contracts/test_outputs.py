@@ -7,7 +7,7 @@ import tensorflow as tf
 from tests.contracts.batches import sizes_of
 from tests.contracts.subjects import (
     build,
-    every_model,
+    every_model_and_input,
     flatten,
     has_padding,
     loss_and_gradients_of,
@@ -29,9 +29,10 @@ def batch_with_empty_sides(task):
     return Batch([*task.examples(4), *empty, nothing], extra=2)
 
 
-def compiled(model):
+def compiled(model, names):
     """The model as one graph for every batch size and every length, and its traces so far."""
-    signature = {spec.name: spec for spec in input_specs(model)}
+    every = {spec.name: spec for spec in input_specs(model, optional=True)}
+    signature = {name: every[name] for name in names}
     traces = []
 
     @tf.function(input_signature=[signature])
@@ -43,12 +44,12 @@ def compiled(model):
 
 
 @pytest.mark.optimised
-@every_model
+@every_model_and_input
 def test_k1_k8_one_graph_gives_the_named_shapes_and_the_eager_values_at_every_size(entry):
     task, model = TASKS[entry.task], build(entry)
-    graph, traces = compiled(model)
     axes = task.output_axes(model)
     examples = task.examples(4)
+    graph, traces = compiled(model, examples[0].inputs)
     for batch in (Batch(examples), Batch(examples[1:2]), Batch(examples[:3], extra=5)):
         outputs = flatten(graph(batch.inputs))
         assert outputs.keys() == axes.keys()
@@ -65,7 +66,41 @@ def test_k1_k8_one_graph_gives_the_named_shapes_and_the_eager_values_at_every_si
     assert len(traces) == 1
 
 
-@every_model
+class Asked(dict):
+    """Inputs that note which of them are asked for."""
+
+    def __init__(self, inputs):
+        super().__init__(inputs)
+        self.names = set()
+
+    def __getitem__(self, name):
+        self.names.add(name)
+        return super().__getitem__(name)
+
+    def __contains__(self, name):
+        self.names.add(name)
+        return super().__contains__(name)
+
+    def get(self, name, default=None):
+        self.names.add(name)
+        return super().get(name, default)
+
+
+@every_model_and_input
+def test_k1_a_model_reads_the_inputs_that_it_declares_and_no_others(entry):
+    task, model = TASKS[entry.task], build(entry)
+    batch = Batch(task.examples(1))
+    inputs = Asked(batch.inputs)
+    model.call(inputs)
+    assert inputs.names == {*entry.cls.INPUTS, *entry.cls.OPTIONAL_INPUTS}
+    kinds = model.input_kinds(optional=True)
+    for name, value in batch.inputs.items():
+        assert (value.dtype, value.ndim) == (kinds[name].dtype, 1 + len(kinds[name].shape))
+        for size, declared in zip(value.shape[1:], kinds[name].shape, strict=True):
+            assert declared in (None, size), name
+
+
+@every_model_and_input
 def test_k2_attention_is_a_distribution_over_the_real_keys(entry):
     task, model = TASKS[entry.task], build(entry)
     put_garbage_into_padding(model)
@@ -105,7 +140,7 @@ def flat_map(model, declared, weights, example, batch):
     return weights.reshape(*stacked, *map(len, real)), *real
 
 
-@every_model
+@every_model_and_input
 def test_padding_is_never_a_possible_answer(entry):
     task, model = TASKS[entry.task], build(entry)
     put_garbage_into_padding(model)
@@ -140,7 +175,7 @@ def words_written_where_padding_is_likeliest(model, batch):
     return found.tokens.numpy().size
 
 
-@every_model
+@every_model_and_input
 def test_k2_everything_is_finite_where_a_side_is_all_padding(entry):
     task, model = TASKS[entry.task], build(entry)
     put_garbage_into_padding(model)
@@ -155,7 +190,7 @@ def test_k2_everything_is_finite_where_a_side_is_all_padding(entry):
             assert gradient is None or np.isfinite(gradient).all(), path
 
 
-@every_model
+@every_model_and_input
 @pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
 def test_k9_half_precision_is_finite_and_near(entry, policy):
     task = TASKS[entry.task]

@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.contracts.subjects import (
     build,
-    every_model,
+    every_model_and_input,
     gradients_of,
     loss_of,
     padding_tables,
@@ -15,7 +15,7 @@ from tests.contracts.subjects import (
 from tests.contracts.tasks import TASKS, Batch
 
 
-@every_model
+@every_model_and_input
 def test_k3_an_example_alone_equals_itself_in_a_longer_batch(entry):
     task, model = TASKS[entry.task], build(entry)
     put_garbage_into_padding(model)
@@ -31,7 +31,7 @@ def test_k3_an_example_alone_equals_itself_in_a_longer_batch(entry):
                 )
 
 
-@every_model
+@every_model_and_input
 def test_k3_losses_are_the_mean_of_the_losses_alone_whatever_the_padding(entry):
     task, model = TASKS[entry.task], build(entry)
     put_garbage_into_padding(model)
@@ -47,7 +47,7 @@ def test_k3_losses_are_the_mean_of_the_losses_alone_whatever_the_padding(entry):
         np.testing.assert_allclose(loss, sum(sums) / sum(counts), rtol=1e-5)
 
 
-@every_model
+@every_model_and_input
 def test_k3_gradients_do_not_see_padding_and_padding_gets_none(entry):
     task = TASKS[entry.task]
     model = build(entry, **task.trained)

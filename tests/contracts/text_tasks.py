@@ -89,6 +89,17 @@ class LanguageModel(_Texts):
     sides = {"text": 7}  # noqa: RUF012
     may_be_empty = ()
     strings = {"text": TEXTS}  # noqa: RUF012
+    signatures = {  # noqa: RUF012
+        "serving_default": {},
+        "generate": {
+            "new_tokens": np.int32(4),
+            "temperature": np.float32(0.8),
+            "top_k": np.int32(5),
+            "top_p": np.float32(0.9),
+            "seed": np.int32(3),
+            "forbid_unknown": np.bool_(True),
+        },
+    }
 
     def servable(self, model: BaseModel, folder: Path) -> Servable:
         """The model as it is exported."""

@@ -230,9 +230,14 @@ def test_a_full_disk_names_the_file(
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
-def test_the_folder_may_have_any_name(server: str, tmp_path: Path, name: str) -> None:
-    path = find_file(name, remote(f"{server}/whole"), tmp_path / name, download=True)
-    assert path == locate(name, remote(""), tmp_path / name) == tmp_path / name / name / "mice.txt"
+def test_the_folder_may_have_any_name(
+    server: str, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ZOO_DATA", raising=False)
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path / name))
+    path = find_file(name, remote(f"{server}/whole"), download=True)
+    cache = tmp_path / name / "datasets"
+    assert path == locate(name, remote(""), cache) == cache / name / "mice.txt"
     assert checksum(path, remote("")).official
 
 
@@ -286,15 +291,23 @@ def test_locate_goes_on_to_the_next_folder(tmp_path: Path, monkeypatch: pytest.M
     assert locate("mice", file, tmp_path) is None  # the user's choice is the only one
 
 
-def test_find_file(server: str, tmp_path: Path) -> None:
-    file = remote(f"{server}/whole")
-    with pytest.raises(FileNotFoundError) as caught:
-        find_file("mice", file, tmp_path)
-    for part in ("mice.txt", str(tmp_path / "mice"), file.url):
-        assert part in str(caught.value)
-    path = find_file("mice", file, tmp_path, download=True)
-    assert path == tmp_path / "mice" / "mice.txt"
-    assert find_file("mice", file, tmp_path) == path
+def test_find_file(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Downloads go to the cache, and neither to a folder that is given nor to `$ZOO_DATA`."""
+    file, own, root = remote(f"{server}/whole"), tmp_path / "own", tmp_path / "root"
+    monkeypatch.setenv("ZOO_DATA", str(root))
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path / "keras"))
+    (own / "mice").mkdir(parents=True)
+    (own / "mice" / "mouse.txt").write_text("misnamed")
+    for allowed in (False, True):
+        with pytest.raises(FileNotFoundError) as caught:
+            find_file("mice", file, own, allowed)
+        for part in ("mice.txt: not found", f"{own / 'mice'} holds mouse.txt", file.url):
+            assert part in str(caught.value)
+        assert [path.name for path in own.rglob("*")] == ["mice", "mouse.txt"]
+    path = find_file("mice", file, download=True)
+    assert path == tmp_path / "keras" / "datasets" / "mice" / "mice.txt"
+    assert find_file("mice", file) == path
+    assert not root.exists()
 
 
 def test_checksum_reports_and_does_not_judge(tmp_path: Path) -> None:

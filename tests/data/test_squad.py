@@ -251,12 +251,15 @@ def test_find_squad(tmp_path: Path) -> None:
         find_squad("test", tmp_path)
 
 
-def test_find_squad_downloads_into_its_own_folder(
+def test_find_squad_downloads_into_its_folder_in_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A port that nobody listens on: the error tells where the file would have gone.
     unreachable = SQUAD_FILES["dev"]._replace(url="http://127.0.0.1:9/dev-v1.1.json")
     monkeypatch.setitem(squad.SQUAD_FILES, "dev", unreachable)
     monkeypatch.setenv("no_proxy", "*")
-    with pytest.raises(OSError, match=re.escape(str(tmp_path / "squad" / "dev-v1.1.json"))):
-        find_squad("dev", tmp_path, download=True)
+    monkeypatch.delenv("ZOO_DATA", raising=False)
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path))
+    place = tmp_path / "datasets" / "squad" / "dev-v1.1.json"
+    with pytest.raises(OSError, match=re.escape(str(place))):
+        find_squad("dev", download=True)

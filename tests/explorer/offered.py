@@ -8,15 +8,24 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from tests.contracts.subjects import build
+from tests.explorer.any_maps import AXES as ANY_AXES
+from tests.explorer.any_maps import AnyMaps
 from tests.tasks.cloze.questions import make_endpoint as make_cloze
 from tests.tasks.translation.test_endpoint import make_model
 from tests.tasks.translation.translators import WordByWord, make_codecs
+from tests.toys.classes import NumbersEndpoint
+from tests.toys.glimpses import Glimpses
+from tests.toys.rows import Rows
+from zoo.models.core.axes import to_json
+from zoo.models.core.registry import find_model
 from zoo.models.lstmn.lstmn_inference import LSTMNInference
 from zoo.models.lstmn.lstmn_language_model import LSTMNLanguageModel
 from zoo.serving.cards import DataRecord, ModelCard, write_card
 from zoo.serving.servable import Signature, TensorInfo
 from zoo.tasks.classification.endpoint import ClassificationEndpoint
 from zoo.tasks.language_model.endpoint import LanguageModelEndpoint
+from zoo.tasks.shared.endpoints import map_axes
 from zoo.tasks.translation.endpoint import TranslationEndpoint
 from zoo.text.vocabulary import write_vocabulary
 from zoo.text.words import WordCodec
@@ -83,14 +92,24 @@ def pairs(folder: Path) -> Any:
     return ClassificationEndpoint(built(LSTMNInference), word_codec(folder), labels, sides=sides)
 
 
+def toy(model_class: Any) -> Callable[[Path], Any]:
+    return lambda _: NumbersEndpoint(build(find_model(model_class.__name__)))
+
+
 MAKERS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "word_by_word": ("translation", word_by_word),
     "tiny_transformer": ("translation", transformer),
     "tiny_cloze": ("cloze", make_cloze),
     "tiny_lstmn": ("language_model", language_model),
     "tiny_pairs": ("inference", pairs),
+    "glimpses": ("classification", toy(Glimpses)),  # the task of models that read a text
+    "rows": ("rows", toy(Rows)),
+    "any_maps": ("summary", lambda _: AnyMaps()),
 }
 """Name -> task, and what makes the endpoint in a folder."""
+
+AXES = {"glimpses": map_axes(Glimpses), "rows": map_axes(Rows), "any_maps": ANY_AXES}
+"""Name -> what its card says of the axes of its outputs; the others have the names of tasks."""
 
 
 def write_offered(folder: Path, name: str, task: str = "translation") -> Path:
@@ -111,10 +130,12 @@ def write_offered(folder: Path, name: str, task: str = "translation") -> Path:
         date=datetime.datetime.now(datetime.UTC).isoformat(),
         versions={},
         limits=limits,
+        axes=to_json(AXES[name]) if name in AXES else None,
     )
     write_card(folder / name, card)
     return folder / name
 
 
-def load(folder: Path) -> Behind:
-    return Behind(MAKERS[folder.name][1](folder))
+def load(folder: Path) -> Any:
+    made = MAKERS[folder.name][1](folder)
+    return Behind(made) if hasattr(made, "endpoints") else made

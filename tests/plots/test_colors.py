@@ -26,7 +26,7 @@ def contrast(one, other):
     return (lighter + 0.05) / (darker + 0.05)
 
 
-@pytest.mark.parametrize("name", ["PAPER", "INK", "WEIGHT", "START", "END"])
+@pytest.mark.parametrize("name", ["PAPER", "INK", "QUIET", "RULE", "WEIGHT", "START", "END"])
 def test_colors_are_those_of_the_page(name):
     light = STYLE.partition("prefers-color-scheme: dark")[0]
     assert re.search(rf"--{name.lower()}: (#\w+);", light)[1] == getattr(colors, name)

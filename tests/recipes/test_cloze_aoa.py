@@ -68,10 +68,12 @@ def write_set(
 
 
 def test_auto_is_the_first_set_that_lies_here_whole(tmp_path: Path) -> None:
-    assert resolve_data("auto", "ne", tmp_path) == "sample"
+    with pytest.raises(FileNotFoundError, match=r"cbt needs cbtest_NE.*cloze needs ne_train\.txt"):
+        resolve_data("auto", "ne", tmp_path)
     write_set(tmp_path)
     assert resolve_data("auto", "ne", tmp_path) == "cloze"
-    assert resolve_data("auto", "cn", tmp_path) == "sample"
+    with pytest.raises(FileNotFoundError, match=r"missing: cn_train\.txt.*holds ne_test\.txt"):
+        resolve_data("auto", "cn", tmp_path)
     write_set(tmp_path, "cbt")
     assert resolve_data("auto", "ne", tmp_path) == "cbt"
     (tmp_path / cloze_file_name("cbt", "ne", "test")).unlink()
@@ -151,7 +153,8 @@ def test_one_reader_is_trained_on_both_kinds_from_given_vectors(tmp_path: Path) 
     card = json.loads((tmp_path / "run" / "saved_model" / "model_card.json").read_text())
     assert len(card["data"]["sha256"]) == 7
     assert card["tokenizer"]["readings"] == 4
-    assert card["data"]["name"].endswith("named entities and common nouns")
+    assert card["data"]["name"].startswith("own files: ne_train.txt, cn_train.txt, ")
+    assert "named entities and common nouns" in card["data"]["remarks"]
     assert "word vectors: vectors.txt" in card["data"]["remarks"]
 
     from zoo.serving.load import load, load_vocabulary

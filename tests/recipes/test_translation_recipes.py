@@ -57,7 +57,7 @@ def test_the_defaults_learn_the_sample_and_export_a_translator(tmp_path: Path) -
     ("recipe", "changes", "least"),
     [
         (luong, {"epochs": 3}, 90),
-        (transformer, {"epochs": 3}, 95),
+        (transformer, {"epochs": 2, "batch_size": 32, "depth": 1}, 95),
         (seq2seq, {"epochs": 5}, 80),
         (lstmn, {"epochs": 2, "evaluate_every": 500}, 25),
     ],
@@ -209,7 +209,7 @@ def test_the_transformer_is_trained_as_in_the_paper() -> None:
 def write_parallel(folder: Path) -> None:
     """Dates in the layout of Multi30k, from English to German as it were."""
     for split, part in zip(SPLITS, ("train", "val", "test"), strict=True):
-        frame = translation_sample(part).head(40)
+        frame = translation_sample(part, pairs=40)
         for language, side in (("en", "source"), ("de", "target")):
             text = "\n".join(frame[side]) + "\n"
             (folder / f"{split}.{language}").write_text(text, encoding="utf-8")

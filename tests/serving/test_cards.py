@@ -10,7 +10,9 @@ import pytest
 from zoo.serving.cards import (
     CARD_FILE,
     DataRecord,
+    Example,
     ModelCard,
+    Paper,
     file_checksums,
     read_card,
     verify,
@@ -68,6 +70,48 @@ def test_a_card_from_before_there_were_axes_is_read_and_says_nothing_of_them(tmp
     del written["axes"]
     (tmp_path / CARD_FILE).write_text(json.dumps(written))
     assert read_card(tmp_path) == dataclasses.replace(CARD, axes=None)
+
+
+TOLD = {
+    "intended_use": "answering questions on lighthouses",
+    "limitations": "other questions",
+    "papers": [Paper("On Lighthouses", "Moreau", "ICLR 2017", "https://example.org/1")],
+    "licence": "Apache-2.0",
+    "data_terms": "CC BY-SA 4.0",
+    "labels": ["no", "yes"],
+    "example": Example({"text": "Who?"}, {"answer": "Ada", "score": 0.5}, "serving_default"),
+}
+
+
+def test_a_complete_card_comes_back_and_one_from_before_says_nothing(tmp_path):
+    card = dataclasses.replace(CARD, **TOLD)
+    write_card(tmp_path, card)
+    assert read_card(tmp_path) == card
+    values = json.loads((tmp_path / CARD_FILE).read_text())
+    for name in TOLD:
+        del values[name]
+    (tmp_path / CARD_FILE).write_text(json.dumps(values))
+    assert read_card(tmp_path) == CARD
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        ("labels", "yes", "key 'labels' must be a list, got 'yes'"),
+        ("labels", ["no", 1], "key 'labels.1' must be a string, got 1"),
+        ("papers", [{"title": "One"}], "key 'papers.0.authors' is missing"),
+        ("papers", ["One"], "papers.0. must be an object, got 'One'"),
+        ("example", "Who?", "key 'example' must be an object or null, got 'Who\\?'"),
+        ("example", {"inputs": {}}, "key 'example.outputs' is missing"),
+        ("example", {"inputs": {}, "outputs": []}, "key 'example.outputs' must be an object"),
+        ("limitations", None, "key 'limitations' must be a string, got None"),
+        ("licence", "two\nlines", "text must have no control characters"),
+    ],
+)
+def test_a_wrong_key_that_may_be_missing_is_named(key, value, problem, tmp_path, written):
+    (tmp_path / CARD_FILE).write_text(json.dumps(written | {key: value}))
+    with pytest.raises(ValueError, match=f"{tmp_path / CARD_FILE}: {problem}"):
+        read_card(tmp_path)
 
 
 def test_a_whole_number_is_a_number(tmp_path, written):

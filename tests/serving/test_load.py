@@ -16,6 +16,7 @@ import tensorflow as tf
 import zoo
 from tests.serving.conftest import export
 from tests.serving.reading import CONTEXTS, QUESTIONS, make_model
+from tests.serving.static_server import serving
 from zoo.serving.cards import CARD_FILE, file_checksums
 from zoo.serving.load import (
     list_models,
@@ -26,6 +27,7 @@ from zoo.serving.load import (
     model_directories,
     resolve,
 )
+from zoo.serving.publish import publish
 from zoo.serving.weights import assign_weights, collections, read_weights
 from zoo.tasks.reading.endpoint import ReadingEndpoint
 from zoo.text.tokenizer import WordTokenizer
@@ -71,9 +73,28 @@ def test_an_unknown_name_lists_the_known_ones(models_folder):
 def test_an_installation_without_models_says_so(tmp_path, monkeypatch):
     monkeypatch.delenv("ZOO_MODELS", raising=False)
     monkeypatch.setattr("zoo.serving.load._CHECKOUT_MODELS", tmp_path / "saved_models")
-    assert list_models() == []
+    with pytest.warns(UserWarning, match=r"there are no models in .*saved_models: this install"):
+        assert list_models() == []
     with pytest.raises(ValueError, match=r"there is none; .* without saved_models/: set"):
         load("squad_dcn")
+
+
+def test_a_published_model_is_loaded_by_its_address(exported, tmp_path, monkeypatch):
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path / "home"))
+    publish([exported.folder], tmp_path / "site")
+    with serving(tmp_path / "site") as site:
+        address = f"{site.address}/tiny_reader.tar.gz"
+        outputs = serve(load_servable(address))
+        expected = exported.endpoint.serve(tf.constant(QUESTIONS), tf.constant(CONTEXTS))
+        assert outputs["answer"].tolist() == expected["answer"].numpy().tolist()
+        model = load(address)
+        assert model.get_config() == exported.endpoint.model.get_config()
+        assert load_vocabulary(address).words == exported.endpoint.vocabulary.words
+        assert load_card(address) == exported.card
+        monkeypatch.setenv("ZOO_MODELS", site.address)
+        assert type(load("tiny_reader")) is type(model)
+        assert site.asked.count("tiny_reader.tar.gz") == 1
 
 
 def test_listing_loads_no_tensorflow(models_folder):

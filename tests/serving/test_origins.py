@@ -4,7 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.serving.toy_servable import Echo
-from zoo.serving.origins import allowed_hosts, shown_host
+from zoo.serving.origins import allowed_hosts, allowed_origins, shown_host
 from zoo.serving.server import make_app
 
 PREDICT = "/v1/models/echo:predict"
@@ -91,3 +91,70 @@ def test_hosts_are_those_of_this_machine_the_address_and_the_named_ones():
     with TestClient(make_app({"echo": Echo()}, hosts=allowed_hosts("::", ["*"]))) as client:
         assert client.get(STATUS).status_code == 200  # of testserver
     assert (shown_host("::1"), shown_host("127.0.0.1")) == ("[::1]", "127.0.0.1")
+
+
+FRIEND = "https://app.example.org"
+
+
+@pytest.fixture
+def sharing():
+    """A server that pages of one other origin may ask."""
+    options = {"hosts": allowed_hosts("127.0.0.1"), "origins": allowed_origins([FRIEND.upper()])}
+    app = make_app({"echo": Echo()}, **options)
+    with TestClient(app, "http://127.0.0.1:8501", raise_server_exceptions=False) as client:
+        yield client
+
+
+def test_a_page_of_an_allowed_origin_may_ask_and_read_the_answer(sharing):
+    page = {"Origin": FRIEND, "Sec-Fetch-Site": "cross-site"}
+    before = {**page, "Access-Control-Request-Method": "POST"}
+    may = sharing.options(PREDICT, headers=before)
+    assert (may.status_code, may.content) == (204, b"")
+    assert may.headers["access-control-allow-methods"] == "GET, POST"
+    assert "Content-Type" in may.headers["access-control-allow-headers"]
+    bodies = [(BODY, 200), (b"{}", 400), (b'{"instances": ["broken"]}', 500)]
+    answers = [(sharing.post(PREDICT, content=b, headers=page | JSON), s) for b, s in bodies]
+    answers.append((sharing.get(STATUS, headers=page), 200))
+    for answer, status in [(may, 204), *answers]:
+        assert answer.status_code == status
+        assert answer.headers["access-control-allow-origin"] == FRIEND
+        assert answer.headers["vary"] == "Origin"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "access-control-allow-credentials" not in answer.headers
+    text = sharing.post(PREDICT, content=BODY, headers=page | {"Content-Type": "text/plain"})
+    assert text.status_code == 415
+
+
+def test_other_origins_and_hosts_stay_refused_beside_an_allowed_origin(sharing):
+    before = {"Access-Control-Request-Method": "POST"}
+    for origin in ("https://app.example.org.evil.net", "http://app.example.org", "null"):
+        for answer in (
+            sharing.options(PREDICT, headers={"Origin": origin} | before),
+            sharing.post(PREDICT, content=BODY, headers={"Origin": origin} | JSON),
+        ):
+            assert answer.status_code == 403
+            assert "access-control-allow-origin" not in answer.headers
+            assert answer.headers["vary"] == "Origin"
+    rebound = {"Host": "rebound.example.net", "Origin": FRIEND}
+    assert sharing.options(PREDICT, headers=rebound | before).status_code == 400
+    assert sharing.get(STATUS, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+    assert "access-control-allow-origin" not in sharing.get(STATUS).headers
+
+
+def test_without_the_flag_no_header_lets_other_pages_read(client):
+    for headers in ({}, {"Origin": "http://127.0.0.1:8501"}, {"Origin": FRIEND}):
+        answer = client.get(STATUS, headers=headers)
+        assert not [name for name in answer.headers if name.startswith("access-control")]
+        assert "vary" not in answer.headers
+    before = {"Origin": FRIEND, "Access-Control-Request-Method": "POST"}
+    assert client.options(PREDICT, headers=before).status_code == 403
+
+
+def test_allowed_origins_are_origins_or_all():
+    assert allowed_origins(["*"]) == {"*"}
+    with TestClient(make_app({"echo": Echo()}, origins=allowed_origins(["*"]))) as client:
+        answer = client.get(STATUS, headers={"Origin": "http://any.example:81"})
+        assert answer.headers["access-control-allow-origin"] == "http://any.example:81"
+    for wrong in ("app.example.org", "https://app.example.org/", "https://a b", ""):
+        with pytest.raises(ValueError, match="allow_origins must be origins such as"):
+            allowed_origins([wrong])

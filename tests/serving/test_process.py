@@ -77,7 +77,6 @@ def test_kernels_of_the_users_own_choice_and_a_folder_without_a_card(monkeypatch
     assert os.environ[KERNELS] == "1"
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's allocator")
 @pytest.mark.parametrize(("own", "expected"), [(None, 4), ("6", 6)])
 def test_many_threads_share_few_arenas(own, expected, monkeypatch):
     monkeypatch.delenv(ARENAS)

@@ -95,7 +95,7 @@ def test_metadata_tells_the_signatures(client):
         ("POST", "/v1/models/echo:classify", 405, "Malformed request: POST /v1/models/echo:cl"),
         ("POST", "/v1/models/echo", 405, "Malformed request: POST"),
         ("DELETE", "/v1/models/echo", 405, "Malformed request: DELETE"),
-        ("GET", "/v1/models", 404, "Malformed request: GET /v1/models"),
+        ("GET", "/v1/model", 404, "Malformed request: GET /v1/model"),
         ("GET", "/", 404, "Malformed request: GET /"),
         ("POST", "/v1/models/..%2f..%2fecho:predict", 404, "Malformed request"),
         ("GET", "/v1/models/" + "x" * 5000, 404, "Servable not found"),

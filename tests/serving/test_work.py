@@ -17,7 +17,7 @@ from zoo.serving.rest import RequestError
 from zoo.serving.servable import Servable, TensorInfo
 from zoo.serving.server import make_app
 from zoo.serving.stopping import Stopper
-from zoo.serving.work import least_bytes, row_costs
+from zoo.serving.work import check_work, least_bytes, row_costs
 
 pytestmark = pytest.mark.timeout(60, method="thread")
 
@@ -307,3 +307,15 @@ def test_a_request_error_of_a_check_is_only_for_whom_it_concerns():
     assert batcher.submit("serving_default", texts(b"b")).result(20)["answer"].tolist() == [b"b"]
     batcher.close(5)
     assert math.isinf(batcher._maximum_cost)
+
+
+def test_numbers_of_a_continuation_are_no_width():
+    """A seed costs nothing, and each token that is written costs as one that is read."""
+    numbers = {"new_tokens": 200, "top_k": 5000, "seed": 123_456}
+    inputs = texts(b"a" * 500) | {name: np.array(value) for name, value in numbers.items()}
+    check_work(inputs, Limits())
+    limits = {"maximum_tokens": 500}
+    longer = texts(b"a" * 1500)
+    assert row_costs(inputs, limits).tolist() == row_costs(longer, limits).tolist()
+    with pytest.raises(RequestError, match="at most 64"):
+        check_work(texts(b"a") | {"beam_width": np.array(65)}, Limits())

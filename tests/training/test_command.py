@@ -1,12 +1,16 @@
 """How commands start: settings from the command line, and errors of one line."""
 
 import dataclasses
+import shlex
 import signal
 import sys
+from pathlib import Path
 
 import pytest
+import tyro
 
-from zoo.training.command import one_line, start
+from zoo.cli.main import Command
+from zoo.training.command import next_commands, one_line, start
 from zoo.training.interruption import StoppedBySignalError
 
 
@@ -101,3 +105,21 @@ def test_a_box_becomes_a_line():
     lines += ["│ For full helptext, run: │", "│ x --help │", "╰──────────╯"]
     box = "\n".join(lines)
     assert one_line(box) == "Not a number. (see x --help)"
+
+
+def test_next_commands_are_ones_that_the_command_line_takes():
+    folder = Path("my runs/it's one/saved_model")
+    question = {"question": "Who's there?", "context": "It was $HOME."}
+    commands = [line.partition("python -m zoo ")[2] for line in next_commands(folder, question)]
+    parsed = [tyro.cli(Command, args=shlex.split(command)) for command in commands]
+    assert [type(one).__name__ for one in parsed] == ["Run", "Explore", "Serve"]
+    assert parsed[0].name == str(folder)
+    assert parsed[0].given() == question
+    assert [one.names for one in parsed[1:]] == [(str(folder),)] * 2
+
+
+def test_long_texts_are_left_out_of_the_next_commands():
+    (ask, *_) = next_commands(Path("run"), {"text": "a"})
+    assert ask == "ask it:     python -m zoo run run a"
+    (ask, *_) = next_commands(Path("run"), {"context": "a" * 201})
+    assert ask == 'ask it:     python -m zoo run run --context "..."'

@@ -1,6 +1,8 @@
 """Effects of the shared settings: rates, optimizer, averages, run folders."""
 
 import dataclasses
+import json
+import logging
 from pathlib import Path
 
 import keras
@@ -17,6 +19,7 @@ from zoo.training.schedules import InverseSquareRootDecay
 from zoo.training.settings import (
     TrainingSettings,
     build_and_compile,
+    fit_warmup,
     learning_rate,
     open_run,
     resolve,
@@ -141,11 +144,41 @@ def test_what_would_be_another_training_is_not_gone_on_with(
 ):
     settings = Settings(run_dir=tmp_path)
     opened(settings)
+    (tmp_path / "checkpoints" / "0000001").mkdir(parents=True)
     with pytest.raises(ValueError, match=f"{name}: .* in the folder, {value!r} now"):
         open_run(dataclasses.replace(settings, **{name: value}))
     for changed in ({"devices": "cpu:2", "strategy": "auto"}, {"accumulate": 4}):
         settings = dataclasses.replace(settings, **changed)
         opened(settings)
+
+
+def test_a_folder_without_a_step_is_begun_anew_and_keeps_what_is_not_its_own(tmp_path: Path):
+    settings = Settings(run_dir=tmp_path)
+    opened(settings)
+    (tmp_path / "vocabulary" / "words.txt").write_text("of other settings")
+    (tmp_path / "notes.txt").write_text("mine")
+    other = dataclasses.replace(settings, seed=7)
+    run, _ = open_run(other)
+    assert not run.resumed
+    assert list(run.vocabulary.iterdir()) == []
+    assert json.loads((tmp_path / "settings.json").read_text())["seed"] == 7
+    run.discard()
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+    opened(other)
+    (tmp_path / "checkpoints" / "0000001").mkdir(parents=True)
+    run, _ = open_run(other)
+    run.discard()  # it is gone on with, and nothing is lost
+    assert (tmp_path / "settings.json").exists()
+
+
+def test_a_default_warm_up_that_does_not_fit_is_shortened_with_a_line(caplog):
+    logger = logging.getLogger("tests.warmup")
+    settings = Settings(warmup_steps=300)
+    with caplog.at_level(logging.INFO, logger.name):
+        assert fit_warmup(settings, None, 50, logger).warmup_steps == 5
+    assert caplog.messages == ["warmup_steps: 5 instead of 300, for 50 steps in all"]
+    assert fit_warmup(settings, 300, 50, logger) is settings  # asked for: refused later
+    assert fit_warmup(settings, None, 301, logger) is settings
 
 
 def test_operations_are_made_deterministic_where_that_is_asked_for(tmp_path: Path, monkeypatch):

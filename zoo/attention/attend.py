@@ -4,7 +4,7 @@ Shape letters: B batch, Q queries of each example, S keys of each example, d_s q
 d value.
 """
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import keras
 from keras import ops
@@ -47,12 +47,20 @@ class Attention(MaskFree):
         prepared = attention.score.prepare(keys)
         context, weights = attend(attention.score(queries, prepared), values, mask)
 
+    The mask is an argument. In a functional model too, values or keys to which Keras attached one,
+    as after ``Embedding(mask_zero=True)``, are refused without it when the model is built:
+
+        words = keras.layers.Embedding(10_000, 64, mask_zero=True)(ids)
+        contexts, weights = Attention(DotScore())(words, words, mask=ids != 0)
+
     Args:
         score: the score function, e.g. ``AdditiveScore(units=256)``.
 
     Raises:
         ValueError: if ``score`` is not a ``Score``.
     """
+
+    CARRIERS: ClassVar = ("values", "keys")
 
     def __init__(self, score: Score, **kwargs: Any) -> None:
         super().__init__(**kwargs)

@@ -7,17 +7,22 @@ Shape letters: B batch, Q queries of each example (decoder states, or the hypoth
 S keys of each example, W keys of a window, d_s query, d_h key, a prepared key.
 """
 
+import inspect
 from abc import abstractmethod
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import keras
 from keras import ops
 
-from zoo.ops.masking import Tensor
+from zoo.ops.masking import Tensor, refuse_attached_mask
 
 
 class MaskFree(keras.layers.Layer):
     """A layer that consumes masks without propagating them."""
+
+    CARRIERS: ClassVar[Sequence[str]] = ()
+    """Inputs of `call` whose masks, where Keras attached one, have to be passed as ``mask``."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -25,6 +30,19 @@ class MaskFree(keras.layers.Layer):
 
     def compute_mask(self, inputs: Any, previous_mask: Any) -> None:
         """Attaches no mask: the queries' mask does not describe the result."""
+
+    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
+        """Describes the result for symbols, while a functional model is built.
+
+        Raises:
+            ValueError: if ``mask`` is None although Keras attached one to a symbol. `call` is given
+                symbols without their masks, and could not know.
+        """
+        given = inspect.signature(self.call).bind(*args, **kwargs).arguments
+        if given.get("mask") is None:
+            carriers: dict[str, Any] = {name: given.get(name) for name in self.CARRIERS}
+            refuse_attached_mask("mask", **carriers)
+        return super().compute_output_spec(*args, **kwargs)
 
 
 class Score(MaskFree):

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import json
+import math
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from zoo.cli.questions import Question, choose_signature, examples, left_to_input, scalars
 from zoo.cli.quiet import without_collector, without_greetings, without_keras
 from zoo.serving.load import resolve
+from zoo.serving.texts import encode_text, pad_lists
 from zoo.text_files import FileText
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 _ROWS = 32  # examples asked at a time
 # The output to print: the first of these that a model has.
-_ANSWERS = ("translation", "answer", "label", "next_tokens")
+_ANSWERS = ("translation", "answer", "label", "continuation", "next_tokens")
 
 _OFFSETS = ("start", "end", "start_per_iteration", "end_per_iteration")
 """Outputs that are byte offsets into the context."""
@@ -36,7 +38,8 @@ class Run(Question):
     def __call__(self) -> None:
         """Writes one answer per line, or score and translation per entry of an n-best list."""
         rows = 1 if sys.stdin.isatty() else _ROWS  # a user at a terminal waits for each answer
-        for result in _ask(self, rows):
+        for number, result in enumerate(_ask(self, rows), 1):
+            _warn_of_unknown_words(resolve(self.name), result, number)
             row = {name: value[0] for name, value in result.items()}
             print(_as_json(row) if self.json else _as_text(row), flush=True)
 
@@ -55,7 +58,8 @@ class Picture(Question):
         from zoo.plots import answer, check_ending, save_figure, translation_heads
 
         check_ending(self.out)
-        if self.beam_width is not None or self.length_penalty is not None or self.candidates:
+        numbers = (self.beam_width, self.length_penalty, self.new_tokens)
+        if self.candidates or any(number is not None for number in numbers):
             raise ValueError("a picture is drawn of the model's own answer, not of a ranked list")
         found = list(itertools.islice(_ask(self, 1, "heads" if self.heads else None), 2))
         if len(found) != 1:
@@ -97,13 +101,22 @@ def _ask(
     with nullcontext() if many else unoptimised():
         for batch in _batches(examples(question, given, signature), rows):
             columns: dict[str, list[Any]] = {
-                key: [_bytes(example[key]) for example in batch] for key in batch[0]
+                key: [_bytes(key, example[key]) for example in batch] for key in batch[0]
             }
             if "candidates" in columns:
-                columns["candidates"] = _padded(columns["candidates"])
+                columns["candidates"] = pad_lists(columns["candidates"])
             result = _count_from_files(servable.ask(columns | same, name), batch)
             for row in range(len(batch)):
                 yield pick_rows(result, slice(row, row + 1), servable.axes)
+
+
+def _warn_of_unknown_words(folder: Path, result: dict[str, "np.ndarray"], number: int) -> None:
+    """Says on standard error which texts of an example are mostly unknown to the model."""
+    from zoo.serving.known_words import known_words
+
+    words = known_words(folder)
+    for strange in words.strange(result) if words else ():
+        sys.stderr.write(f"warning: example {number}: {strange}\n")
 
 
 def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
@@ -112,13 +125,11 @@ def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
         yield batch
 
 
-def _bytes(value: Any) -> Any:
-    """Encodes text, restoring bytes that are not UTF-8."""
+def _bytes(name: str, value: Any) -> Any:
+    """Encodes text, or a list of texts."""
     if isinstance(value, list):
-        return [_bytes(item) for item in value]
-    if isinstance(value, FileText):
-        return _bytes(value.text)
-    return value.encode("utf-8", "surrogateescape")
+        return [_bytes(name, item) for item in value]
+    return encode_text(name, value.text if isinstance(value, FileText) else value)
 
 
 def _count_from_files(
@@ -130,11 +141,6 @@ def _count_from_files(
     # Transposed, so that the batch is the last axis of each.
     counted = {name: (outputs[name].T + first).T for name in _OFFSETS if name in outputs}
     return outputs | counted if any(first) else outputs
-
-
-def _padded(rows: list[list[bytes]]) -> list[list[bytes]]:
-    longest = max(map(len, rows))
-    return [[*row, *[b""] * (longest - len(row))] for row in rows]
 
 
 def _as_json(row: dict[str, Any]) -> str:
@@ -152,9 +158,15 @@ def _as_text(row: dict[str, Any]) -> str:
     if isinstance(value, bytes):
         return _shown(value)
     if name == "next_tokens":
-        return " ".join(map(_shown, value))
+        return ", ".join(map(_candidate, value, row["next_log_probabilities"]))
     scores = row["score"]
     return "\n".join(f"{s:.4f}\t{_shown(text)}" for s, text in zip(scores, value, strict=True))
+
+
+def _candidate(token: bytes, log_probability: float) -> str:
+    """Formats a next token with its probability; marks what is no word."""
+    meanings = {b"<unk>": "any other word: ", b"</s>": "the end: "}
+    return f"{_shown(token)} ({meanings.get(token, '')}{math.exp(log_probability):.1%})"
 
 
 def _shown(text: bytes) -> str:

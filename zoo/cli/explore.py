@@ -24,8 +24,8 @@ class Explore:
     """Serve a browser page that shows a model's attention to typed text."""
 
     names: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="NAME")] = ()
-    """Names out of `list`, or folders of SavedModels; by default all models of `list` that have a
-    whole card, translators before others. The first is shown first."""
+    """Names out of `list`, or folders or addresses of SavedModels; by default all models of `list`
+    that have a whole card, translators before others. The first is shown first."""
     host: str = "127.0.0.1"
     """Address to listen at; 0.0.0.0 accepts anyone who can reach this machine."""
     port: int = 8600

@@ -13,7 +13,7 @@ from typing import Annotated
 import tyro
 
 from zoo.serving.folders import copy_servable
-from zoo.serving.load import list_models, resolve
+from zoo.serving.load import resolve_or_path
 
 
 @dataclasses.dataclass
@@ -21,7 +21,8 @@ class Export:
     """Copy the SavedModel of a finished run, checked against its card, to another folder."""
 
     source: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="RUN")]
-    """A run folder, such as runs/squad_dcn, a name from `list`, or the folder of a SavedModel."""
+    """A run folder, such as runs/squad_dcn, a name from `list`, or the folder or the address of a
+    SavedModel."""
     folder: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="FOLDER")]
     """Destination; a SavedModel there is replaced, unless other files lie beside it."""
 
@@ -36,6 +37,5 @@ class Export:
             export_again(self.source, self.folder)
             print(self.folder)
             return
-        source = resolve(self.source) if self.source in list_models() else Path(self.source)
-        copy_servable(source.expanduser(), self.folder)
+        copy_servable(resolve_or_path(self.source), self.folder)
         print(self.folder)

@@ -2,8 +2,9 @@
 
 import difflib
 import sys
+import warnings
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, TextIO, get_args
 
 import tyro
 
@@ -11,6 +12,7 @@ from zoo.cli.answers import Picture, Run
 from zoo.cli.catalogue import Info, List
 from zoo.cli.explore import Explore
 from zoo.cli.export import Export
+from zoo.cli.publish import Fetch, Publish
 from zoo.cli.serve import Serve
 from zoo.training.command import start
 
@@ -26,6 +28,8 @@ Command = (
     | Annotated[Export, tyro.conf.subcommand("export")]
     | Annotated[Explore, tyro.conf.subcommand("explore")]
     | Annotated[Serve, tyro.conf.subcommand("serve")]
+    | Annotated[Publish, tyro.conf.subcommand("publish")]
+    | Annotated[Fetch, tyro.conf.subcommand("fetch")]
 )
 
 
@@ -38,11 +42,25 @@ def main() -> None:
         sys.stdout.write(f"{program} {sys.modules['zoo'].__version__}\n")
         return
     _suggest(arguments[0])
-    start(_call, Command, DESCRIPTION, program=program, arguments=arguments)
+    with warnings.catch_warnings():
+        warnings.showwarning = _tell
+        start(_call, Command, DESCRIPTION, program=program, arguments=arguments)
 
 
 def _call(command: Any) -> None:
     command()
+
+
+def _tell(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Writes a warning as one line, without the place in the code that it comes from."""
+    sys.stderr.write(f"warning: {message}\n")
 
 
 def _suggest(word: str) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from zoo.serving.cards import CARD_FILE, read_card
+from zoo.serving.options import complete_options
 from zoo.text_files import FileText, iterate_lines, read_text
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ class Question:
     """Inputs of a model, which depend on its task."""
 
     name: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="NAME")]
-    """A name from `list`, or the folder of a SavedModel."""
+    """A name from `list`, the folder of a SavedModel, or its address: https://.../NAME.tar.gz or
+    hf://OWNER/NAME."""
     text: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="TEXT")] = ()
     """Texts to translate, classify or continue. Missing inputs come from standard input, one
     example per line: the missing text, or a JSON object if several are missing."""
@@ -51,6 +53,19 @@ class Question:
     """Number of hypotheses and of translations, for translators."""
     length_penalty: float | None = None
     """Exponent of the length penalty, for translators."""
+    new_tokens: Annotated[int | None, tyro.conf.arg(name="generate", metavar="{None}|N")] = None
+    """Continue the texts by at most N tokens, for language models."""
+    temperature: float | None = None
+    """Boldness of a continuation: 0 writes the likeliest token each time; None: 1 if one of the
+    next three is given, else 0."""
+    top_k: int | None = None
+    """Draw from that many of the likeliest tokens; None or 0: all."""
+    top_p: float | None = None
+    """Draw from the fewest of the likeliest tokens that have this probability; None or 1: all."""
+    seed: int | None = None
+    """The same seed draws the same continuations; None: 0."""
+    forbid_unknown: bool | None = None
+    """Never write <unk>, which stands for words that the model does not know; None: True."""
 
     def given(self) -> dict[str, Any]:
         """Collects the inputs from the options by name; files are `FileText`s.
@@ -103,11 +118,7 @@ def scalars(servable: "Servable", signature: "Signature", given: dict[str, Any])
     wanted = [name for name, info in signature.inputs.items() if not info.batched]
     has_card = wanted and (servable.folder / CARD_FILE).is_file()
     limits = read_card(servable.folder).limits if has_card else {}
-    known = limits | given
-    for name in wanted:
-        if name not in known:
-            raise ValueError(f"{_flag(name)} must be given: the model has no default for it")
-    return {name: known[name] for name in wanted}
+    return complete_options(wanted, given, limits, _flag)
 
 
 def examples(
@@ -170,4 +181,5 @@ def _read_line(read: FileText, number: int, missing: list[str]) -> dict[str, Any
 
 
 def _flag(name: str) -> str:
-    return "TEXT" if name == "text" else f"--{name.replace('_', '-')}"
+    named = {"text": "TEXT", "new_tokens": "--generate"}
+    return named.get(name, f"--{name.replace('_', '-')}")

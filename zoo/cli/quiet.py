@@ -17,38 +17,26 @@ functions.
 import gc
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, cast
 
-LEVEL = "TF_CPP_MIN_LOG_LEVEL"
+from zoo import quiet
+from zoo.quiet import LEVEL
+
 _NOT_NEEDED = "keras.src.optimizers"
 
 
 @contextmanager
 def without_greetings() -> Iterator[None]:
-    """Suppresses standard error while TensorFlow is imported.
+    """Keeps a command that only asks models quiet while TensorFlow is imported, and afterwards.
 
-    Its libraries print what they found on the machine, whatever their log level. If anything fails,
-    all of it is printed after all. If the user has set a level below 3, it is not suppressed.
+    Its greetings are dropped, and its own log is off unless the user has set a level. All else that
+    is written to standard error meanwhile is passed on.
     """
-    if os.environ.setdefault(LEVEL, "3") < "3":
+    os.environ.setdefault(LEVEL, "3")
+    with quiet.without_greetings():
         yield
-        return
-    sys.stderr.flush()
-    kept = os.dup(2)
-    with tempfile.TemporaryFile() as held:
-        os.dup2(held.fileno(), 2)
-        try:
-            yield
-        except BaseException:
-            held.seek(0)
-            os.write(kept, held.read())
-            raise
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
 
 
 @contextmanager

@@ -8,17 +8,33 @@ of other books ("cloze", `ne_train.txt` ...), whose results are not comparable.
 """
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Literal, get_args
 
+from zoo.data.choice import DataSet
 from zoo.data.cloze_books import Kind, questions_from_text
 from zoo.data.cloze_format import SENTENCES, Question, write_cbt
-from zoo.data.download import RemoteFile, data_directories, locate
+from zoo.data.download import data_directories, locate_name, not_found
 from zoo.text_files import read_lines
 
 ClozeSet = Literal["cloze", "cbt"]
 SPLITS = ("train", "valid", "test")
+
+PUBLISHED: dict[str, dict[str, str]] = {
+    "cloze": {
+        "ne_train.txt": "8edfef0f6e0bd193af37929776f8bea7feb882d4495e518716c4731f867a17b4",
+        "cn_train.txt": "fd5229bd8c699a5a8a58a6da1fa327dc97615b1547c811de52e4dbd97f465771",
+        "ne_valid.txt": "a3337b3c60be880eec638094f5ff798e5d2f4b72a2765e21470afff658eea2e5",
+        "cn_valid.txt": "41a611bbcd4043e266037f145a4acf2db19a729908958b2f98ab761d5e340a16",
+        "ne_test.txt": "a5311a42b98f344490da05c7e0b710734b669465a968ec13b84e3ebcc4ba748f",
+        "cn_test.txt": "dafea72296c8ca4eec55769e79db1989791e7b216aa1fa3455f2a1e5365255ec",
+    },
+    "cbt": {},
+}
+"""Known checksums, by set and file name."""
 
 _CBT_ARCHIVE = "http://www.thespermwhale.com/jaseweston/babi/CBTest.tgz"
 _CBT_NAMES = {"train": "train", "valid": "valid_2000ex", "test": "test_2500ex"}
@@ -64,7 +80,7 @@ def find_cloze(
     """
     name = cloze_file_name(dataset, kind, split)
     for folder in _FOLDERS[dataset]:
-        path = locate(folder, RemoteFile(name, url="", sha256="", size=0), data_dir)
+        path = locate_name(folder, name, data_dir)
         if path is not None:
             return path
     place = data_directories(data_dir)[0] / _FOLDERS[dataset][0] / name
@@ -73,7 +89,15 @@ def find_cloze(
         if dataset == "cbt"
         else "make one of books: python -m zoo.data.cloze --help"
     )
-    raise FileNotFoundError(f"{name}: not found; it must be at {place}[.gz]; {source}")
+    advice = f"it must be at {place}[.gz]; {source}"
+    raise not_found(name, _FOLDERS[dataset], data_dir, advice)
+
+
+def data_set(dataset: ClozeSet, kinds: Iterable[Kind]) -> DataSet:
+    """Describes the files of a set that hold questions of these kinds."""
+    wanted = product(kinds, SPLITS)
+    files = tuple((cloze_file_name(dataset, kind, split),) for kind, split in wanted)
+    return DataSet(dataset, _FOLDERS[dataset], files)
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,21 @@
-"""Files of public data sets: found on this machine, or downloaded.
+"""Files of public data sets: found on this machine, or downloaded. Models are downloaded alike.
 
-Data sets lie where the user says, else in `$ZOO_DATA`, else in the Keras cache. A download must
-match the official SHA-256. For a file that the user provides, the checksum is only computed and
-reported: users may convert or correct their copies.
+Data sets lie where the user says, else in `$ZOO_DATA`, else in the Keras cache. Downloads go to
+the cache, never into a folder of the user's, and must match the official SHA-256. For a file that
+the user provides, the checksum is only computed and reported: users may convert or correct their
+copies.
 """
 
 import gzip
 import hashlib
 import http.client
+import io
 import os
 import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from tqdm import tqdm
 
@@ -21,6 +25,7 @@ from zoo.text_files import gzip_errors
 
 _CHUNK_BYTES = 1 << 20
 _TIMEOUT_SECONDS = 30.0
+_SHOWN_FILES = 12
 
 
 class RemoteFile(NamedTuple):
@@ -56,8 +61,13 @@ class DownloadError(OSError):
     """Failed download; the message says in one line why, from where, and what to do by hand."""
 
 
+def keras_home() -> Path:
+    """Gives the folder that Keras keeps downloads in: `$KERAS_HOME`, by default `~/.keras`."""
+    return Path(os.environ.get("KERAS_HOME") or "~/.keras").expanduser()
+
+
 def data_directories(data_dir: str | Path | None = None) -> list[Path]:
-    """Lists the folders that are searched for data sets, in order; the first takes downloads.
+    """Lists the folders that are searched for data sets, in order.
 
     Args:
         data_dir: The user's choice; if given, the only folder. If None, `$ZOO_DATA` (if set) comes
@@ -68,11 +78,15 @@ def data_directories(data_dir: str | Path | None = None) -> list[Path]:
     """
     if data_dir is not None:
         return [Path(data_dir).expanduser()]
-    keras_home = os.environ.get("KERAS_HOME") or "~/.keras"
-    folders = [Path(keras_home).expanduser() / "datasets"]
+    folders = [keras_home() / "datasets"]
     if os.environ.get("ZOO_DATA"):
         folders.insert(0, Path(os.environ["ZOO_DATA"]).expanduser())
     return folders
+
+
+def cache_directory() -> Path:
+    """Returns the folder that takes downloads: the Keras cache."""
+    return data_directories()[-1]
 
 
 def locate(dataset: str, remote: RemoteFile, data_dir: str | Path | None = None) -> Path | None:
@@ -87,11 +101,16 @@ def locate(dataset: str, remote: RemoteFile, data_dir: str | Path | None = None)
         The first existing file among `DIR/<dataset>/<name>`, the same with `.gz`, `DIR/<name>`, the
         same with `.gz`, over all folders in order; None if there is none.
     """
+    return locate_name(dataset, remote.name, data_dir)
+
+
+def locate_name(dataset: str, name: str, data_dir: str | Path | None = None) -> Path | None:
+    """Finds a file on this machine by its name: see `locate`."""
     for folder in data_directories(data_dir):
         for place in (folder / dataset, folder):
-            for name in (remote.name, f"{remote.name}.gz"):
-                if (place / name).is_file():
-                    return place / name
+            for path in (place / name, place / f"{name}.gz"):
+                if path.is_file():
+                    return path
     return None
 
 
@@ -103,21 +122,63 @@ def find_file(
     Args:
         dataset: Folder name of the data set, such as "squad".
         remote: The file to look for.
-        data_dir: As in `data_directories`.
-        download: Whether to fetch a missing file, to `DIR/<dataset>/` of the first folder.
+        data_dir: As in `data_directories`. Nothing is fetched if it is given.
+        download: Whether to fetch a missing file, to `<dataset>/` in the Keras cache.
 
     Raises:
-        FileNotFoundError: The file is missing and `download` is False; says where it was expected.
+        FileNotFoundError: The file is missing, and `download` is False or a folder was given; says
+            where it was expected, and what is there.
         DownloadError: It could not be fetched.
     """
     path = locate(dataset, remote, data_dir)
     if path is not None:
         return path
-    folders = data_directories(data_dir)
+    if download and data_dir is None:
+        return fetch(remote, cache_directory() / dataset)
+    advice = f"it is offered at {remote.url}"
     if download:
-        return fetch(remote, folders[0] / dataset)
-    places = ", ".join(str(place) for folder in folders for place in (folder / dataset, folder))
-    raise FileNotFoundError(f"{remote.name}: not found in {places}; it is offered at {remote.url}")
+        advice += "; without data_dir it is downloaded to the cache, never into a folder of yours"
+    raise not_found(remote.name, (dataset,), data_dir, advice)
+
+
+def not_found(
+    name: str, datasets: Sequence[str], data_dir: str | Path | None, advice: str
+) -> FileNotFoundError:
+    """Makes the error for a missing file: the places looked in, advice, and what is there.
+
+    Args:
+        name: The file's name.
+        datasets: Folder names of the data set.
+        data_dir: As in `data_directories`.
+        advice: What the user can do.
+    """
+    tops = data_directories(data_dir)
+    places = [place for top in tops for place in (*(top / one for one in datasets), top)]
+    return FileNotFoundError(
+        f"{name}: not found in {', '.join(map(str, places))}; {advice}; {contents(places)}"
+    )
+
+
+def contents(folders: Sequence[Path]) -> str:
+    """Says which files lie in folders, those without any left out, on one line."""
+    held = {folder: files_in(folder) for folder in dict.fromkeys(folders)}
+    told = [f"{folder} holds {listed(names)}" for folder, names in held.items() if names]
+    return ", ".join(told) or "no file is there"
+
+
+def files_in(folder: Path) -> list[str]:
+    """Lists the names of the files in a folder, sorted; none if there is no such folder."""
+    try:
+        return sorted(path.name for path in folder.iterdir() if path.is_file())
+    except OSError:
+        return []
+
+
+def listed(things: Iterable[Any]) -> str:
+    """Joins the first few of many different things by commas, and counts the others."""
+    names = [*dict.fromkeys(map(str, things))]
+    more = len(names) - _SHOWN_FILES
+    return ", ".join(names[:_SHOWN_FILES]) + (f" and {more} more" if more > 0 else "")
 
 
 def fetch(remote: RemoteFile, folder: str | Path) -> Path:
@@ -140,14 +201,83 @@ def fetch(remote: RemoteFile, folder: str | Path) -> Path:
     """
     target = Path(folder) / remote.name
     try:
+        download(
+            remote.url,
+            target,
+            size=remote.size,
+            sha256=remote.sha256,
+            maximum=remote.size,
+            unpack=remote.unpacked,
+        )
+    except DownloadError as error:
+        raise DownloadError(f"{error}: fetch it by hand and put it at {target}") from error
+    return target
+
+
+def download(
+    url: str,
+    target: Path,
+    *,
+    maximum: int,
+    size: int | None = None,
+    sha256: str | None = None,
+    unpack: bool = False,
+) -> None:
+    """Downloads a file whole or not at all, as `fetch` does, to any place.
+
+    Args:
+        url: Its address, http or https.
+        target: The file to write or to replace; its folder is made if missing.
+        maximum: Bytes after which it is given up.
+        size: Its bytes; None: not known.
+        sha256: Its checksum, hexadecimal; None: not known.
+        unpack: Whether it is offered compressed by gzip and stored uncompressed; the three above
+            are those of the stored file.
+
+    Raises:
+        DownloadError: As `fetch`. Its cause is the error of the system or of the server.
+    """
+    with _reporting(url):
         target.parent.mkdir(parents=True, exist_ok=True)
-        _receive_whole(remote, target)
+        with whole_file(target) as file:
+            bar = {"desc": target.name, "total": size}
+            received, found = _receive(url, file, maximum, unpack=unpack, bar=bar)
+            if received > maximum or size not in (None, received):
+                expected = f"at most {maximum:,}" if size is None else f"{size:,}"
+                raise OSError(f"size must be {expected} bytes, got {received:,}")
+            if sha256 is not None and found != sha256:
+                raise OSError(f"SHA-256 must be {sha256}, got {found}")
+
+
+def download_bytes(url: str, maximum: int) -> bytes:
+    """Downloads a small file into memory, without a progress bar.
+
+    Args:
+        url: Its address, http or https.
+        maximum: Bytes after which it is given up.
+
+    Returns:
+        Its content.
+
+    Raises:
+        DownloadError: As `download`.
+    """
+    content = io.BytesIO()
+    with _reporting(url):
+        received, _ = _receive(url, content, maximum, bar={"disable": True})
+        if received > maximum:
+            raise OSError(f"size must be at most {maximum:,} bytes, got {received:,}")
+    return content.getvalue()
+
+
+@contextmanager
+def _reporting(url: str) -> Iterator[None]:
+    """Turns errors of the connection, the server and the disk into a `DownloadError`."""
+    try:
+        yield
     except (OSError, http.client.HTTPException, EOFError, zlib.error) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise DownloadError(
-            f"cannot download {remote.url} ({reason}): fetch it by hand and put it at {target}"
-        ) from error
-    return target
+        raise DownloadError(f"cannot download {url} ({reason})") from error
 
 
 def checksum(path: str | Path, remote: RemoteFile) -> Checksum:
@@ -171,29 +301,23 @@ def file_sha256(path: str | Path, *, decompress: bool = False) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _receive_whole(remote: RemoteFile, target: Path) -> None:
-    """Downloads the remote file whole or not at all."""
-    with whole_file(target) as file:
-        size, sha256 = _receive(remote, file)
-        if size != remote.size:
-            raise OSError(f"size must be {remote.size:,} bytes, got {size:,}")
-        if sha256 != remote.sha256:
-            raise OSError(f"SHA-256 must be {remote.sha256}, got {sha256}")
-
-
-def _receive(remote: RemoteFile, file: BinaryIO) -> tuple[int, str]:
-    """Copies the remote file into an open file; returns size and SHA-256."""
+def _receive(
+    url: str, file: BinaryIO, maximum: int, *, unpack: bool = False, bar: dict[str, Any]
+) -> tuple[int, str]:
+    """Copies a remote file into an open file; returns size and SHA-256."""
     size, digest = 0, hashlib.sha256()
     with (
-        open_url(remote.url, _TIMEOUT_SECONDS) as response,
-        tqdm(total=remote.size, desc=remote.name, unit="B", unit_scale=True) as bar,
+        open_url(url, _TIMEOUT_SECONDS) as response,
+        tqdm(unit="B", unit_scale=True, **bar) as progress,
     ):
-        body = gzip.GzipFile(fileobj=response) if remote.unpacked else response
-        # A body that ends early is not an error here, because the caller compares the size. A body
-        # that is too long is given up at once, since it may never end.
-        while size <= remote.size and (chunk := body.read(_CHUNK_BYTES)):
+        announced = None if unpack else response.length
+        body = gzip.GzipFile(fileobj=response) if unpack else response
+        # A body that is too long is given up at once, since it may never end.
+        while size <= maximum and (chunk := body.read(_CHUNK_BYTES)):
             file.write(chunk)
             digest.update(chunk)
             size += len(chunk)
-            bar.update(len(chunk))
+            progress.update(len(chunk))
+    if size <= maximum and announced is not None and size < announced:
+        raise OSError(f"size must be {announced:,} bytes, got {size:,}")
     return size, digest.hexdigest()

@@ -13,7 +13,8 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from zoo.data.download import RemoteFile, data_directories, locate
+from zoo.data.choice import DataSet
+from zoo.data.download import data_directories, locate_name, not_found
 from zoo.text_files import read_lines
 
 SPLITS = ("train", "valid", "test")
@@ -23,6 +24,14 @@ LAYOUTS = {
     "ptb": "ptb.{split}.txt",
 }
 """File names by corpus, whose name is also its folder's."""
+PUBLISHED = {
+    "wikitext-2": {
+        "wiki.train.tokens": "9e9fa1ad55b1c2c95b08e37dd8e653f638fac2c6de904b79e813611eefbc985f",
+        "wiki.valid.tokens": "f0737ed31fc1329026e95cb8b98e19c2a182c39c240ab909dc31abf2f8af58e8",
+        "wiki.test.tokens": "d790b833ef8cf03a90db7bf1271b7520b83c45ce07ba3c1a9699df81e239eca0",
+    }
+}
+"""Known checksums, by corpus and file name."""
 
 
 class LanguageText(NamedTuple):
@@ -59,16 +68,21 @@ def find_language_text(corpus: str, data_dir: str | Path | None = None) -> dict[
     found = {}
     for split in SPLITS:
         name = LAYOUTS[corpus].format(split=split)
-        path = locate(corpus, RemoteFile(name, url="", sha256="", size=0), data_dir)
+        path = locate_name(corpus, name, data_dir)
         if path is None:
-            folders = data_directories(data_dir)
-            places = ", ".join(str(place) for f in folders for place in (f / corpus, f))
-            raise FileNotFoundError(
-                f"{name}: not found in {places}; {corpus} is not offered for download any more: "
-                f"put its files at {folders[0] / corpus}"
+            advice = (
+                f"{corpus} is not offered for download any more: put its files at "
+                f"{data_directories(data_dir)[0] / corpus}"
             )
+            raise not_found(name, (corpus,), data_dir, advice)
         found[split] = path
     return found
+
+
+def data_set(corpus: str) -> DataSet:
+    """Describes the files of one of `LAYOUTS`."""
+    files = tuple((LAYOUTS[corpus].format(split=split),) for split in SPLITS)
+    return DataSet(corpus, (corpus,), files)
 
 
 def read_language_text(path: str | os.PathLike[str]) -> LanguageText:

@@ -10,11 +10,21 @@ The publisher offers each file compressed. Checksums of the uncompressed text ar
 files below. Others (Czech, later test sets) are read if present, but not downloaded.
 """
 
+from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
 
-from zoo.data.download import RemoteFile, data_directories, find_file, locate
+from zoo.data.choice import DataSet
+from zoo.data.download import (
+    RemoteFile,
+    contents,
+    data_directories,
+    find_file,
+    locate_name,
+    not_found,
+)
 from zoo.data.parallel import read_parallel
 
 LANGUAGES = ("cs", "de", "en", "fr")
@@ -83,15 +93,17 @@ def find_multi30k(
         split: One of `SPLITS`.
         language: One of `LANGUAGES`, or another with files on this machine.
         data_dir: Folder that holds `multi30k/` or the files, compressed or not; by default
-            `$ZOO_DATA`, then the Keras cache (`zoo.data.download.data_directories`).
-        download: Whether to fetch a missing file from its publisher. It is stored uncompressed.
+            `$ZOO_DATA`, then the Keras cache (`zoo.data.download.data_directories`). Nothing is
+            fetched if it is given.
+        download: Whether to fetch a missing file from its publisher into the cache. It is stored
+            uncompressed.
 
     Returns:
         Path of `<split>.<language>` or `<split>.<language>.gz`.
 
     Raises:
         ValueError: There is no such split, or no file of an unpublished language.
-        FileNotFoundError: The file is missing, and `download` is False or its checksum is not
+        FileNotFoundError: The file is missing and may not be fetched, or its checksum is not
             known.
         DownloadError: The file is missing and could not be fetched.
     """
@@ -100,20 +112,27 @@ def find_multi30k(
     name = f"{split}.{language}"
     if name in MULTI30K_FILES:
         return find_file(_DATASET, MULTI30K_FILES[name], data_dir, download)
-    url = _URL.format(name=name)
-    path = locate(_DATASET, RemoteFile(name, url, sha256="", size=0), data_dir)
-    if path is None and language not in LANGUAGES:
+    path = locate_name(_DATASET, name, data_dir)
+    if path is not None:
+        return path
+    folder = data_directories(data_dir)[0] / _DATASET
+    if language not in LANGUAGES:
         raise ValueError(
-            f"language must be one of {list(LANGUAGES)}, or one with {name} in "
-            f"{data_directories(data_dir)[0] / _DATASET}, got {language!r}"
+            f"language must be one of {list(LANGUAGES)}, or one with {name} in {folder}, got "
+            f"{language!r}; {contents([folder, folder.parent])}"
         )
-    if path is None:
-        folder = data_directories(data_dir)[0] / _DATASET
-        raise FileNotFoundError(
-            f"{name}: not found, and not downloaded because its checksum is not known: fetch {url} "
-            f"by hand and put it at {folder / name}.gz"
-        )
-    return path
+    url = _URL.format(name=name)
+    advice = (
+        f"and not downloaded because its checksum is not known: fetch {url} by hand and put it at "
+        f"{folder / name}.gz"
+    )
+    raise not_found(name, (_DATASET,), data_dir, advice)
+
+
+def data_set(splits: Iterable[str], languages: Iterable[str]) -> DataSet:
+    """Describes the files of these parts in these languages."""
+    files = tuple((f"{split}.{language}",) for split, language in product(splits, languages))
+    return DataSet(_DATASET, (_DATASET,), files)
 
 
 def load_multi30k(

@@ -1,4 +1,4 @@
-"""HTTP connections that are given up when they are too slow.
+"""HTTP connections that are given up when they are too slow, and never lead anywhere but to HTTP.
 
 A socket's time-out restarts with every byte, so a server that sends a byte now and then would be
 awaited for ever. Here the bytes of a time window, headers included, must arrive at a minimum rate.
@@ -10,10 +10,12 @@ import socket
 import time
 import urllib.request
 from typing import Any
+from urllib.parse import urlsplit
 
 LEAST_BYTES_PER_SECOND = 1000
 WINDOW_SECONDS = 60.0
 """Waiting time over which the rate is measured; an honest server may pause for a while."""
+_SCHEMES = ("http", "https")
 
 
 class _Paced(io.RawIOBase):
@@ -74,14 +76,32 @@ class _SecureHandler(urllib.request.HTTPSHandler):
         return self.do_open(_SecureConnection, request)
 
 
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects to HTTP, but not from an encrypted connection to a plain one."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> urllib.request.Request | None:
+        allowed = ("https",) if req.type == "https" else _SCHEMES
+        if urlsplit(newurl).scheme not in allowed:
+            raise OSError(f"redirect must lead to {' or '.join(allowed)}, got {newurl}")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
 def open_url(url: str, timeout: float) -> Any:
-    """Opens a URL like `urllib.request.urlopen`, but requires a minimum rate.
+    """Opens a URL like `urllib.request.urlopen`, but requires HTTP and a minimum rate.
 
     Args:
-        url: address of a file.
+        url: address of a file, http or https.
         timeout: seconds to wait for the first byte.
 
     Returns:
         The open response; reading it raises `TimeoutError` if it arrives too slowly.
+
+    Raises:
+        OSError: another kind of address, or a redirect to one.
     """
-    return urllib.request.build_opener(_Handler, _SecureHandler).open(url, timeout=timeout)
+    if urlsplit(url).scheme not in _SCHEMES:
+        raise OSError(f"url must begin with {' or '.join(_SCHEMES)}, got {url}")
+    opener = urllib.request.build_opener(_Handler, _SecureHandler, _Redirects)
+    return opener.open(url, timeout=timeout)

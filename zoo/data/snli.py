@@ -14,10 +14,19 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from zoo.data.download import RemoteFile, data_directories, locate
+from zoo.data.choice import DataSet
+from zoo.data.download import data_directories, locate_name, not_found
 from zoo.text_files import read_lines
 
 SPLITS = ("train", "dev", "test")
+
+
+def _names(split: str) -> tuple[str, ...]:
+    """Names of the file of a split, the preferred one first."""
+    return tuple(f"snli_1.0_{split}.{ending}" for ending in ("jsonl", "txt"))
+
+
+DATA_SET = DataSet("snli", ("snli_1.0",), tuple(map(_names, SPLITS)))
 LABELS = ("entailment", "neutral", "contradiction")
 """The classes, in the order of the labels 0, 1, 2."""
 
@@ -49,17 +58,15 @@ def find_snli(split: str, data_dir: str | Path | None = None) -> Path:
     """
     if split not in SPLITS:
         raise ValueError(f"split must be one of {list(SPLITS)}, got {split!r}")
-    for ending in ("jsonl", "txt"):
-        name = f"snli_1.0_{split}.{ending}"
-        path = locate("snli_1.0", RemoteFile(name, url="", sha256="", size=0), data_dir)
+    for name in _names(split):
+        path = locate_name("snli_1.0", name, data_dir)
         if path is not None:
             return path
-    folders = data_directories(data_dir)
-    places = ", ".join(str(place) for f in folders for place in (f / "snli_1.0", f))
-    raise FileNotFoundError(
-        f"snli_1.0_{split}.jsonl: not found in {places}; unpack "
-        f"https://nlp.stanford.edu/projects/snli/snli_1.0.zip in {folders[0]}"
+    advice = (
+        "unpack https://nlp.stanford.edu/projects/snli/snli_1.0.zip in "
+        f"{data_directories(data_dir)[0]}"
     )
+    raise not_found(_names(split)[0], ("snli_1.0",), data_dir, advice)
 
 
 def read_snli(path: str | os.PathLike[str]) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
+from zoo.data.choice import DataSet
 from zoo.data.download import RemoteFile, find_file
 from zoo.text_files import read_content
 
@@ -34,6 +35,7 @@ SQUAD_FILES = {
         size=4_854_279,
     ),
 }
+DATA_SET = DataSet("squad", ("squad",), tuple((file.name,) for file in SQUAD_FILES.values()))
 COLUMNS = ("id", "title", "context", "question", "answers", "answer_starts")
 
 T = TypeVar("T")
@@ -58,12 +60,12 @@ def find_squad(split: str, data_dir: str | Path | None = None, download: bool = 
     Args:
         split: "train" or "dev" (the test part was never published).
         data_dir: Folder that holds `squad/` or the files; by default `$ZOO_DATA`, then the Keras
-            cache (`zoo.data.download.data_directories`).
-        download: Whether to fetch a missing file from its publisher.
+            cache (`zoo.data.download.data_directories`). Nothing is fetched if it is given.
+        download: Whether to fetch a missing file from its publisher into the cache.
 
     Raises:
         ValueError: There is no such split.
-        FileNotFoundError: The file is missing and `download` is False.
+        FileNotFoundError: The file is missing and may not be fetched.
         DownloadError: The file is missing and could not be fetched.
     """
     if split not in SQUAD_FILES:

@@ -16,10 +16,18 @@ from typing import Literal, NamedTuple
 
 import pandas as pd
 
-from zoo.data.download import RemoteFile, data_directories, locate
+from zoo.data.choice import DataSet
+from zoo.data.download import data_directories, locate_name, not_found
 from zoo.text_files import read_lines
 
 SPLITS = ("train", "dev", "test")
+DATA_SET = DataSet("sst", ("sst",), tuple((f"{split}.txt",) for split in SPLITS))
+PUBLISHED = {
+    "train.txt": "e2f3f41b0b1e6d4dddc0effe3bfc2d27ed8928079aa9a03d652311614fc5feb7",
+    "dev.txt": "0e9336aed6e4730e19f58d00a77b3f0297efdb755f7b5e598c98a05e3f97ea40",
+    "test.txt": "6e54806dee95cf80cd918e7dfb3f6770f6df24bf826f289a4d1f709e1c8f6761",
+}
+"""Checksums by file name."""
 LABELS = {
     5: ("very negative", "negative", "neutral", "positive", "very positive"),
     2: ("negative", "positive"),
@@ -56,15 +64,13 @@ def find_sst(split: str, data_dir: str | Path | None = None) -> Path:
     if split not in SPLITS:
         raise ValueError(f"split must be one of {list(SPLITS)}, got {split!r}")
     name = f"{split}.txt"
-    path = locate("sst", RemoteFile(name, url="", sha256="", size=0), data_dir)
+    path = locate_name("sst", name, data_dir)
     if path is None:
-        folders = data_directories(data_dir)
-        places = ", ".join(str(place) for f in folders for place in (f / "sst", f))
-        raise FileNotFoundError(
-            f"{name}: not found in {places}; unpack "
-            "https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip and put its files at "
-            f"{folders[0] / 'sst'}"
+        advice = (
+            "unpack https://nlp.stanford.edu/sentiment/trainDevTestTrees_PTB.zip and put its files "
+            f"at {data_directories(data_dir)[0] / 'sst'}"
         )
+        raise not_found(name, ("sst",), data_dir, advice)
     return path
 
 

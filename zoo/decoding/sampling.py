@@ -22,6 +22,7 @@ def sample(
     top_p: Number | None = None,
     minimum_length: int | tf.Tensor = 0,
     forbid_unknown: bool | tf.Tensor = False,
+    shared: bool = False,
 ) -> Hypotheses:
     """Samples one translation of each sentence.
 
@@ -42,6 +43,9 @@ def sample(
         top_p: above 0 and at most 1, or None for all tokens; likewise.
         minimum_length: ``</s>`` is forbidden until that many tokens are out; as the maximum.
         forbid_unknown: never emit ``<unk>``; a bool or a scalar tensor.
+        shared: whether all sentences of a step share its random numbers. A sentence's translation
+            then depends on the seed alone, not on its place in a batch, and equal sentences have
+            equal translations.
 
     Returns:
         One hypothesis per sentence. Its score is its log-probability under the unmodified model.
@@ -60,10 +64,20 @@ def sample(
     def draw(logits: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
         logits, ids = likelier(tempered(logits, temperature), top_k, top_p)
         key = tf.random.experimental.stateless_fold_in(seeds, tf.cast(step, tf.int64))
-        drawn = tf.random.stateless_categorical(logits, 1, key, tf.int32)  # (B, 1)
+        if shared:
+            drawn = _draw_alike(logits, key)
+        else:
+            drawn = tf.random.stateless_categorical(logits, 1, key, tf.int32)  # (B, 1)
         return tf.gather(ids, drawn, batch_dims=1)[:, 0] if ids is not None else drawn[:, 0]
 
     return decode(model, memory, draw, minimum_length, maximum_length, forbid_unknown)
+
+
+def _draw_alike(logits: tf.Tensor, key: tf.Tensor) -> tf.Tensor:
+    """Draws from each row of logits (B, v) by the same noise: the largest sum with Gumbel's."""
+    uniform = tf.random.stateless_uniform(tf.shape(logits)[1:], key, _LOWEST_TEMPERATURE)
+    noise = -tf.math.log(-tf.math.log(uniform))  # (v,)
+    return tf.argmax(logits + noise, axis=1, output_type=tf.int32)[:, None]
 
 
 def tempered(logits: tf.Tensor, temperature: tf.Tensor) -> tf.Tensor:

@@ -46,7 +46,7 @@ _TYPES = {
 }
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self';"
-    " img-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none';"
+    " img-src 'self' blob: data:; connect-src 'self'; base-uri 'none'; form-action 'none';"
     " frame-ancestors 'none'",
     "Cache-Control": "no-cache",
     "Cross-Origin-Opener-Policy": "same-origin",

@@ -11,7 +11,7 @@ from zoo.serving.cards import ModelCard, read_card
 from zoo.serving.headlines import headline
 
 if TYPE_CHECKING:
-    from zoo.serving.servable import Servable
+    from zoo.serving.servable import Servable, TensorInfo
 
 State = Literal["waiting", "loading", "ready", "failed"]
 HEADS = "heads"
@@ -36,6 +36,7 @@ class OfferedModel:
         state: "waiting" until it is requested, then "loading", and "ready" or "failed".
         error: reason of the failure, in one line.
         signature: the signature that the page uses: the one with all heads, if any.
+        inputs: its inputs, known once the model is loaded; None before.
     """
 
     def __init__(self, name: str, folder: Path) -> None:
@@ -54,6 +55,7 @@ class OfferedModel:
         self.state: State = "waiting"
         self.error = ""
         self.signature = ""
+        self.inputs: Mapping[str, TensorInfo] | None = None
 
     def describe(self) -> dict[str, Any]:
         """Describes the model for the page, ready for JSON."""
@@ -64,10 +66,21 @@ class OfferedModel:
             "state": self.state,
             "error": self.error,
             "signature": self.signature,
+            "inputs": self.inputs and _shapes(self.inputs),
+            "axes": self.card.axes,
             "limits": self.card.limits,
             "score": _score(self.card),
             "about": _about(self.card),
+            "limitations": self.card.limitations,
         }
+
+
+def _shapes(inputs: Mapping[str, "TensorInfo"]) -> dict[str, Any]:
+    """Type and shape of one example of each input, without the batch."""
+    return {
+        name: {"dtype": info.dtype, "shape": info.shape[1:] if info.batched else None}
+        for name, info in inputs.items()
+    }
 
 
 def in_showing_order(folders: Mapping[str, Path]) -> dict[str, Path]:
@@ -166,10 +179,12 @@ class OfferedModels:
     def _make_ready(self, model: OfferedModel) -> None:
         servable = self._load(model.folder)
         signature = HEADS if HEADS in servable.signatures else "serving_default"
+        inputs = servable.signatures[signature].inputs
         # The first call is slow, because graphs are optimised when first run.
         examples = EXAMPLES.get(model.card.task, [])
         for example in examples[:1]:
-            servable.ask({name: [text] for name, text in example.items()}, signature)
+            if example.keys() == inputs.keys():  # a model of the task may read something else
+                servable.ask({name: [text] for name, text in example.items()}, signature)
         self._ready(model.name, servable)
-        model.signature = signature
+        model.signature, model.inputs = signature, inputs
         model.state = "ready"

@@ -8,8 +8,10 @@ boxes.
 `translation_heads`, `reading`, `cloze`, `intra_attention` and `inter_attention` draw a servable's
 outputs for that task, and `answer` chooses among them. `over_image` and `over_features` draw
 attention to things that are no tokens, and `declared` chooses by the meaning of a map's axes.
+`inline` gives an SVG element for a notebook.
 """
 
+from zoo.models.core.axes import BEFORE, SENTINEL
 from zoo.plots.answers import (
     answer,
     inter_attention,
@@ -17,12 +19,13 @@ from zoo.plots.answers import (
     translation,
     translation_heads,
 )
-from zoo.plots.attention import BEFORE, SENTINEL, alignment, reading, tape
+from zoo.plots.attention import alignment, reading, tape
 from zoo.plots.declared import declared, over_features, over_image
 from zoo.plots.documents import Shaded, cloze, document
 from zoo.plots.figures import check_ending, save_figure
 from zoo.plots.growth import growth_by_size
 from zoo.plots.head_grids import Heads, heads
+from zoo.plots.inline import inline
 from zoo.plots.scores import scores_by_length
 
 __all__ = [
@@ -38,6 +41,7 @@ __all__ = [
     "document",
     "growth_by_size",
     "heads",
+    "inline",
     "inter_attention",
     "intra_attention",
     "over_features",

@@ -11,15 +11,10 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
+from zoo.models.core.axes import BEFORE, SENTINEL
 from zoo.plots.colors import ENDS, PAPER, STARTS, WEIGHTS
 from zoo.plots.figures import LONGEST_TITLE, add_title, pick_row, window_around
 from zoo.plots.text import as_written, drawable_text, reads_right_to_left
-
-SENTINEL = "(none)"
-"""Label of the column of a trained vector that stands for "nothing here"."""
-
-BEFORE = "(before)"
-"""Label of the column of everything before a text."""
 
 _FONT_SIZE = 9.0  # points, of tokens
 _TOKEN_INCHES = 0.19  # size of a token label across its writing direction
@@ -112,7 +107,7 @@ def reading(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 45
     """
     picked, length = pick_row(result, row, "context")
     words = int(picked["question_length"])
-    answer = _answer_tokens(picked, length)
+    answer = answer_tokens(picked, length)
     estimates = [picked[name] for name in _ESTIMATES if name in picked]  # (I, m) each
     middle = sum(answer) // 2 if answer else int(estimates[0][-1].argmax()) if estimates else 0
     window = window_around(middle, length, maximum_tokens)
@@ -166,7 +161,7 @@ def _checked_weights(
     return weights
 
 
-def _answer_tokens(picked: Mapping[str, Any], length: int) -> tuple[int, int] | None:
+def answer_tokens(picked: Mapping[str, Any], length: int) -> tuple[int, int] | None:
     """First and last token of the answer: of all runs with its text, the most probable one.
 
     Without estimates it is the first one.

@@ -7,9 +7,13 @@ from matplotlib.colors import LinearSegmentedColormap
 
 PAPER = "#fcfbf8"
 INK = "#1d1c1a"
+QUIET = "#65615a"
+RULE = "#e2ddd3"
 WEIGHT = "#1f5c99"
 START = "#7db4e6"
 END = "#f2ab66"
+ANSWER = "#dc143c"
+"""Frames and words of answers: crimson."""
 
 WEIGHTS = LinearSegmentedColormap.from_list("weights", [PAPER, WEIGHT])
 """Colours from no weight, the background, to the largest."""

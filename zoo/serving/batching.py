@@ -214,6 +214,11 @@ class Batcher:
         self._queue = others
         return batch
 
+    def waiting(self) -> int:
+        """Counts the rows that wait for a batch."""
+        with self._changed:
+            return self._rows_waiting()
+
     def _rows_waiting(self) -> int:
         return sum(job.left for job in self._queue)
 

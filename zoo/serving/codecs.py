@@ -39,7 +39,7 @@ def load_codecs(name_or_path: str | Path) -> tuple["TextCodec", ...]:
     configs = [tokenizer] if single else [tokenizer[side] for side in _SIDES if side in tokenizer]
     if not configs:
         raise ValueError(f"{folder}: has no codecs; load_vocabulary gives the words that it reads")
-    contents = _contents(folder)
+    contents = tokenizer_contents(folder)
     codecs: dict[bytes | Path, TextCodec] = {}
     found = []
     for config in configs:
@@ -103,8 +103,18 @@ def _make(config: Mapping[str, Any], content: bytes | Path) -> "TextCodec":
         raise ValueError(f"{content}: the card's {options} make no codec: {error}") from error
 
 
-def _contents(folder: Path) -> Iterator[bytes | Path]:
-    """Reads the tracked resources in their order: a model of subwords, or a file of words."""
+def tokenizer_contents(folder: Path) -> Iterator[bytes | Path]:
+    """Reads what the tokenizers of a SavedModel know: a model of subwords, or a file of words.
+
+    Args:
+        folder: Folder of a SavedModel that this package has written.
+
+    Yields:
+        The tracked resources in their order. A file comes twice where it is read both ways.
+
+    Raises:
+        KeyError: Another program wrote the SavedModel.
+    """
     graph = _graph(folder)
     nodes = graph.object_graph_def.nodes
     tracked = {child.local_name: child.node_id for child in nodes[0].children}["_misc_assets"]

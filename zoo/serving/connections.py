@@ -4,6 +4,7 @@ import asyncio
 import socket
 import struct
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import h11
@@ -16,16 +17,23 @@ _AT_ONCE = struct.pack("ii", 1, 0)  # what is unsent is thrown away
 _UNREAD = 128_000_000  # bytes of answers that clients have not read yet, all together
 
 
-def guarded(seconds: float, most: int, most_per_address: int) -> type[H11Protocol]:
+def guarded(
+    seconds: float,
+    most: int,
+    most_per_address: int,
+    count_refusal: Callable[[str], Any] = lambda _: None,
+) -> type[H11Protocol]:
     """Makes the protocol of a server; uvicorn makes one of it for each connection.
 
     Args:
         seconds: For the head of a request to come, and for an answer to be read.
         most: Connections that are open.
         most_per_address: The same of one address.
+        count_refusal: Is told the reason, a word, when a connection is refused or cut.
     """
     limits = {"seconds": seconds, "most": most, "most_per_address": most_per_address}
-    return type("Guarded", (_Guarded,), {**limits, "addresses": Counter()})
+    shared = {"addresses": Counter(), "counts": (count_refusal,)}
+    return type("Guarded", (_Guarded,), limits | shared)
 
 
 _LINGERING = 1.0
@@ -44,12 +52,14 @@ class _Guarded(H11Protocol):
         most: connections that are open.
         most_per_address: the same of one address.
         addresses: how many connections each has; shared by all connections of a server.
+        counts: are told why one is refused or cut.
     """
 
     seconds: float
     most: int
     most_per_address: int
     addresses: ClassVar[Counter[str]]
+    counts: ClassVar[tuple[Callable[[str], Any], ...]]
     _waiting: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
     _refused = False
@@ -62,10 +72,15 @@ class _Guarded(H11Protocol):
         self.addresses[self._address] += 1
         refusal = self._refusal()
         if refusal:
+            self._count("connections")
             transport.write(error_bytes(refusal, 503, {"Retry-After": "1"}))
             transport.close()
             return
         self._close_after(self.seconds)
+
+    def _count(self, reason: str) -> None:
+        for count in self.counts:
+            count(reason)
 
     @property
     def _address(self) -> str:
@@ -114,12 +129,14 @@ class _Guarded(H11Protocol):
 
     def _drop(self) -> None:
         """Closes the connection with all that the system still holds for its client."""
+        self._count("unread_answer")
         opened = self.transport.get_extra_info("socket")
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
         self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
         if self.cycle is None or not self.cycle.response_started or self.cycle.response_complete:
+            self._count("no_http")
             self.transport.write(error_bytes(f"Malformed request: {msg}", 400))
         self._refused = True
         self.transport.write_eof()

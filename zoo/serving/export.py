@@ -26,6 +26,7 @@ from zoo.models.core.axes import Axis, to_json
 from zoo.models.core.base import BaseModel
 from zoo.serving.cards import DataRecord, ModelCard, file_checksums, write_card
 from zoo.serving.folders import PICTURE_FILE, check_free
+from zoo.serving.papers import papers_of
 from zoo.serving.weights import collections
 from zoo.serving.writing import writing
 
@@ -55,8 +56,12 @@ def describe(
     hardware: str = "",
     limits: Mapping[str, int | float] | None = None,
     tokenizer: Mapping[str, Any] | None = None,
+    labels: Sequence[str] = (),
 ) -> ModelCard:
     """Writes the card of a built model, except for the checksums, which the export adds.
+
+    What only people know is left open: intended use, limitations, licence, terms of the data, and
+    an example.
 
     Args:
         model: Read are its class, its configuration and its numbers of parameters.
@@ -68,6 +73,7 @@ def describe(
         hardware: Where it took so long; by default what this machine says of itself.
         limits: What the servable cuts, such as `maximum_context_tokens`, and how it searches.
         tokenizer: What the tokenizer's `get_config` gives.
+        labels: Of a classifier, its classes in the order of its probabilities.
 
     Returns:
         The card, with an empty `sha256`.
@@ -87,14 +93,21 @@ def describe(
         versions=_versions(),
         limits=dict(limits or {}),
         tokenizer=dict(tokenizer or {}),
+        papers=papers_of(type(model).__name__),
+        labels=[*labels],
     )
 
 
-def input_specs(model: BaseModel) -> list[tf.TensorSpec]:
-    """The inputs of an endpoint that takes what a model reads, as its ``INPUTS`` declare them."""
+def input_specs(model: BaseModel, *, optional: bool = False) -> list[tf.TensorSpec]:
+    """The inputs of an endpoint that takes what a model reads, as the model declares them.
+
+    Args:
+        model: whose ``INPUTS`` are listed.
+        optional: whether its ``OPTIONAL_INPUTS`` follow.
+    """
     return [
         tf.TensorSpec((None, *kind.shape), kind.dtype, name=name)
-        for name, kind in model.input_kinds().items()
+        for name, kind in model.input_kinds(optional=optional).items()
     ]
 
 

@@ -4,7 +4,14 @@ import shutil
 from pathlib import Path
 
 from zoo.files import naming, whole_folder
-from zoo.serving.cards import CARD_FILE, SAVED_MODEL_FILE, file_checksums, read_card, verify
+from zoo.serving.cards import (
+    CARD_FILE,
+    SAVED_MODEL_FILE,
+    ModelCard,
+    file_checksums,
+    read_card,
+    verify,
+)
 
 PICTURE_FILE = "attention.png"
 _BESIDE = {CARD_FILE, PICTURE_FILE}
@@ -37,18 +44,18 @@ def _others(folder: Path) -> list[str]:
     return sorted(found - own - _BESIDE)
 
 
-def copy_servable(source: Path, folder: Path) -> None:
-    """Copies a SavedModel with its card and picture, once its files are found to be whole.
+def servable_files(source: Path) -> tuple[ModelCard, dict[str, Path]]:
+    """Lists the files of a model, once they are found to be whole.
 
     Args:
         source: Folder of a SavedModel with a card, or of a finished run that holds one in
             `saved_model/` and its picture beside it.
-        folder: Where to; a SavedModel that is there already is replaced as a whole.
+
+    Returns:
+        The card, and path inside the folder -> file: SavedModel, card, and picture if there is one.
 
     Raises:
-        OSError: It cannot be written, for instance because the disk is full.
-        ValueError: `source` holds no SavedModel, or one whose files are not those of its card;
-            `folder` holds something other than a SavedModel, or something beside it.
+        ValueError: `source` holds no SavedModel, or one whose files are not those of its card.
     """
     inside = source / "saved_model"
     model = inside if (inside / SAVED_MODEL_FILE).is_file() else source
@@ -58,13 +65,29 @@ def copy_servable(source: Path, folder: Path) -> None:
             " one in saved_model/: a run writes it when its training has ended"
         )
     card = verify(model)
-    folder = folder.expanduser().absolute()
-    check_free(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
     files = {name: model / name for name in (*card.sha256, CARD_FILE)}
     picture = source / PICTURE_FILE
     if picture.is_file():
         files[PICTURE_FILE] = picture
+    return card, files
+
+
+def copy_servable(source: Path, folder: Path) -> None:
+    """Copies a SavedModel with its card and picture, once its files are found to be whole.
+
+    Args:
+        source: As in `servable_files`.
+        folder: Where to; a SavedModel that is there already is replaced as a whole.
+
+    Raises:
+        OSError: It cannot be written, for instance because the disk is full.
+        ValueError: `source` holds no SavedModel, or one whose files are not those of its card;
+            `folder` holds something other than a SavedModel, or something beside it.
+    """
+    _, files = servable_files(source)
+    folder = folder.expanduser().absolute()
+    check_free(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
     with whole_folder(folder) as partial:
         for name, file in files.items():
             (partial / name).parent.mkdir(parents=True, exist_ok=True)

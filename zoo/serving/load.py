@@ -1,18 +1,23 @@
 """Finds shipped models by name and loads them: as a servable, or as the Keras model to train on.
 
-Names are looked up in `$ZOO_MODELS`, then in the `saved_models/` of the checkout that this package
-was imported from, and are then taken as paths. TensorFlow is imported by the functions that need
-it, so that listing the models is instant.
+Names are looked up in `$ZOO_MODELS`, a folder or the address of an index, then in the
+`saved_models/` of the checkout that this package was imported from, and are then taken as paths.
+Addresses are downloaded and kept: see `zoo.serving.fetching`. TensorFlow is imported by the
+functions that need it, so that listing the models is instant.
 """
 
 import difflib
 import os
 import random
+import warnings
+from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zoo.serving.cards import CARD_FILE, SAVED_MODEL_FILE, ModelCard, read_card, verify
+from zoo.serving.fetching import Offer, fetch_address, fetch_offer, is_address, offers
+from zoo.serving.remarks import spend_remarks
 
 if TYPE_CHECKING:
     import keras
@@ -22,57 +27,117 @@ if TYPE_CHECKING:
 _CHECKOUT_MODELS = Path(__file__).resolve().parents[2] / "saved_models"
 
 
-def model_directories() -> list[Path]:
-    """The folders in which names of models are looked up, in this order; they need not exist."""
-    chosen = os.environ.get("ZOO_MODELS")
-    return [*([Path(chosen).expanduser()] if chosen else []), _CHECKOUT_MODELS]
+def model_directories() -> list[Path | str]:
+    """Where names of models are looked up, in this order.
+
+    Returns:
+        Folders, which need not exist, and as a string the address of an index.
+    """
+    chosen = os.environ.get("ZOO_MODELS", "")
+    first = chosen if is_address(chosen) else Path(chosen).expanduser()
+    return [*([first] if chosen else []), _CHECKOUT_MODELS]
 
 
 def list_models() -> list[str]:
-    """Names of the models that `load` and `load_servable` find.
+    """Names of the models that `load` and `load_servable` find, downloaded or not.
 
     Returns:
-        Sorted names; empty where nothing is shipped, as in an installation without a checkout.
+        Sorted names. Where there are none, as in an installation without a checkout, the list is
+        empty, and a warning says where models come from.
+
+    Raises:
+        ValueError, DownloadError: As `find_models`.
     """
-    return sorted(_shipped())
+    names = sorted(find_models())
+    if not names:
+        warnings.warn(f"there are no models in {places()}: {where_from()}", stacklevel=2)
+    return names
+
+
+def find_models() -> dict[str, Path | Offer]:
+    """Finds all models that can be named: name -> folder, or what is known of a published one.
+
+    Raises:
+        ValueError: `$ZOO_MODELS` is an address without a proper index.
+        DownloadError: It cannot be reached.
+    """
+    found: dict[str, Path | Offer] = {}
+    for place in reversed(model_directories()):  # the first place that has a name wins
+        found |= offers(place) if isinstance(place, str) else _shipped(place)
+    return found
 
 
 def resolve(name_or_path: str | Path) -> Path:
-    """Finds the folder of a model.
+    """Finds the folder of a model, and downloads it if it has to be.
 
     Args:
-        name_or_path: A name out of `list_models()`, else the path of a folder with a SavedModel.
+        name_or_path: A name out of `list_models()`, else the path of a folder with a SavedModel, or
+            an address: `https://.../NAME.tar.gz`, `hf://OWNER/NAME[@REVISION]`.
 
     Returns:
         The folder.
 
     Raises:
-        ValueError: Neither; says what there is and where it was looked for.
+        ValueError: None of these; says what there is and where it was looked for. Or files that are
+            not what the index or their card says.
+        DownloadError: It cannot be downloaded.
+        ModuleNotFoundError: For `hf://`, huggingface_hub is not installed.
     """
-    shipped = _shipped()
-    if str(name_or_path) in shipped:
-        return shipped[str(name_or_path)]
+    text = str(name_or_path)
+    if is_address(text):
+        return fetch_address(text)
     path = Path(name_or_path).expanduser()
-    if (path / SAVED_MODEL_FILE).is_file():
+    is_model = (path / SAVED_MODEL_FILE).is_file()
+    if is_model and len(path.parts) > 1:  # a path, for which nobody has to be asked
         return path
-    places = " and ".join(str(folder) for folder in model_directories())
-    known = f"there are {', '.join(sorted(shipped))}" if shipped else "there is none"
-    similar = difflib.get_close_matches(str(name_or_path), shipped, n=1)
-    meant = f"did you mean {similar[0]!r}? " if similar else ""
-    advice = ""
-    if not _CHECKOUT_MODELS.is_dir():
-        advice = (
-            "; this installation comes without saved_models/: set ZOO_MODELS to the folder of that"
-            " name in a checkout of the project, or to one of your own"
-        )
-    raise ValueError(
-        f"no model {str(name_or_path)!r}: {meant}it is no folder with a SavedModel, and of the"
-        f" models in {places} {known}{advice}"
+    known = find_models()
+    if text in known:
+        found = known[text]
+        return fetch_offer(found) if isinstance(found, Offer) else found
+    if is_model:
+        return path
+    raise ValueError(f"no model {text!r}: {_advice(text, known)}")
+
+
+def resolve_or_path(name_or_path: str | Path) -> Path:
+    """Finds the folder of a model as `resolve` does, and takes anything unknown for a path.
+
+    It may be that of a finished run, which holds the SavedModel.
+    """
+    path, text = Path(name_or_path).expanduser(), str(name_or_path)
+    if is_address(text) or (len(path.parts) == 1 and text in find_models()):
+        return resolve(name_or_path)
+    return path
+
+
+def where_from() -> str:
+    """Says what to do where there are no models, in one line."""
+    bare = "" if _CHECKOUT_MODELS.is_dir() else "this installation comes without saved_models/: "
+    return (
+        f"{bare}set ZOO_MODELS to a folder of models, such as saved_models/ of a checkout, or to an"
+        " address at which `python -m zoo publish` put them; or name a model by its path, by"
+        " https://.../NAME.tar.gz or by hf://OWNER/NAME (docs/models.md)"
     )
 
 
+def _advice(name: str, known: Iterable[str]) -> str:
+    """Says what may have been meant, where it was looked for, and where models come from."""
+    similar = difflib.get_close_matches(name, known, n=1)
+    meant = f"did you mean {similar[0]!r}? " if similar else ""
+    there = f"there are {', '.join(sorted(known))}" if known else "there is none"
+    hint = "" if known and _CHECKOUT_MODELS.is_dir() else f"; {where_from()}"
+    return (
+        f"{meant}it is no folder with a SavedModel, and of the models in {places()} {there}{hint}"
+    )
+
+
+def places() -> str:
+    """Names the places in which models are looked up, for a message."""
+    return " and ".join(map(str, model_directories()))
+
+
 def load_card(name_or_path: str | Path) -> ModelCard:
-    """Reads the card of a shipped model: data, metrics, settings, limits.
+    """Reads the card of a model: data, metrics, settings, limits.
 
     Args:
         name_or_path: As in `resolve`.
@@ -103,6 +168,7 @@ def load_servable(name_or_path: str | Path) -> Any:
     folder = resolve(name_or_path)
     if (folder / CARD_FILE).is_file():
         verify(folder)
+    spend_remarks()
     _register_text_operations()
     with without_patterns(folder) as plain:
         return tf.saved_model.load(str(plain))
@@ -150,6 +216,7 @@ def load(name_or_path: str | Path) -> "keras.Model":
 
     folder = resolve(name_or_path)
     card = verify(folder)
+    spend_remarks()
     declared = declared_weights(folder)
     drawn = random.getstate()  # of which Keras makes the seeds of dropout
     with tf.Graph().as_default():  # where weights have shapes, and no memory
@@ -229,10 +296,7 @@ def load_vocabulary(name_or_path: str | Path, file_name: str | None = None) -> "
     return Vocabulary(assets / file_name)
 
 
-def _shipped() -> dict[str, Path]:
-    """Name -> folder of all models that can be named; the first place that has a name wins."""
-    found: dict[str, Path] = {}
-    for directory in model_directories():
-        for file in sorted(directory.glob(f"[!.]*/{SAVED_MODEL_FILE}")):
-            found.setdefault(file.parent.name, file.parent)
-    return found
+def _shipped(directory: Path) -> dict[str, Path]:
+    """Name -> folder of all models in a directory."""
+    files = sorted(directory.glob(f"[!.]*/{SAVED_MODEL_FILE}"))
+    return {file.parent.name: file.parent for file in files}

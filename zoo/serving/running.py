@@ -4,7 +4,8 @@ import asyncio
 import math
 import resource
 import socket
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
@@ -19,6 +20,26 @@ _OWN_FILES = 64  # of the process, and of connections that are being refused
 _ENDING = 7  # seconds for requests to be answered once the server was told to stop
 
 
+@contextmanager
+def reserve(host: str, port: int) -> Iterator[int]:
+    """Keeps an address for this process, at which nobody is answered or waits yet.
+
+    Inside, `listen` opens it. Whoever watches the port sees it open once models are ready.
+
+    Args:
+        host: Name or number of an interface of this machine.
+        port: 0 chooses a free one.
+
+    Yields:
+        The port.
+
+    Raises:
+        ValueError: The address is not one of this machine, or is taken.
+    """
+    with _bind(host, port) as bound:
+        yield bound.getsockname()[1]
+
+
 def listen(host: str, port: int) -> socket.socket:
     """Opens an address; from then on connections wait until the server takes them up.
 
@@ -29,6 +50,17 @@ def listen(host: str, port: int) -> socket.socket:
     Raises:
         ValueError: The address is not one of this machine, or is taken.
     """
+    opened = _bind(host, port)
+    try:
+        opened.listen(_WAITING)
+    except OSError as error:
+        opened.close()
+        raise _unusable(host, port, error) from error
+    return opened
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    """Takes an address that nobody listens at; two of one process may, until one listens."""
     if not 0 <= port < 1 << 16:  # or the system takes its last 16 bits
         raise ValueError(f"port must be from 0 to 65535, got {port}")
     opened = None
@@ -38,12 +70,15 @@ def listen(host: str, port: int) -> socket.socket:
         opened = socket.socket(family, kind, protocol)
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind(address)
-        opened.listen(_WAITING)
     except OSError as error:
         if opened is not None:
             opened.close()
-        raise ValueError(f"host {host!r} and port {port} cannot be listened at: {error}") from error
+        raise _unusable(host, port, error) from error
     return opened
+
+
+def _unusable(host: str, port: int, error: OSError) -> ValueError:
+    return ValueError(f"host {host!r} and port {port} cannot be listened at: {error}")
 
 
 def make_server(
@@ -52,6 +87,7 @@ def make_server(
     timeout_seconds: float,
     maximum_connections: int = 512,
     maximum_connections_per_address: int = 256,
+    count_refusal: Callable[[str], Any] = lambda _: None,
 ) -> uvicorn.Server:
     """Makes a server; `run(sockets=[...])` serves until SIGINT, SIGTERM or `should_exit`.
 
@@ -66,12 +102,13 @@ def make_server(
         maximum_connections: More are answered with 503 at once, and closed; fewer where the process
             may not open as many files.
         maximum_connections_per_address: The same of one client; fewer in the same measure.
+        count_refusal: Is told the reason, a word, when a connection is refused or cut.
     """
     connections = _affordable(maximum_connections)
     of_one = max(1, maximum_connections_per_address * connections // maximum_connections)
     config = uvicorn.Config(
         _answered_at_the_end(app),
-        http=guarded(timeout_seconds, connections, of_one),
+        http=guarded(timeout_seconds, connections, of_one, count_refusal),
         ws="none",
         lifespan="on",
         # Its own configuration closes the handlers that are there, absl's of TensorFlow among them,

@@ -65,7 +65,8 @@ class Servable:
             ValueError: No such model, or one whose files are not those that its card describes.
         """
         self.folder = resolve(name_or_path)
-        self._loaded = load_servable(self.folder)
+        self._loaded = load_servable(self.folder)  # whose variables its functions do not hold
+        self._functions: Mapping[str, Any] = self._loaded.signatures
         self.axes: Mapping[str, Axes] | None = None
         self.limits: Mapping[str, Any] = {}
         if (self.folder / CARD_FILE).is_file():
@@ -76,7 +77,7 @@ class Servable:
             name: Signature(
                 _infos(function.structured_input_signature[1]), _infos(function.structured_outputs)
             )
-            for name, function in sorted(self._loaded.signatures.items())
+            for name, function in sorted(self._functions.items())
         }
 
     def ask(
@@ -104,7 +105,7 @@ class Servable:
             )
         try:
             tensors = {name: _tensor(name, inputs[name], info) for name, info in infos.items()}
-            outputs = self._loaded.signatures[signature](**tensors)
+            outputs = self._functions[signature](**tensors)
         except (TypeError, tf.errors.InvalidArgumentError) as error:
             reason = _reason(getattr(error, "message", str(error)))
             raise ValueError(f"{signature}: {reason}") from error

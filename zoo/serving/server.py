@@ -1,8 +1,15 @@
 """A server of SavedModels over HTTP, with the REST interface of TensorFlow Serving.
 
+    GET  /v1/models                     the models that are there
     GET  /v1/models/NAME                the versions that are there
     GET  /v1/models/NAME/metadata       names, types and shapes of what each signature takes
     POST /v1/models/NAME:predict        {"instances": [...]} or {"inputs": {...}}
+
+and for those who operate it
+
+    GET  /healthz                       that it answers
+    GET  /metrics                       what it has done, for Prometheus (`zoo.serving.metrics`)
+    GET  /openapi.json                  all of this, in the words of OpenAPI
 
 `/versions/1` may follow the name: there is one version of a model. Errors are a JSON object with
 the key "error". Meant for one machine and people who trust each other, or to stand behind a proxy:
@@ -19,7 +26,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HTTPRequest
@@ -31,19 +37,23 @@ from zoo.serving.batching import Batcher
 from zoo.serving.bodies import BodyReader
 from zoo.serving.budget import Budget, BusyError, HeldResponse
 from zoo.serving.definition import describe_signature
-from zoo.serving.errors import error_response
+from zoo.serving.handlers import EXCEPTION_HANDLERS
 from zoo.serving.jobs import Answer
 from zoo.serving.limits import Limits
+from zoo.serving.metrics import Metrics
+from zoo.serving.openapi import describe_api
 from zoo.serving.origins import OwnOrigin
 from zoo.serving.response import rounded, write_response, written_bytes
 from zoo.serving.rest import Request, RequestError, read_request
 from zoo.serving.stopping import Stopper
+from zoo.serving.watching import AccessLog, Seen, Watched
 from zoo.serving.work import check_work, row_costs
 
 if TYPE_CHECKING:
     from zoo.serving.servable import Servable
 
 VERSION = "1"
+_AVAILABLE = {"version": VERSION, "state": "AVAILABLE"}
 _LARGE = 100_000  # bytes of JSON: a millisecond or so
 _Made = TypeVar("_Made")
 _NAME = "/v1/models/{name}"
@@ -61,14 +71,22 @@ class ModelServer:
     Needs no TensorFlow by itself: models may be loaded, and added, while it serves.
     """
 
-    def __init__(self, limits: Limits | None = None, *, decimals: int | None = None) -> None:
+    def __init__(
+        self,
+        limits: Limits | None = None,
+        *,
+        decimals: int | None = None,
+        metrics: Metrics | None = None,
+    ) -> None:
         """Serves no model yet.
 
         Args:
             limits: What is refused.
             decimals: Numbers are written with as many; None: as they are.
+            metrics: Counts what is done.
         """
         self.limits = limits or Limits()
+        self.metrics = metrics or Metrics()
         self._decimals = decimals
         self._models: dict[str, _Served] = {}
         self._bodies = BodyReader(self.limits)
@@ -84,7 +102,7 @@ class ModelServer:
             servable: What answers.
         """
         batcher = Batcher(
-            servable.ask,
+            self.metrics.watch_batches(name, servable.ask),
             axes=servable.axes,
             maximum_rows=self.limits.maximum_rows,
             maximum_cost=self.limits.maximum_batch_cost,
@@ -92,10 +110,15 @@ class ModelServer:
             stopper=getattr(servable, "stopper", Stopper),
         )
         self._models[name] = _Served(servable, batcher)
+        self.metrics.add_model(name, batcher.waiting, lambda: self._busy[name])
+
+    def has(self, name: str) -> bool:
+        """Whether a model of that name is served."""
+        return name in self._models
 
     def routes(self) -> list[Route]:
         """The addresses, for an application that may have others besides."""
-        routes = []
+        routes = [Route("/v1/models", self.catalogue, methods=["GET"])]
         for place in _PLACES:
             routes += [
                 Route(f"{place}:predict", self.predict, methods=["POST"]),
@@ -103,6 +126,14 @@ class ModelServer:
                 Route(place, self.status, methods=["GET"]),
             ]
         return routes
+
+    def operator_routes(self) -> list[Route]:
+        """The addresses for those who operate the server."""
+        return [
+            Route("/healthz", self.health, methods=["GET"]),
+            Route("/metrics", self.counts, methods=["GET"]),
+            Route("/openapi.json", self.description, methods=["GET"]),
+        ]
 
     async def predict(self, http: HTTPRequest) -> Response:
         """Answers a request, unless its model is answering too many.
@@ -164,12 +195,33 @@ class ModelServer:
             answer = rounded(answer, self._decimals)
         return write_response(answer, by_row=by_row)
 
+    async def catalogue(self, _: HTTPRequest) -> Response:
+        """Tells the models that are there, with their states and signatures."""
+        models = [
+            {"name": name, **_AVAILABLE, "signatures": [*served.servable.signatures]}
+            for name, served in sorted(self._models.items())
+        ]
+        return _json({"models": models})
+
+    async def health(self, _: HTTPRequest) -> Response:
+        """Tells that the server answers."""
+        return _json({"status": "ok", "models": len(self._models)})
+
+    async def counts(self, http: HTTPRequest) -> Response:
+        """Tells what has been done so far."""
+        text, media_type = self.metrics.write(http.headers.get("accept"))
+        return Response(text, headers={"Content-Type": media_type})
+
+    async def description(self, _: HTTPRequest) -> Response:
+        """Describes all addresses."""
+        servables = {name: served.servable for name, served in self._models.items()}
+        return _json(describe_api(servables, VERSION))
+
     async def status(self, http: HTTPRequest) -> Response:
         """Tells the versions that are there."""
         self._find(http)
         status = {"error_code": "OK", "error_message": ""}
-        version = {"version": VERSION, "state": "AVAILABLE", "status": status}
-        return _json(json.dumps({"model_version_status": [version]}, indent=1).encode())
+        return _json({"model_version_status": [{**_AVAILABLE, "status": status}]})
 
     async def metadata(self, http: HTTPRequest) -> Response:
         """Tells what each signature takes and gives."""
@@ -178,7 +230,7 @@ class ModelServer:
         definitions = {name: describe_signature(name, signature) for name, signature in signatures}
         spec = {"name": http.path_params["name"], "signature_name": "", "version": VERSION}
         metadata = {"signature_def": {"signature_def": definitions}}
-        return _json(json.dumps({"model_spec": spec, "metadata": metadata}, indent=1).encode())
+        return _json({"model_spec": spec, "metadata": metadata})
 
     async def close(self) -> None:
         """Answers what is queued, as far as that takes no longer than a second."""
@@ -227,6 +279,10 @@ def make_app(
     servables: Mapping[str, "Servable"],
     limits: Limits | None = None,
     hosts: Iterable[str] | None = None,
+    *,
+    origins: Iterable[str] = (),
+    metrics: Metrics | None = None,
+    access_log: AccessLog | None = None,
 ) -> Starlette:
     """Makes the application, to be run by any ASGI server.
 
@@ -235,11 +291,15 @@ def make_app(
         limits: What is refused.
         hosts: Names that requests may be sent to, as `zoo.serving.origins.allowed_hosts` gives
             them; None: any.
+        origins: Of pages elsewhere that may ask too, as `zoo.serving.origins.allowed_origins` gives
+            them.
+        metrics: Counts what is done; `zoo.serving.running.make_server` may count with it too.
+        access_log: Is told of every request; None: nothing is.
 
     Returns:
         The application. At its end it answers what is queued.
     """
-    server = ModelServer(limits)
+    server = ModelServer(limits, metrics=metrics)
     for name, servable in servables.items():
         server.add(name, servable)
 
@@ -248,43 +308,23 @@ def make_app(
         yield
         await server.close()
 
+    def tell(seen: Seen, began: float | None) -> None:
+        server.metrics.count_request(seen.model, seen.status, began)
+        if seen.reason:
+            server.metrics.count_refusal(seen.reason)
+        if access_log is not None:
+            access_log.write(seen)
+
     return Starlette(
-        routes=server.routes(),
+        routes=[*server.routes(), *server.operator_routes()],
         lifespan=lifespan,
         exception_handlers=EXCEPTION_HANDLERS,
-        middleware=[Middleware(OwnOrigin, hosts=hosts)],
+        middleware=[
+            Middleware(Watched, find=server.has, tell=tell),
+            Middleware(OwnOrigin, hosts=hosts, origins=origins),
+        ],
     )
 
 
-def _json(body: bytes) -> Response:
-    return Response(body, media_type="application/json")
-
-
-def _answer_error(_: HTTPRequest, error: RequestError) -> Response:
-    headers = {"Retry-After": "1"} if isinstance(error, BusyError) else None
-    return error_response(str(error), error.status, headers)
-
-
-def _answer_wrong_path(http: HTTPRequest, error: HTTPException) -> Response:
-    path = http.url.path[:200]
-    return error_response(
-        f"Malformed request: {http.method} {path}", error.status_code, error.headers
-    )
-
-
-def _answer_nobody(_: HTTPRequest, __: ClientDisconnect) -> Response:
-    return error_response("The client has gone", 400)
-
-
-def _answer_failure(_: HTTPRequest, error: Exception) -> Response:
-    """Answers for a fault of the server itself; the traceback is in its log."""
-    return error_response(f"Internal error: {type(error).__name__}", 500)
-
-
-EXCEPTION_HANDLERS: dict[Any, Any] = {
-    RequestError: _answer_error,
-    HTTPException: _answer_wrong_path,
-    ClientDisconnect: _answer_nobody,
-    Exception: _answer_failure,
-}
-"""Exception -> what answers for it, in JSON; of an application with the routes of a server."""
+def _json(value: Any) -> Response:
+    return Response(json.dumps(value, indent=1), media_type="application/json")

@@ -24,6 +24,10 @@ _SQUARE = 500.0
 """Bytes from which the maps, each token over all, cost as much as the tokens do."""
 _SQUARE_OF_SEARCH = 100.0
 """The same for a search, in which each step looks at all that were read or written before."""
+_WRITTEN = "new_tokens"
+"""Input that tells how many tokens are written to each row, one after the other."""
+_NO_WIDTH = frozenset({_WRITTEN, "seed", "top_k"})
+"""Whole numbers that hold for all rows and are not the width of a search."""
 _SIDES = {"text": ("text", "source")}  # what the names of outputs call a text
 
 
@@ -39,7 +43,8 @@ def check_work(inputs: Arrays, limits: Limits) -> None:
     Raises:
         RequestError: It is too much; says what is allowed.
     """
-    scalars = [int(x) for x in inputs.values() if not x.ndim and x.dtype.kind in "iu"]
+    widths = {name: x for name, x in inputs.items() if name not in _NO_WIDTH}
+    scalars = [int(x) for x in widths.values() if not x.ndim and x.dtype.kind in "iu"]
     texts = [x for x in inputs.values() if x.ndim and x.dtype.kind == "O"]
     work = sum(len(x) * max(map(len, x.ravel()), default=0) for x in texts)
     work *= math.prod(max(1, scalar) for scalar in scalars)
@@ -48,7 +53,7 @@ def check_work(inputs: Arrays, limits: Limits) -> None:
             f"Rows x bytes of the longest x {' x '.join(map(str, scalars))} must be at most"
             f" {limits.maximum_work}, got {work}: ask for fewer rows or a smaller beam"
         )
-    for name, value in inputs.items():
+    for name, value in widths.items():
         if value.dtype.kind in "iu" and not value.ndim and value > limits.maximum_integer:
             raise RequestError(
                 f"Input {name} must be at most {limits.maximum_integer}, got {value}"
@@ -76,6 +81,8 @@ def row_costs(inputs: Arrays, limits: Mapping[str, Any]) -> np.ndarray:
             most = _TOKEN_BYTES * _tokens_read(name, limits)
             sizes = [min(most, sum(map(len, np.ravel(row)))) for row in value]
             length += np.array(sizes, float)
+    if _WRITTEN in inputs:
+        length += _TOKEN_BYTES * max(0, int(inputs[_WRITTEN]))
     width = _width(inputs, limits)
     if not width:
         return length * (1 + length / _SQUARE)
@@ -132,7 +139,11 @@ def _longest(inputs: Arrays, limits: Mapping[str, Any]) -> dict[str, int]:
 
 def _width(inputs: Arrays, limits: Mapping[str, Any]) -> int:
     """Hypotheses of a search; 0 where nothing is searched for."""
-    given = [max(1, int(x)) for x in inputs.values() if not x.ndim and x.dtype.kind in "iu"]
+    given = [
+        max(1, int(x))
+        for name, x in inputs.items()
+        if name not in _NO_WIDTH and not x.ndim and x.dtype.kind in "iu"
+    ]
     return int(np.prod(given)) if given else int(limits.get("beam_width", 0))
 
 

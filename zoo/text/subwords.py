@@ -13,6 +13,7 @@ import copy
 import hashlib
 import io
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,15 @@ _THREADS = 16  # fixed, because sums in unigram training depend on the division 
 _LOG_ERRORS_ONLY = 2
 
 
+class VocabularySizeError(ValueError):
+    """Number of ids that does not fit the texts; `fits` is the nearest one that does, if known."""
+
+    def __init__(self, message: str, fits: int | None) -> None:
+        """Takes the message and that number."""
+        super().__init__(message)
+        self.fits = fits
+
+
 def train_subwords(
     texts: Iterable[str],
     path: str | os.PathLike[str],
@@ -66,8 +76,8 @@ def train_subwords(
             then lower-case.
 
     Raises:
-        ValueError: If the size does not fit the texts, an argument is out of range, or there is
-            no text.
+        VocabularySizeError: If the size does not fit the texts.
+        ValueError: If an argument is out of range, or there is no text.
     """
     if model_type not in MODEL_TYPES:
         raise ValueError(f"model_type must be one of {list(MODEL_TYPES)}, got {model_type!r}")
@@ -119,8 +129,10 @@ def _train(
     except RuntimeError as error:
         # The text before the last bracket names SentencePiece's source code.
         reason = str(error).rpartition("]")[2].strip() or "they hold nothing to learn"
-        raise ValueError(
-            f"vocabulary_size: {vocabulary_size} does not fit the {len(sentences)} texts: {reason}"
+        bound = re.search(r"<= (\d+)| vs (\d+)", reason)
+        raise VocabularySizeError(
+            f"vocabulary_size: {vocabulary_size} does not fit the {len(sentences)} texts: {reason}",
+            int(bound[1] or bound[2]) if bound else None,
         ) from error
     return model.getvalue()
 

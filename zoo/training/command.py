@@ -4,15 +4,19 @@ import contextlib
 import io
 import os
 import re
+import shlex
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import tyro
 
 from zoo.training.bounds import check_numbers
+from zoo.training.help import parse_grouped
 from zoo.training.interruption import StoppedBySignalError
+from zoo.training.settings import TrainingSettings
 
 _BOX = str.maketrans(dict.fromkeys("╭╮╰╯│─", " "))
 
@@ -56,6 +60,30 @@ def start(
         sys.exit(f"error: {error}")
 
 
+_LONGEST_SHOWN = 200  # characters of a text in a command
+
+
+def next_commands(folder: Path, question: Mapping[str, str]) -> list[str]:
+    """Tells what to do with a model that has been exported.
+
+    Args:
+        folder: Its SavedModel.
+        question: Inputs to ask it, by name; long ones are left to the reader.
+
+    Returns:
+        Three commands, each after its purpose: to ask it, to look at it, to serve it.
+    """
+    place, inputs = shlex.quote(str(folder)), []
+    for name, text in question.items():
+        shown = shlex.quote(text) if len(text) <= _LONGEST_SHOWN else '"..."'
+        inputs.append(shown if name == "text" else f"--{name.replace('_', '-')} {shown}")
+    return [
+        f"ask it:     python -m zoo run {place} {' '.join(inputs)}",
+        f"look at it: python -m zoo explore {place}",
+        f"serve it:   python -m zoo serve {place}",
+    ]
+
+
 def _module_command() -> str | None:
     """How the running module was started: ``python -m recipes.squad_dcn``; None of a script."""
     spec = getattr(sys.modules["__main__"], "__spec__", None)
@@ -67,9 +95,12 @@ def _parsed(
 ) -> Any:
     """The settings of the command line; what the parser has to say of errors, in one line."""
     said = io.StringIO()
+    parse: Callable[..., Any] = tyro.cli
+    if isinstance(settings, type) and issubclass(settings, TrainingSettings):
+        parse = parse_grouped
     try:
         with contextlib.redirect_stderr(said):
-            return tyro.cli(settings, description=description, prog=program, args=arguments)
+            return parse(settings, description=description, prog=program, args=arguments)
     except SystemExit as stopped:
         if stopped.code:
             sys.stderr.write(f"error: {one_line(said.getvalue())}\n")

@@ -7,7 +7,7 @@ checksums of settings, data and vocabulary: a damaged or exchanged one is refuse
 has the version of all this: a folder of another version is refused.
 """
 
-import fcntl
+import contextlib
 import logging
 import os
 import resource
@@ -16,9 +16,10 @@ import sys
 import time
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from zoo.files import remove_abandoned
+from zoo.training.claims import claim, release
 from zoo.training.json_files import as_json, plain, read_object, write_json
 from zoo.training.manifest import Manifest, checksums
 
@@ -72,6 +73,7 @@ class RunFolder:
         *,
         may_change: Collection[str] = MAY_CHANGE,
         fresh: bool = False,
+        lock_untrained: bool = True,
     ) -> None:
         """Create the folder, or reopen it.
 
@@ -80,6 +82,8 @@ class RunFolder:
             settings: the resolved settings, a mapping or a dataclass.
             may_change: names of settings that may differ from those of the folder.
             fresh: remove what an earlier run left in the folder, whatever its settings.
+            lock_untrained: whether a run that kept no step is gone on with too, and locks its
+                settings; else it is begun anew.
 
         Raises:
             ValueError: the folder holds a run with other settings or of another version,
@@ -93,8 +97,7 @@ class RunFolder:
         self.data = self.path / "data.json"
         self.log = self.path / "train.log"
         self.tensorboard = self.path / "tensorboard"
-        self.checkpoints = self.path / "checkpoints"
-        self.shared_checkpoints = self.checkpoints
+        self.checkpoints = self.shared_checkpoints = self.path / "checkpoints"
         self.result = self.path / "result.json"
         self.vocabulary = self.path / "vocabulary"
         self.saved_model = self.path / "saved_model"
@@ -102,10 +105,11 @@ class RunFolder:
         self.heads_picture = self.path / "attention_heads.png"
         self._opened = time.monotonic()
         self.path.mkdir(parents=True, exist_ok=True)
-        notes = _claim(self.path)
+        notes, wanted = claim(self.path), plain(settings)
         if fresh:
             self._remove_contents()
-        wanted = plain(settings)
+        elif not lock_untrained and self._is_untrained():
+            self._remove_beginning()
         self._check_files()
         self.resumed = self.settings.exists()
         if self.resumed:
@@ -159,21 +163,47 @@ class RunFolder:
         self.logger.info("%s: %.0f s", self.path, seconds)
         return complete
 
+    def discard(self) -> None:
+        """Remove what a run wrote that is refused before its first step; the folder too if empty.
+
+        A run that is gone on with keeps everything.
+        """
+        self.close()
+        if not self._is_untrained():
+            return
+        self._remove_beginning()
+        release(self.path)
+        with contextlib.suppress(OSError):  # it holds something else
+            self.path.rmdir()
+
     def close(self) -> None:
         """Close the log file. The folder stays usable, but no longer logs."""
         for handler in list(self.logger.handlers):
             self.logger.removeHandler(handler)
             handler.close()
 
+    def _is_untrained(self) -> bool:
+        """Tell whether this is the folder of a run that kept no step, so there is none to resume.
+
+        A run that was refused, or killed before its first checkpoint, leaves one.
+        """
+        begun = self.settings.exists() and self.format.exists()
+        kept = any(path.name != WRITING for path in self.checkpoints.glob("*"))
+        return begun and not kept and not self.result.exists()
+
     def _remove_contents(self) -> None:
         """Remove only a run's files, the settings last: see `__init__`."""
-        for folder in (self.checkpoints, self.tensorboard, self.saved_model):
-            shutil.rmtree(folder, ignore_errors=True)
-        pictures = (self.picture, self.heads_picture)
-        files = (self.manifest.path, self.log, self.data, self.result, *pictures, self.format)
-        for file in (*files, self.settings):
+        shutil.rmtree(self.saved_model, ignore_errors=True)
+        for file in (self.result, self.picture, self.heads_picture):
             file.unlink(missing_ok=True)
-        shutil.rmtree(self.vocabulary, ignore_errors=True)
+        self._remove_beginning()
+
+    def _remove_beginning(self) -> None:
+        """Remove what a run writes up to its first checkpoint, the settings last."""
+        for folder in (self.checkpoints, self.tensorboard, self.vocabulary):
+            shutil.rmtree(folder, ignore_errors=True)
+        for file in (self.manifest.path, self.log, self.data, self.format, self.settings):
+            file.unlink(missing_ok=True)
 
     def _check_files(self) -> None:
         """Compare the files with the manifest, and remove what a killed process left unfinished.
@@ -240,36 +270,6 @@ def _writable_name(path: str | os.PathLike[str]) -> Path:
     except UnicodeEncodeError as error:
         raise ValueError(f"run_dir must be valid UTF-8, got {os.fspath(path)!r}") from error
     return Path(path)
-
-
-_CLAIMED: dict[Path, IO[str]] = {}
-
-
-def _claim(folder: Path) -> list[str]:
-    """Lock a folder for this process until it ends, in whatever way.
-
-    Returns:
-        Messages to log if it cannot be locked.
-
-    Raises:
-        ValueError: another process has locked it.
-    """
-    folder = folder.resolve()
-    if folder in _CLAIMED:
-        return []
-    stream = open(folder / ".lock", "w", encoding="utf-8")  # noqa: SIM115  # stays open
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        stream.close()
-        raise ValueError(
-            f"{folder} is in use: another process trains in it; wait for its end, or stop it"
-        ) from error
-    except OSError as error:  # some network file systems have no locks
-        stream.close()
-        return [f"nothing keeps another process from training here too: {error}"]
-    _CLAIMED[folder] = stream
-    return []
 
 
 class _LogFile(logging.FileHandler):

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from zoo.training.bounds import Count, Positive, Rate, Seed, Whole, check_numbers
 
 if TYPE_CHECKING:
+    import logging
+
     import keras
     import tensorflow as tf
 
@@ -32,7 +34,8 @@ class TrainingSettings:
     """Training settings of a recipe. Settings that are None depend on the data."""
 
     data_dir: Path | None = None
-    """Folder of the data sets; by default $ZOO_DATA, then the Keras cache."""
+    """Folder of the data sets, into which nothing is downloaded; by default $ZOO_DATA, then the
+    Keras cache, which takes downloads."""
     run_dir: Path | None = None
     """Folder of the run; by default runs/<recipe>_<data>."""
     epochs: Count | None = None
@@ -128,6 +131,7 @@ def open_run(settings: Any) -> "tuple[RunFolder, Workers]":
     import tensorflow as tf
 
     from zoo.serving.folders import check_free
+    from zoo.serving.remarks import spend_remarks
     from zoo.training.cluster import Workers, own_folder
     from zoo.training.devices import choose_devices
     from zoo.training.distribution import make_strategy
@@ -136,19 +140,40 @@ def open_run(settings: Any) -> "tuple[RunFolder, Workers]":
     check_numbers(settings)
     devices = choose_devices(settings.devices)
     workers = Workers(make_strategy(settings.strategy, devices))
+    spend_remarks()
     if settings.deterministic:
         tf.config.experimental.enable_op_determinism()
     values = asdict(settings)
     if workers.is_chief:
-        run = RunFolder(settings.run_dir, values, fresh=settings.fresh)
+        run = RunFolder(settings.run_dir, values, fresh=settings.fresh, lock_untrained=False)
     same = {name: values[name] for name in values.keys() - WITHOUT_EFFECT - {"devices"}}
     workers.check_same("settings", repr(sorted(same.items())).encode())  # and the chief is ready
     if not workers.is_chief:
         run = RunFolder(own_folder(), values)
         run.shared_checkpoints = Path(settings.run_dir) / run.checkpoints.name
-    check_free(run.saved_model)
+    try:
+        check_free(run.saved_model)
+    except ValueError:
+        run.discard()
+        raise
     keras.utils.set_random_seed(settings.seed)
     return run, workers
+
+
+def fit_warmup(settings: Any, given: int | None, steps: int, logger: "logging.Logger") -> Any:
+    """Shortens a default warm-up that is longer than the training to a tenth of it, with a line.
+
+    Args:
+        settings: resolved.
+        given: the warm-up that the user asked for, which is never changed; None: none.
+        steps: of the whole training.
+        logger: gets the line.
+    """
+    warmup = settings.warmup_steps
+    if given is not None or not warmup or warmup < steps or settings.schedule != "cosine":
+        return settings
+    logger.info("warmup_steps: %d instead of %d, for %d steps in all", steps // 10, warmup, steps)
+    return replace(settings, warmup_steps=steps // 10)
 
 
 def build_and_compile(

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from tests.toys import Glimpses, Rows
+from zoo.models.aoa.aoa_reader import AttentionOverAttentionReader
 from zoo.models.core.inputs import Features, Image, Tokens, Vectors, resolve
 from zoo.models.core.registry import models
+from zoo.serving.export import input_specs
 
 
 @pytest.mark.parametrize(
@@ -40,9 +42,18 @@ def test_names_are_the_constructors_arguments():
     assert Rows(numeric=1, categorical=(5,)).input_kinds() == {"row": Features(1, (5,))}
 
 
+def test_what_may_be_left_out_follows_where_it_is_asked_for():
+    model = AttentionOverAttentionReader.from_preset("tiny")
+    assert list(model.input_kinds()) == ["document", "query"]
+    assert list(model.input_kinds(optional=True)) == ["document", "query", "candidates"]
+    (*_, candidates) = input_specs(model, optional=True)
+    assert (candidates.name, candidates.dtype, candidates.shape.rank) == ("candidates", "int32", 2)
+
+
 def test_every_model_declares_what_it_reads_and_maps_of_nothing_else():
     for entry in models().values():
         assert entry.cls.INPUTS, entry.name
+        assert not entry.cls.INPUTS.keys() & entry.cls.OPTIONAL_INPUTS.keys(), entry.name
         for one in entry.cls.ATTENTION.values():
             for axis in (one.queries, one.keys):
                 of = getattr(axis, "of", None)

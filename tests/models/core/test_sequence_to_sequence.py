@@ -103,3 +103,15 @@ def test_the_history_of_a_training_is_the_same_with_and_without_a_metric():
         histories.append(model.fit(data, epochs=2, shuffle=False, verbose=0).history)
     assert histories[1].keys() - histories[0].keys() == {"accuracy"}
     np.testing.assert_allclose(histories[0]["loss"], histories[1]["loss"], rtol=1e-5)
+
+
+def test_a_model_that_was_never_called_is_trained():
+    """A training step calls the parts of a model, and so does not build it."""
+    model = models()["RNNsearch"].cls.from_preset(
+        "tiny", source_vocabulary_size=9, target_vocabulary_size=9
+    )
+    model.compile("adam")
+    ids = {"source": np.array([[4, 5, 3]]), "target": np.array([[2, 6, 7]])}
+    assert not model.built
+    history = model.fit(ids, np.array([[6, 7, 3]]), epochs=2, verbose=0).history["loss"]
+    assert history[1] < history[0]

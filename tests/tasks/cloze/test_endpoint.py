@@ -199,6 +199,12 @@ def test_the_attention_sum_reader_has_but_its_one_attention(tmp_path):
     assert {name for name in outputs if name.startswith("attention")} == {"attention_document"}
 
 
+def test_candidates_are_taken_only_by_a_model_that_reads_them(endpoint, monkeypatch):
+    assert set(endpoint.endpoints()) == {"serving_default", "ranked"}
+    monkeypatch.setattr(type(endpoint.model), "OPTIONAL_INPUTS", {})
+    assert set(endpoint.endpoints()) == {"serving_default"}
+
+
 @pytest.mark.parametrize("limit", ["maximum_document_tokens", "maximum_query_tokens"])
 def test_bad_arguments_are_refused(endpoint, limit):
     with pytest.raises(ValueError, match=f"{limit} must be at least 1, got 0"):

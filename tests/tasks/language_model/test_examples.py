@@ -1,5 +1,6 @@
 """A text in segments: its rows, the tapes that go on, perplexity, the falling learning rate."""
 
+import functools
 import math
 
 import keras
@@ -151,6 +152,7 @@ def test_training_hands_tapes_on_and_no_gradient():
     assert len(carrier.variables) == 3
 
 
+@functools.cache
 def trained(devices, accumulate=1, rows=5):
     """Weights and tapes after two epochs, the last segment of each being shorter."""
     names = [f"CPU:{number}" for number in range(devices)]

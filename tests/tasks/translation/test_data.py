@@ -3,12 +3,15 @@
 import gzip
 import logging
 
+import pandas as pd
 import pytest
 
-from zoo.data.download import locate
+from zoo.data.download import RemoteFile, locate
 from zoo.data.translation_sample import SAMPLE_PAIRS
+from zoo.serving.cards import DataRecord
 from zoo.tasks.translation.data import (
     SPLITS,
+    TranslationData,
     load_translation_data,
     make_codecs,
     resolve_data,
@@ -38,9 +41,34 @@ def load(folder, name="multi30k"):
 
 def test_auto_is_the_real_data_where_all_of_it_lies(folder):
     assert resolve_data("auto", "en", "de", folder) == "multi30k"
-    assert resolve_data("auto", "en", "fr", folder) == "sample"
-    (folder / "val.de.gz").unlink()
-    assert resolve_data("auto", "en", "de", folder) == "sample"
+    (folder / "multi30k").mkdir()
+    for path in folder.glob("*.gz"):
+        path.rename(folder / "multi30k" / path.name)
+    assert resolve_data("auto", "en", "de", folder) == "multi30k"
+
+
+def test_auto_in_a_folder_that_lacks_files_lists_those_looked_for_and_those_there(folder):
+    (folder / "val.de.gz").rename(folder / "valid.de.gz")
+    with pytest.raises(FileNotFoundError) as error:
+        resolve_data("auto", "en", "de", folder)
+    said = str(error.value)
+    assert "missing: val.de." in said
+    names = [f"{split}.{language}" for split in SPLITS for language in ("en", "de")]
+    assert f"multi30k needs {', '.join(names)} (each may end in .gz)" in said
+    assert f"{folder} holds " in said
+    assert "valid.de.gz" in said
+    assert "python -m recipes.translation" in said
+    assert "\n" not in said
+
+
+def test_auto_with_other_languages_than_the_default_ones_is_no_sample(tmp_path, monkeypatch):
+    monkeypatch.setenv("ZOO_DATA", str(tmp_path))
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path / "keras"))
+    assert resolve_data("auto", "en", "de", None) == "sample"
+    with pytest.raises(FileNotFoundError, match="for the languages en and fr is complete"):
+        resolve_data("auto", "en", "fr", None)
+    with pytest.raises(ValueError, match=r"language must be one of .*, got 'xx'\. data: no"):
+        resolve_data("auto", "en", "xx", None)
 
 
 @pytest.mark.parametrize("name", ["sample", "multi30k"])
@@ -65,7 +93,10 @@ def test_the_record_tells_files_and_that_they_are_not_the_published_ones(folder,
     names = {f"{split}.{language}" for split in SPLITS for language in ("en", "de")}
     assert record.sha256.keys() == names
     assert all(len(digits) == 64 for digits in record.sha256.values())
-    assert (record.name, record.training) == ("Multi30k", "train")
+    files = [f"{split}.{language}" for split in SPLITS for language in ("en", "de")]
+    assert record.name == f"own files: {', '.join(files)}"
+    assert record.training == "train"
+    assert "in the layout of Multi30k" in record.remarks
     assert record.evaluation == "test_2016_flickr"
     (warning,) = caplog.messages
     assert all(name in warning for name in names)
@@ -73,14 +104,14 @@ def test_the_record_tells_files_and_that_they_are_not_the_published_ones(folder,
 
 
 def test_published_files_are_no_reason_to_warn(folder, caplog, monkeypatch):
-    class Official:
-        sha256, official = "0" * 64, True
-
-    monkeypatch.setattr("zoo.tasks.translation.data.checksum", lambda *_: Official)
+    sums = load(folder).record.sha256
+    caplog.clear()
+    published = {name: RemoteFile(name, "", sums[name], 0) for name in sums}
+    monkeypatch.setattr("zoo.tasks.translation.data.MULTI30K_FILES", published)
     with caplog.at_level(logging.WARNING, LOGGER.name):
         record = load(folder).record
     assert not caplog.messages
-    assert record.remarks == "task 1, en to de"
+    assert (record.name, record.remarks) == ("Multi30k", "task 1, en to de")
 
 
 def test_a_missing_file_that_cannot_be_fetched_is_one_line(folder, monkeypatch):
@@ -174,6 +205,29 @@ def test_more_subwords_than_the_texts_hold_are_refused_and_leave_no_file(folder,
     with pytest.raises(ValueError, match="vocabulary_size: 5000 does not fit the 2 texts"):
         make_codecs(load(folder), run, "joint", 5000)
     assert list(run.iterdir()) == []
+
+
+@pytest.mark.parametrize(("size", "fits"), [(5000, 68), (5, 22)])
+def test_a_number_of_subwords_that_does_not_fit_is_changed_with_a_line(
+    size, fits, tmp_path, caplog
+):
+    frame = pd.DataFrame({"source": ENGLISH[:2], "target": [*ENGLISH[2:], ENGLISH[2]]})
+    data = TranslationData("multi30k", frame, frame, frame, DataRecord("x", "train", "test"))
+    with caplog.at_level(logging.INFO, LOGGER.name):
+        codec, _ = make_codecs(data, tmp_path, "joint", size, LOGGER)
+    assert codec.vocabulary_size == fits
+    assert caplog.messages == [f"vocabulary_size: {fits} instead of {size}, for 4 texts"]
+
+
+def test_nothing_is_downloaded_into_a_folder_that_was_named(folder, monkeypatch):
+    (folder / "val.de.gz").unlink()
+    monkeypatch.setattr("zoo.data.download.fetch", lambda *_: pytest.fail("downloads"))
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(
+        FileNotFoundError, match=r"val\.de: not found in .* never into a folder of y"
+    ):
+        load(folder)
+    assert sorted(folder.rglob("*")) == before
 
 
 def test_languages_that_were_not_published_are_read_where_they_lie(folder):

@@ -263,20 +263,25 @@ def test_unknown_words_are_copied_as_they_were_written(codecs):
     np.testing.assert_array_equal(outputs["attention_alignment"][0], identity)
 
 
-@pytest.mark.parametrize(("convention", "first"), [("predicted", "Zeta"), ("input", "eilen")])
-def test_unknown_words_are_translated_by_a_dictionary(codecs, tmp_path, convention, first):
+def test_unknown_words_are_translated_by_a_dictionary(codecs, tmp_path):
+    """By the dictionary's entry for the word that is predicted, or that is read."""
     table = tf.lookup.StaticHashTable(
         tf.lookup.KeyValueTensorInitializer(["run", "Zed"], ["eilen", "Zeta"]), default_value=""
     )
-    endpoint = TranslationEndpoint(WordByWord(), *codecs, dictionary=table, convention=convention)
+    predicted, read = (
+        TranslationEndpoint(WordByWord(), *codecs, dictionary=table, convention=convention)
+        for convention in ("predicted", "input")
+    )
     model = make_model("RNNencdec", codecs)  # stands in: the other has no weights to export
     facts = {"task": "translation", "metrics": {}, "seed": 0, "wall_time_seconds": 0.0}
     card = describe(model, data=DataRecord("none", "none", "none"), **facts)
-    export_servable(
-        tmp_path / "model", model, endpoint.endpoints(), assets=endpoint.assets, card=card
-    )
-    served = load_servable(tmp_path / "model").signatures["serving_default"]
-    assert served(text=tf.constant(["Zed run"]))["translation"] == f"{first} rennen".encode()
+    endpoints = predicted.endpoints() | {"read": read.endpoints()["serving_default"]}
+    assets = [*predicted.assets, *read.assets]
+    export_servable(tmp_path / "model", model, endpoints, assets=assets, card=card)
+    served = load_servable(tmp_path / "model").signatures
+    for signature, first in (("serving_default", "Zeta"), ("read", "eilen")):
+        answer = served[signature](text=tf.constant(["Zed run"]))["translation"]
+        assert answer == f"{first} rennen".encode(), signature
 
 
 def test_a_greedy_score_is_divided_like_that_of_a_beam(codecs):

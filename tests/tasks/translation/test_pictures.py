@@ -8,7 +8,7 @@ import tensorflow as tf
 from tests.tasks.translation.test_endpoint import make_model
 from tests.tasks.translation.translators import make_codecs
 from zoo.serving.cards import DataRecord, read_card
-from zoo.serving.load import load, load_servable
+from zoo.serving.load import load, load_servable, resolve
 from zoo.tasks.shared.endpoints import export_endpoint
 from zoo.tasks.shared.pictures import draw_answer
 from zoo.tasks.translation.endpoint import TranslationEndpoint
@@ -63,19 +63,27 @@ def test_the_folder_searches_as_it_was_told(words):
             assert served[name].numpy().tolist() == value.numpy().tolist(), name
 
 
-def test_one_subword_model_for_both_sides_travels_with_the_folder(tmp_path):
+@pytest.fixture(scope="module")
+def subwords(tmp_path_factory):
+    """Folder, model and answer of a translator without attention, one codec for both sides."""
+    folder = tmp_path_factory.mktemp("subwords")
     texts = ["two dogs run .", "a dog runs .", "zwei Hunde rennen .", "ein Hund rennt ."]
-    train_subwords(texts, tmp_path / "subwords.model", 40)
-    codec = SubwordCodec(tmp_path / "subwords.model")
+    train_subwords(texts, folder / "subwords.model", 40)
+    codec = SubwordCodec(folder / "subwords.model")
     model = make_model("SutskeverTranslator", (codec, codec))
-    export(tmp_path / "model", model, (codec, codec), beam_width=1, length_penalty=1.0)
+    export(folder / "model", model, (codec, codec), beam_width=1, length_penalty=1.0)
     endpoint = TranslationEndpoint(model, codec, codec, beam_width=1)
     expected = endpoint.serve(tf.constant([TEXT]))["translation"].numpy()
-    (tmp_path / "subwords.model").unlink()
-    served = load_servable(tmp_path / "model").signatures["serving_default"]
+    (folder / "subwords.model").unlink()
+    return folder / "model", model, expected
+
+
+def test_one_subword_model_for_both_sides_travels_with_the_folder(subwords):
+    folder, model, expected = subwords
+    served = load_servable(folder).signatures["serving_default"]
     assert served(text=tf.constant([TEXT]))["translation"].numpy() == expected
-    assert load(tmp_path / "model").get_config() == model.get_config()
-    assert read_card(tmp_path / "model").tokenizer["target"]["class"] == "SubwordCodec"
+    assert load(folder).get_config() == model.get_config()
+    assert read_card(folder).tokenizer["target"]["class"] == "SubwordCodec"
 
 
 def test_the_picture_has_a_row_a_target_word_and_a_column_a_source_word(words, tmp_path):
@@ -93,23 +101,20 @@ def test_without_a_translation_there_is_no_picture(words, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_without_attention_there_is_no_picture(tmp_path):
-    codecs = make_codecs(tmp_path)
-    model = make_model("ChoTranslator", codecs)
-    export(tmp_path / "model", model, codecs, beam_width=1, length_penalty=1.0)
-    draw_answer(tmp_path / "model", {"text": TEXT}, tmp_path / "picture.png")
-    assert not (tmp_path / "picture.png").exists()
+def test_without_attention_there_is_no_picture(subwords, tmp_path):
+    folder, _, expected = subwords
+    answer = draw_answer(folder, {"text": TEXT}, tmp_path / "picture.png")
+    assert answer["translation"] == expected
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_all_heads_of_a_transformer_are_drawn(tmp_path):
-    codecs = make_codecs(tmp_path)
-    model = make_model("Transformer", codecs)
-    export(tmp_path / "model", model, codecs, beam_width=2, length_penalty=1.0)
-    assert not draw_heads(tmp_path / "model", " ", tmp_path / "heads.png")
+    folder = resolve("multi30k_transformer_en_de")
+    assert not draw_heads(folder, " ", tmp_path / "heads.png")
     assert not (tmp_path / "heads.png").exists()
-    assert draw_heads(tmp_path / "model", TEXT, tmp_path / "heads.png")
+    assert draw_heads(folder, TEXT, tmp_path / "heads.png")
     height, width, _ = plt.imread(tmp_path / "heads.png").shape
-    assert width > 1.5 * height  # three grids of two layers and two heads, side by side
+    assert width > 1.5 * height  # three grids, as many layers as heads in each, side by side
 
 
 def test_without_heads_nothing_is_drawn(words, tmp_path):

@@ -1,6 +1,8 @@
-// From what a model answered to the pane that shows it: the outputs tell the tasks apart.
+// From what a model answered to the pane that shows it. Outputs with the names of known tasks are
+// shown as these need it, all others by what the card says of their axes.
 
 import { clozeView } from "./cloze.js";
+import { declaredKinds, declaredView } from "./declared.js";
 import { chanceBar, decimals, make } from "./elements.js";
 import { pairsView } from "./pairs.js";
 import { readingView } from "./reading.js";
@@ -9,30 +11,11 @@ import { asText, pieces } from "./words.js";
 
 const SHOWN = 8; // words that may come next
 
-/** The texts that a task takes: name, label, and whether it is long. */
-export const FIELDS = new Map(
-  Object.entries({
-    translation: [{ name: "text", label: "Text to translate", lines: 2 }],
-    reading: [
-      { name: "question", label: "Question", lines: 1 },
-      { name: "context", label: "Text that holds the answer", lines: 5 },
-    ],
-    cloze: [
-      { name: "query", label: "Query, with XXXXX for the blank", lines: 1 },
-      { name: "document", label: "Document", lines: 5 },
-    ],
-    language_model: [{ name: "text", label: "Text", lines: 2 }],
-    classification: [{ name: "text", label: "Text", lines: 2 }],
-    inference: [
-      { name: "premise", label: "Premise", lines: 2 },
-      { name: "hypothesis", label: "Hypothesis", lines: 2 },
-    ],
-  }),
-);
-
 const tokensOf = (outputs, side) => outputs[`${side}_tokens`].slice(0, outputs[`${side}_length`]);
 
-/** The maps of an answer that lie between two texts, the one to begin with first. */
+const has = (outputs, ...names) => names.every((name) => Object.hasOwn(outputs, name));
+
+/** The maps of a known task that lie between two texts, the one to begin with first. */
 function pairsOf(outputs) {
   const kinds = [];
   const add = (id, title, rowTokens, columnTokens, rowTitle, columnTitle) => {
@@ -41,32 +24,40 @@ function pairsOf(outputs) {
       kinds.push({ id, title, weights, rowTokens, columnTokens, rowTitle, columnTitle });
     }
   };
-  if (outputs.target_tokens) {
+  if (has(outputs, "source_tokens", "target_tokens")) {
     const [source, target] = [tokensOf(outputs, "source"), tokensOf(outputs, "target")];
     const before = ["<s>", ...target.slice(0, -1)];
     add("alignment", "alignment", target, source, "written", "read");
     add("cross", "cross-attention", target, source, "written", "read");
     add("encoder", "encoder self-attention", source, source, "read, attending", "read, attended to");
     add("decoder", "decoder self-attention", target, before, "written", "written before it");
-  } else if (outputs.premise_tokens) {
+  } else if (has(outputs, "premise_tokens", "hypothesis_tokens")) {
     const [premise, hypothesis] = [tokensOf(outputs, "premise"), tokensOf(outputs, "hypothesis")];
     add("inter", "between", hypothesis, premise, "hypothesis", "premise");
   }
   return kinds;
 }
 
-function viewOf({ outputs, ...given }) {
+const READING = ["start_probabilities", "end_probabilities", "question_tokens", "context_tokens"];
+const SIDES = ["attention_context_to_question", "attention_question_to_context"];
+const CLOZE = ["attention_document", "document_tokens", "query_tokens", "candidates"];
+
+function viewOf({ outputs, axes, ...given }) {
   const pairs = pairsOf(outputs);
-  if (pairs.length) return pairsView({ kinds: pairs, ...given });
-  if (outputs.start_probabilities && outputs.context_length)
+  if (pairs.length) {
+    const ids = new Set(pairs.map(({ id }) => id));
+    const others = declaredKinds(outputs, axes).filter(({ view }) => view === "pairs");
+    const kinds = [...pairs, ...others.filter(({ id }) => !ids.has(id))];
+    return pairsView({ kinds, ...given });
+  }
+  if (has(outputs, ...READING, ...SIDES) && outputs.context_length)
     return readingView({ outputs, ...given });
-  if (outputs.attention_document && outputs.document_length)
-    return clozeView({ outputs, ...given });
-  if (outputs.attention_intra && outputs.text_length) {
+  if (has(outputs, ...CLOZE) && outputs.document_length) return clozeView({ outputs, ...given });
+  if (has(outputs, "attention_intra", "text_tokens") && outputs.text_length) {
     const kinds = [{ id: "intra", title: "within the text", weights: outputs.attention_intra }];
     return tapeView({ kinds, tokens: tokensOf(outputs, "text"), ...given });
   }
-  return null;
+  return declaredView({ outputs, axes, ...given });
 }
 
 /** The answer in words, how sure the model is of it, and what else is probable. */
@@ -91,13 +82,22 @@ function answerOf(outputs) {
       .slice(0, SHOWN);
     return { text: `… ${likely[0]?.text ?? ""}`, chance: chance(likely[0]?.chance), likely };
   }
-  return {};
+  const values = Object.entries(outputs).filter(([name]) => !name.endsWith("_length"));
+  const text = values.find(([, value]) => typeof value === "string")?.[1];
+  const numbers = values.filter(([, value]) => typeof value === "number");
+  return { text: text ?? numbers.map(([name, value]) => `${name} ${value}`).join(", ") };
 }
 
 /** What a model did not read, because it is longer than it reads; "" if it read all. */
-function notRead(outputs, limits) {
-  const sides = ["source", "question", "context", "document", "query"];
-  const cut = [...sides, "text", "premise", "hypothesis"].filter((side) => {
+function notRead(outputs, { axes, limits }) {
+  const steps = Object.values(axes ?? {})
+    .flat()
+    .filter(({ kind }) => kind === "steps");
+  const written = new Set(steps.map(({ of }) => of));
+  const lengths = Object.keys(outputs).filter((name) => name.endsWith("_length"));
+  const sides = lengths.map((name) => name.slice(0, -"_length".length));
+  const read = sides.filter((side) => !written.has(side));
+  const cut = read.filter((side) => {
     const limit = limits[`maximum_${side}_tokens`] ?? limits.maximum_tokens;
     return limit && outputs[`${side}_length`] >= limit;
   });
@@ -123,9 +123,9 @@ function likelyNext(likely) {
  * @returns the view, with `figure` to be saved and `follow` for what is looked at in another pane.
  */
 export function fillPane({ pane, model, outputs, given, tools }) {
-  const view = viewOf({ outputs, ...given });
+  const view = viewOf({ outputs, axes: model.axes, ...given });
   const { text, chance, likely = [] } = answerOf(outputs);
-  const warning = notRead(outputs, model.limits);
+  const warning = notRead(outputs, model);
   pane.replaceChildren(
     make(
       "header",

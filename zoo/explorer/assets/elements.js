@@ -30,10 +30,10 @@ export function decimals(value) {
   return Number.isFinite(value) ? value.toFixed(2) : "–";
 }
 
-/** What a probability belongs to, with a bar as long as it is. */
-export function chanceBar(text, chance) {
+/** What a probability or weight belongs to, with a bar as long as it is of the largest. */
+export function chanceBar(text, chance, largest = 1) {
   const bar = make("span", { class: "bar", "aria-hidden": "true" });
-  bar.style.setProperty("--w", chance);
+  bar.style.setProperty("--w", chance / largest);
   return make(
     "span",
     { class: "candidate" },

@@ -154,10 +154,10 @@ export function mapChooser({ kinds, shown, choose, extra = "" }) {
     grid.style.setProperty("--columns", columns);
     nameAxes(grid, kind, columns);
     const chosen = maps.find(({ id }) => id === shown);
-    const sides = kind.rowTitle
+    const words = kind.rowTitle
       ? `In each, a row a word ${kind.rowTitle}, a column a word ${kind.columnTitle}.`
       : "In each, a row a word, a column an earlier one.";
-    const order = `${sides} The largest weight of each is furthest from the paper.`;
+    const order = `${kind.sides ?? words} The largest weight of each is furthest from the paper.`;
     parts.push(
       make(
         "div",

@@ -1,8 +1,9 @@
 // The page: its form, its address, and a pane for each model that is asked.
 
 import { read, write } from "./address.js";
-import { FIELDS, fillPane } from "./answers.js";
+import { fillPane } from "./answers.js";
 import { make } from "./elements.js";
+import { encoded, fieldsOf, known, makeField, missing, tasks } from "./fields.js";
 import { savePicture } from "./picture.js";
 import { ask, catalogue, ready } from "./server.js";
 import { visible } from "./words.js";
@@ -22,9 +23,14 @@ function say(text, kind = "") {
 }
 
 const find = (name) => models.find((model) => model.name === name);
-const texts = (task) => FIELDS.get(task) ?? []; // a card may name any task
-const known = ({ task }) => FIELDS.has(task);
-const beginning = (task) => ({ ...examples.get(task)?.[0] });
+const beginning = (model) => ({ ...examplesOf(model)[0] });
+
+/** Examples of a model's task that fill its fields; a model may read something else. */
+function examplesOf(model) {
+  const names = fieldsOf(model).map(({ name }) => name);
+  const fill = (example) => names.every((name) => Object.hasOwn(example, name));
+  return names.length ? (examples.get(model.task) ?? []).filter(fill) : [];
+}
 
 /** Makes the address say what is shown; `step` adds an entry to the history of the browser. */
 function remember(step = false) {
@@ -63,18 +69,12 @@ function firstWords(text) {
 }
 
 function fillFields() {
-  const { task } = find(state.model);
-  const fields = texts(task).map(({ name, label, lines }) => {
-    const properties = { id: `in-${name}`, name, dir: "auto", spellcheck: "false" };
-    const box =
-      lines > 1
-        ? make("textarea", { ...properties, rows: lines })
-        : make("input", { ...properties, type: "text" });
-    box.value = state.inputs[name] ?? "";
-    return make("label", { class: "field" }, `${label} `, box);
-  });
-  at("fields").replaceChildren(...fields);
-  const buttons = (examples.get(task) ?? []).map((example, number) =>
+  const model = find(state.model);
+  const picked = (error) => (error ? fail(error.message) : at("question").requestSubmit());
+  at("fields").replaceChildren(
+    ...fieldsOf(model).map((field) => makeField(field, state.inputs[field.name] ?? "", picked)),
+  );
+  const buttons = examplesOf(model).map((example, number) =>
     make("button", {
       type: "button",
       class: "example",
@@ -129,9 +129,9 @@ function show(pane) {
 }
 
 /** Says what went wrong, and takes away what is no answer to what stands in the form. */
-function fail(message) {
+function fail(message, kind = "error") {
   clear();
-  say(message, "error");
+  say(message, kind);
 }
 
 function clear() {
@@ -140,8 +140,8 @@ function clear() {
 }
 
 function unknownTask({ name, task }) {
-  const tasks = [...FIELDS.keys()].join(", ");
-  return `${name}: this page cannot show the task "${visible(task.slice(0, 40))}" of its card, only ${tasks}.`;
+  const shown = visible(task.slice(0, 40));
+  return `${name}: this page cannot show the task "${shown}", because the card declares no axes; it knows ${tasks.join(", ")}.`;
 }
 
 /** Asks the models that are chosen, and shows their answers. */
@@ -149,26 +149,22 @@ async function answer() {
   asking.abort();
   asking = new AbortController();
   const { signal } = asking;
-  const inputs = { ...state.inputs };
   if (!known(find(state.model))) {
     fail(unknownTask(find(state.model)));
     return;
   }
-  const named = texts(find(state.model).task).find(({ name }) => !inputs[name]?.trim());
-  if (named) {
-    fail(`${named.label}: type something first.`);
-    return;
-  }
+  if (lacks()) return;
   const names = [state.model, state.beside].filter(Boolean);
   if (panes.some(({ model }) => !names.includes(model.name))) clear();
   try {
     say("Asking the model.", "busy");
-    const loading = names.filter((name) => find(name).state !== "ready");
-    if (loading.length)
-      say(`Loading ${loading.join(" and ")}. This takes a few seconds, once.`, "busy");
-    for (const name of loading) Object.assign(find(name), await ready(name, signal));
+    await load(names, signal);
+    if (lacks()) return;
+    const inputs = { ...state.inputs };
     const begun = performance.now();
-    const answers = await Promise.all(names.map((name) => ask(find(name), inputs, signal)));
+    const answers = await Promise.all(
+      names.map(async (name) => ask(find(name), await encoded(find(name), inputs), signal)),
+    );
     showAnswers(names, answers, inputs);
     requestAnimationFrame(() => {
       if (!signal.aborted)
@@ -179,6 +175,33 @@ async function answer() {
     for (const name of names) find(name).state = "waiting"; // the server may be another one by now
     fail(error.message);
   }
+}
+
+/** Says which field is empty, if any is. */
+function lacks() {
+  const empty = fieldsOf(find(state.model)).find(({ name }) => !state.inputs[name]?.trim());
+  if (empty) fail(missing(empty), Object.keys(state.inputs).length ? "error" : "");
+  return !!empty;
+}
+
+/** Loads models that are not; what they read is known then, and the form follows. */
+async function load(names, signal) {
+  const loading = names.filter((name) => find(name).state !== "ready");
+  if (loading.length)
+    say(`Loading ${loading.join(" and ")}. This takes a few seconds, once.`, "busy");
+  const model = find(state.model);
+  const before = JSON.stringify(fieldsOf(model));
+  for (const name of loading) Object.assign(find(name), await ready(name, signal));
+  keepInputs(model);
+  remember();
+  if (JSON.stringify(fieldsOf(model)) !== before) fillFields();
+}
+
+/** Leaves of the inputs those that a model reads; an example's, if there are none. */
+function keepInputs(model) {
+  const wanted = new Set(fieldsOf(model).map(({ name }) => name));
+  const given = Object.entries(state.inputs).filter(([name]) => wanted.has(name));
+  state.inputs = given.length ? Object.fromEntries(given) : beginning(model);
 }
 
 function showAnswers(names, answers, inputs) {
@@ -200,7 +223,7 @@ function start(changed) {
   const taken = find(next.model).task;
   if (taken !== task) {
     next.beside = "";
-    next.inputs = beginning(taken);
+    next.inputs = beginning(find(next.model));
   }
   if (next.beside === next.model) next.beside = "";
   state = next;
@@ -216,10 +239,13 @@ function restore() {
   if (!find(state.model)) state.model = (models.find(known) ?? models[0]).name;
   const { task } = find(state.model);
   if (find(state.beside)?.task !== task || state.beside === state.model) state.beside = "";
-  const wanted = texts(task).map(({ name }) => name);
-  const given = Object.entries(state.inputs).filter(([name]) => wanted.includes(name));
-  state.inputs = Object.fromEntries(given);
-  if (!given.length) state.inputs = beginning(task);
+  const model = find(state.model);
+  const names = fieldsOf(model).map(({ name }) => name);
+  if (model.inputs) keepInputs(model);
+  else if (!names.some((name) => Object.hasOwn(state.inputs, name))) {
+    // What a model reads is known once it is loaded: until then nothing is left out.
+    state.inputs = { ...state.inputs, ...beginning(model) };
+  }
   remember();
   fillPickers();
   fillFields();
@@ -234,7 +260,7 @@ function listen() {
   });
   at("fields").addEventListener("keydown", (event) => {
     const sends = event.key === "Enter" && !event.shiftKey && !event.isComposing;
-    if (!sends) return;
+    if (!sends || event.target.type === "file") return; // there it opens the list of files
     event.preventDefault();
     at("question").requestSubmit();
   });

@@ -13,6 +13,7 @@ const DRAWN = [
   "stroke-width",
   "stroke-opacity",
   "opacity",
+  "image-rendering",
   "font-family",
   "font-size",
   "font-style",

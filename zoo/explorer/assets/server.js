@@ -36,11 +36,8 @@ export async function ready(name, signal) {
   }
 }
 
-/** What a model answers to one example: name of an output to its value. */
-export async function ask(model, inputs, signal) {
-  const instance = Object.fromEntries(
-    Object.entries(inputs).map(([name, text]) => [name, text.toWellFormed?.() ?? text]),
-  );
+/** What a model answers to one example, whose values are as its signature takes them. */
+export async function ask(model, instance, signal) {
   const body = JSON.stringify({ signature_name: model.signature, instances: [instance] });
   const headers = { "Content-Type": "application/json" };
   try {

@@ -7,6 +7,7 @@ const SPECIAL = new Map([
   ["</s>", "end"],
   ["<unk>", "unknown word"],
   ["<pad>", "padding"],
+  ["<none>", "none of these words"], // the column of a map behind the words
 ]);
 const PUNCTUATION = /^[\p{P}\p{S}]+$/u;
 

@@ -80,6 +80,7 @@ class AttentionOverAttentionReader(BaseModel):
         },
     }
     INPUTS: ClassVar[Mapping[str, InputKind]] = {"document": Tokens(), "query": Tokens()}
+    OPTIONAL_INPUTS: ClassVar[Mapping[str, InputKind]] = {"candidates": Tokens()}
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
         "query_to_document": AttentionMap(axes.Tokens("query"), axes.Tokens("document")),
         "document_to_query": AttentionMap(axes.Tokens("document"), axes.Tokens("query")),

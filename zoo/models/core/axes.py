@@ -8,6 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeAlias
 
+SENTINEL = "(none)"
+"""Label of the position of a trained vector that stands for "nothing here"."""
+
+BEFORE = "(before)"
+"""Label of the position of everything before a text."""
+
 
 @dataclass(frozen=True)
 class Tokens:

@@ -42,6 +42,8 @@ class BaseModel(TrainingStep):
     """Named configurations; ``paper`` is the paper's."""
     INPUTS: ClassVar[Mapping[str, InputKind]] = {}
     """The kind of each input without which ``call`` cannot do."""
+    OPTIONAL_INPUTS: ClassVar[Mapping[str, InputKind]] = {}
+    """The kind of each input that ``call`` also takes; it reads no others."""
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {}
     """The axes of each map in ``outputs["attention"]``."""
 
@@ -60,10 +62,15 @@ class BaseModel(TrainingStep):
             raise ValueError(f"preset must be one of {sorted(cls.PRESETS)}, got {preset!r}")
         return cls(**{**cls.PRESETS[preset], **overrides})
 
-    def input_kinds(self) -> dict[str, InputKind]:
-        """Returns ``INPUTS``, names of constructor arguments in them replaced by their values."""
+    def input_kinds(self, *, optional: bool = False) -> dict[str, InputKind]:
+        """Returns ``INPUTS``, names of constructor arguments in them replaced by their values.
+
+        Args:
+            optional: whether ``OPTIONAL_INPUTS`` follow.
+        """
+        declared = {**self.INPUTS, **(self.OPTIONAL_INPUTS if optional else {})}
         arguments = {name: getattr(self, name) for name in self._argument_names()}
-        return {name: resolve(kind, arguments) for name, kind in self.INPUTS.items()}
+        return {name: resolve(kind, arguments) for name, kind in declared.items()}
 
     def keep_arguments(self, arguments: Mapping[str, Any]) -> None:
         """Keeps the constructor's arguments (its ``locals()``) as attributes of their names."""

@@ -1,9 +1,9 @@
 """The kinds of inputs that models declare.
 
-``INPUTS`` of a model gives one of them for each name. Signatures, builds and tests ask it for
-types, shapes and batches, so that nothing takes an input for a sequence of ids. A field may name an
-argument of the model's constructor instead of a number; ``resolve`` puts in its value. This file
-needs no Keras.
+``INPUTS`` of a model gives one of them for each name, ``OPTIONAL_INPUTS`` for each one that may be
+left out. Signatures, builds and tests ask them for types, shapes and batches, so that nothing takes
+an input for a sequence of ids. A field may name an argument of the model's constructor instead of a
+number; ``resolve`` puts in its value. This file needs no Keras.
 """
 
 from collections.abc import Mapping, Sequence

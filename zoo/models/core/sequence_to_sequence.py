@@ -179,6 +179,13 @@ class SequenceToSequenceModel(BaseModel):
         features, outputs = self.read_pairs(inputs, training=True)
         return {"losses": self._losses_of_real(features, targets, training=True)} | outputs
 
+    def _maybe_symbolic_build(self, iterator: Any = None, data_batch: Any = None) -> None:
+        """Builds the model, as Keras does when it is called: a training step calls its parts."""
+        if not self.built:
+            with self.distribute_strategy.scope():
+                self.build()
+        super()._maybe_symbolic_build(iterator, data_batch)
+
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
         """Cross entropy of the target ids (B, T), 0 where padded, with smoothed labels."""
         return self.weighted_losses(targets, outputs, None)

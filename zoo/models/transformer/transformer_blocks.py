@@ -9,7 +9,7 @@ of each sentence), C columns of a cache, d model, h heads.
 """
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import keras
 from keras import ops
@@ -202,6 +202,8 @@ class EncoderBlock(_Block):
 @keras.saving.register_keras_serializable(package="zoo")
 class DecoderBlock(_Block):
     """Causal self-attention, attention to a source, and the feed-forward network."""
+
+    CARRIERS: ClassVar = ("values",)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -15,7 +15,7 @@ Shape letters: B batch, T positions, S positions of the source, R rows (R / B of
 C columns of the cache, d model, h heads, N layers.
 """
 
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import keras
 from keras import ops
@@ -126,6 +126,7 @@ class EncoderStack(_Stack[EncoderBlock]):
 class DecoderStack(_Stack[DecoderBlock]):
     """Reads a target from left to right, with attention to a source."""
 
+    CARRIERS: ClassVar = ("values",)
     block = DecoderBlock
 
     def prepare(self, source: Tensor) -> Cache:

@@ -1,7 +1,7 @@
 """The data sets of classification, as the recipes take them."""
 
 import logging
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,13 +9,17 @@ import pandas as pd
 import tensorflow as tf
 
 from zoo.data import snli, sst
+from zoo.data.choice import DataSet, choose, sample_reason
 from zoo.data.classification_sample import SAMPLE_ROWS, inference_sample, sentiment_sample
-from zoo.data.download import file_sha256
 from zoo.serving.cards import DataRecord
+from zoo.tasks.shared.records import record_files
 from zoo.text.tokenizer import WordTokenizer
 from zoo.text.vocabulary import choose_words, count_words
 
 _CHUNK = 2048  # strings tokenised at a time
+
+OWN_FILES = "python -m recipes.classification"
+"""The command for files in any layout."""
 
 
 class ClassificationData(NamedTuple):
@@ -57,17 +61,16 @@ def load_sst(
     labels = sst.LABELS[classes]
     if data == "sample":
         train, dev, test = (sentiment_sample(split, classes) for split in SAMPLE_ROWS)
-        record = _sample_record(logger, "sst")
+        record = _sample_record(logger, sst.DATA_SET)
         return ClassificationData(data, ("text",), labels, train, dev, test, record)
     paths = [sst.find_sst(split, data_dir) for split in sst.SPLITS]
     frames = [
         sst.read_sst(path, classes, phrases=phrases and split == "train")
         for split, path in zip(sst.SPLITS, paths, strict=True)
     ]
-    record = _record("SST", paths, frames, logger)
     kind = f"{classes} classes, trained on {'phrases' if phrases else 'sentences'}"
+    record = _record("SST", paths, frames, sst.PUBLISHED, logger, kind)
     train, dev, test = frames
-    record = replace(record, remarks=kind)
     return ClassificationData(data, ("text",), labels, train, dev, test, record)
 
 
@@ -86,35 +89,40 @@ def load_snli(data: str, data_dir: Path | None, logger: logging.Logger) -> Class
     sides = ("premise", "hypothesis")
     if data == "sample":
         train, dev, test = map(inference_sample, SAMPLE_ROWS)
-        record = _sample_record(logger, "snli")
+        record = _sample_record(logger, snli.DATA_SET)
         return ClassificationData(data, sides, snli.LABELS, train, dev, test, record)
     paths = [snli.find_snli(split, data_dir) for split in snli.SPLITS]
     frames = [snli.read_snli(path) for path in paths]
-    record = _record("SNLI 1.0", paths, frames, logger)
+    record = _record("SNLI 1.0", paths, frames, {}, logger)
     train, dev, test = frames
     return ClassificationData(data, sides, snli.LABELS, train, dev, test, record)
 
 
-def is_here(data: str, data_dir: Path | None) -> bool:
-    """Whether all files of ``"sst"`` or ``"snli"`` lie on this machine."""
-    module, find = (sst, sst.find_sst) if data == "sst" else (snli, snli.find_snli)
-    try:
-        for split in module.SPLITS:
-            find(split, data_dir)
-    except FileNotFoundError:
-        return False
-    return True
+def resolve_data(name: str, real: str, data_dir: Path | None) -> str:
+    """Returns what ``auto`` stands for: ``real``, "sst" or "snli", where it lies, else the sample.
+
+    Raises:
+        FileNotFoundError: ``auto``, and the folder lacks a file; see `zoo.data.choice.choose`.
+    """
+    known = {module.DATA_SET.name: module.DATA_SET for module in (sst, snli)}
+    return name if name != "auto" else choose([known[real]], data_dir, own=OWN_FILES)
 
 
-def _sample_record(logger: logging.Logger, other: str) -> DataRecord:
-    logger.info("data: the generated sample; --data %s reads the real one", other)
+def _sample_record(logger: logging.Logger, other: DataSet) -> DataRecord:
+    reason = sample_reason([other])
+    logger.info("data: the generated sample%s; --data %s reads the real one", reason, other.name)
     return DataRecord("sample", "train", "test", remarks="generated sentences")
 
 
 def _record(
-    name: str, paths: list[Path], frames: list[pd.DataFrame], logger: logging.Logger
+    name: str,
+    paths: list[Path],
+    frames: list[pd.DataFrame],
+    published: Mapping[str, str],
+    logger: logging.Logger,
+    remarks: str = "",
 ) -> DataRecord:
     for path, frame in zip(paths, frames, strict=True):
         dropped = frame.attrs.get("dropped", 0)
         logger.info("%s: %d examples, without a label: %d", path.name, len(frame), dropped)
-    return DataRecord(name, "train", "test", {path.name: file_sha256(path) for path in paths})
+    return record_files(name, ("train", "test"), paths, published, logger, remarks)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from zoo.tasks.shared.own_settings import DATA
 from zoo.tasks.shared.training_run import Task
 from zoo.training.bounds import Count, NotNegative, Rate
 from zoo.training.settings import TrainingSettings, resolve
@@ -73,12 +74,10 @@ class ClassificationTask(Task):
 
     def resolve(self, settings: Any) -> Any:
         """Takes the data set where it lies, else the sample."""
-        from zoo.tasks.classification.data import is_here
+        from zoo.tasks.classification.data import resolve_data
 
         real = next(name for name in self.defaults if name != "sample")
-        data_name = settings.data
-        if data_name == "auto":
-            data_name = real if is_here(real, settings.data_dir) else "sample"
+        data_name = resolve_data(settings.data, real, settings.data_dir)
         return resolve(settings, self.recipe, data_name, self.defaults)
 
     def load(self) -> "DataRecord":
@@ -155,8 +154,8 @@ class ClassificationTask(Task):
         )
 
     def question(self) -> dict[str, str]:
-        """Returns the first text or pair of the sample, else one written for the picture."""
-        if self.data.record.name != "sample":
+        """Returns the first of the sample or own texts, else one written for the picture."""
+        if self.data.name not in ("sample", DATA):
             return {side: TEXTS[side] for side in self.data.sides}
         return {side: self.data.test[side].iloc[0] for side in self.data.sides}
 

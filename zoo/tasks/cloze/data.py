@@ -4,17 +4,18 @@ import dataclasses
 import logging
 from itertools import product
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 import pandas as pd
 
-from zoo.data.cloze import SPLITS, find_cloze
+from zoo.data.choice import DataSet, choose, sample_reason
+from zoo.data.cloze import PUBLISHED, SPLITS, data_set, find_cloze
 from zoo.data.cloze_books import Kind
 from zoo.data.cloze_format import read_cbt
 from zoo.data.cloze_sample import cloze_sample
 from zoo.data.cloze_windows import cut_questions
-from zoo.data.download import file_sha256
 from zoo.serving.cards import DataRecord
+from zoo.tasks.shared.records import file_sums, record_files
 
 DataName = Literal["sample", "cloze", "cbt"]
 Kinds = Literal["ne", "cn", "both"]
@@ -26,6 +27,9 @@ _KINDS = {
     "cn": "common nouns",
     "both": "named entities and common nouns",
 }
+
+OWN_FILES = "python -m recipes.cloze"
+"""The command for files in any layout."""
 
 
 class ClozeData(NamedTuple):
@@ -50,18 +54,19 @@ def resolve_data(
     """Returns what ``auto`` stands for: the first set of which all files lie here.
 
     The Children's Book Test comes before the other books; without either it is the sample.
+
+    Raises:
+        FileNotFoundError: ``auto``, and the folder has no whole set; see `zoo.data.choice.choose`.
     """
-    if name != "auto":
-        return name
-    sets: tuple[Literal["cbt", "cloze"], ...] = ("cbt", "cloze")
-    for dataset in sets:
-        try:
-            for kind, split in product(kinds_of(kinds), SPLITS):
-                find_cloze(dataset, kind, split, data_dir)
-        except FileNotFoundError:
-            continue
-        return dataset
-    return "sample"
+    return (
+        name
+        if name != "auto"
+        else cast(DataName, choose(_preferred(kinds), data_dir, own=OWN_FILES))
+    )
+
+
+def _preferred(kinds: Kinds) -> list[DataSet]:
+    return [data_set("cbt", kinds_of(kinds)), data_set("cloze", kinds_of(kinds))]
 
 
 def load_cloze_data(
@@ -82,7 +87,10 @@ def load_cloze_data(
     if name == "sample":
         if kinds == "both":
             raise ValueError("kind must be 'ne' or 'cn' with the generated sample, got 'both'")
-        logger.info("data: the generated sample; --data cloze or cbt takes real questions")
+        reason = sample_reason(_preferred(kinds))
+        logger.info(
+            "data: the generated sample%s; --data cloze or cbt takes real questions", reason
+        )
         record = DataRecord("sample", "train", "test", remarks="generated questions")
         training, validation, test = (cloze_sample(split).assign(kind=kinds) for split in SPLITS)
         return ClozeData(training, validation, test, record, training)
@@ -96,16 +104,11 @@ def load_cloze_data(
         frames.append(pd.concat(parts, ignore_index=True))
     counts = ", ".join(f"{s} {len(f)}" for s, f in zip(SPLITS, frames, strict=True))
     logger.info("data: %s, %s: %s questions", _TITLES[name], _KINDS[kinds], counts)
-    sums = dict(map(_checksum, paths.values()))
     remarks = "" if name == "cbt" else "not the Children's Book Test: other books, own splits"
-    record = DataRecord(f"{_TITLES[name]}, {_KINDS[kinds]}", "train", "test", sums, remarks)
+    title, files = f"{_TITLES[name]}, {_KINDS[kinds]}", [*paths.values()]
+    record = record_files(title, ("train", "test"), files, PUBLISHED[name], logger, remarks)
     training, validation, test = frames
     return ClozeData(training, validation, test, record, training)
-
-
-def _checksum(path: Path) -> tuple[str, str]:
-    """Name and SHA-256 of a file, of its content if it is compressed."""
-    return path.name.removesuffix(".gz"), file_sha256(path, decompress=path.suffix == ".gz")
 
 
 def with_cut_questions(
@@ -130,7 +133,7 @@ def with_cut_questions(
     for other in {*kinds_of("both")} - {*kinds_of(kinds)}:
         path = find_cloze(name, other, "train", data_dir)
         windows.append(read_cbt(path))
-        sums |= dict([_checksum(path)])
+        sums |= file_sums([path])
     parts = [training]
     for kind in kinds_of(kinds):
         asked = training[training["kind"] == kind]

@@ -73,12 +73,13 @@ class ClozeEndpoint:
 
     def endpoints(self) -> dict[str, Endpoint]:
         """The signatures to export, as `zoo.serving.export.export_servable` takes them."""
-        strings = [tf.TensorSpec([None], tf.string, name=name) for name in ("document", "query")]
-        candidates = tf.TensorSpec([None, None], tf.string, name="candidates")
-        return {
-            "serving_default": Endpoint(self.serve, strings, self._axes()),
-            "ranked": Endpoint(self.serve_ranked, [*strings, candidates], self._axes()),
-        }
+        strings = [tf.TensorSpec([None], tf.string, name=name) for name in self.model.INPUTS]
+        found = {"serving_default": Endpoint(self.serve, strings, self._axes())}
+        if "candidates" in self.model.OPTIONAL_INPUTS:
+            candidates = tf.TensorSpec([None, None], tf.string, name="candidates")
+            ranked = Endpoint(self.serve_ranked, [*strings, candidates], self._axes())
+            found["ranked"] = ranked
+        return found
 
     def _axes(self) -> dict[str, Axes]:
         """The axes of the outputs that the model has."""
@@ -173,7 +174,7 @@ class ClozeEndpoint:
 
     def _ask(self, given: TextInput, *texts: TextInput) -> dict[str, tf.Tensor]:
         """Asks the reader about a document, a query and, if they are given, candidates."""
-        names = ("document", "query", "candidates")
+        names = (*self.model.INPUTS, "candidates")
         inputs = {name: text.ids for name, text in zip(names, (given, *texts), strict=False)}
         return ask_model(self.reader, inputs, tf.size(given.lengths))
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from zoo.tasks.shared.own_settings import DATA
 from zoo.tasks.shared.training_run import Task
 from zoo.training.bounds import Count, Probability, Whole
 from zoo.training.settings import TrainingSettings, resolve
@@ -46,11 +47,9 @@ QUERY = "Bertram gave the sheep with the torn ear back to the XXXXX."
 
 
 @dataclass(frozen=True)
-class ClozeSettings(TrainingSettings):
+class ClozeTrainingSettings(TrainingSettings):
     """Settings of every cloze recipe. Those given as None depend on the data."""
 
-    data: Literal["auto", "sample", "cloze", "cbt"] = "auto"
-    """auto: the Children's Book Test or, else, other books where they lie, else the sample."""
     kind: Literal["ne", "cn", "both"] = "ne"
     """Words that are left out: ne, named entities; cn, common nouns; both: one reader is trained on
     the questions of either kind. The sample has but one."""
@@ -63,9 +62,6 @@ class ClozeSettings(TrainingSettings):
     """Words that occur less often in the training part are unknown."""
     unknown_slots: Whole | None = None
     """How many unknown words of a question are told apart, half of them capitalised ones."""
-    more_questions: bool = False
-    """Whether to train on questions about every sentence of the training windows of both kinds, and
-    not only on those of the file."""
     hide_candidates: Probability | None = None
     """How probable it is in training that a question's word that can be an answer is read as an
     unknown one, as most names of a new book are; None: 0.5 for named entities of books, else 0.
@@ -75,6 +71,18 @@ class ClozeSettings(TrainingSettings):
     be names are hidden each time, as in training, and the attention is averaged."""
     maximum_document_tokens: Count = 1000
     """Training documents are cut here; questions whose answer is beyond are dropped and counted."""
+
+
+@dataclass(frozen=True)
+class ClozeSettings(ClozeTrainingSettings):
+    """Settings of the recipes on a known set."""
+
+    data: Literal["auto", "sample", "cloze", "cbt"] = "auto"
+    """auto: the Children's Book Test or, else, other books where they lie or, if no folder is
+    named, the sample."""
+    more_questions: bool = False
+    """Whether to train on questions about every sentence of the training windows of both kinds, and
+    not only on those of the file."""
 
 
 class ClozeTask(Task):
@@ -94,9 +102,17 @@ class ClozeTask(Task):
         data_name = resolve_data(settings.data, settings.kind, settings.data_dir)
         name = self.recipe if data_name == "sample" else f"{self.recipe}_{settings.kind}"
         settings = resolve(settings, name, data_name, SHARED_DEFAULTS, self.defaults)
+        return self.consistent(settings, names=data_name != "sample" and settings.kind != "cn")
+
+    def consistent(self, settings: Any, names: bool) -> Any:
+        """Chooses how often candidates are hidden, and refuses what does not go together.
+
+        Args:
+            settings: resolved but for that.
+            names: whether answers are names of books, most of which a new book has not.
+        """
         slots = settings.unknown_slots
         if settings.hide_candidates is None:
-            names = data_name != "sample" and settings.kind != "cn"
             settings = replace(settings, hide_candidates=0.5 if names and slots > 0 else 0.0)
         hidden, readings = settings.hide_candidates, settings.readings
         if hidden and not slots:
@@ -179,8 +195,8 @@ class ClozeTask(Task):
         return ClozeEndpoint(model, words, settings.unknown_slots, readings=readings)
 
     def question(self) -> dict[str, str]:
-        """Returns the first question of the sample, else one written for the picture."""
-        if self.settings.data != "sample":
+        """Returns the first of the sample or own questions, else one written for the picture."""
+        if self.settings.data not in ("sample", DATA):
             return {"document": DOCUMENT, "query": QUERY}
         return {side: self.data.test[side].iloc[0] for side in ("document", "query")}
 

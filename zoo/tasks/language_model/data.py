@@ -3,16 +3,26 @@
 import logging
 from collections import Counter
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
-from zoo.data.download import file_sha256
+from zoo.data.choice import DataSet, choose, sample_reason
 from zoo.data.language_sample import SAMPLE_LINES, best_perplexity, language_sample
-from zoo.data.language_text import SPLITS, find_language_text, read_language_text
+from zoo.data.language_text import (
+    PUBLISHED,
+    SPLITS,
+    data_set,
+    find_language_text,
+    read_language_text,
+)
 from zoo.serving.cards import DataRecord
+from zoo.tasks.shared.records import record_files
 from zoo.text.vocabulary import choose_words
 
 DataName = Literal["sample", "wikitext-2", "wikitext-103", "ptb"]
 _PREFERRED: tuple[DataName, ...] = ("wikitext-2", "ptb")
+
+OWN_FILES = "python -m recipes.language_model"
+"""The command for files in any layout."""
 
 
 class LanguageModelData(NamedTuple):
@@ -31,16 +41,17 @@ class LanguageModelData(NamedTuple):
 
 
 def resolve_data(name: Literal["auto"] | DataName, data_dir: Path | None) -> DataName:
-    """Returns what ``auto`` stands for: the first corpus that lies here, else the sample."""
-    if name != "auto":
-        return name
-    for corpus in _PREFERRED:
-        try:
-            find_language_text(corpus, data_dir)
-        except FileNotFoundError:
-            continue
-        return corpus
-    return "sample"
+    """Returns what ``auto`` stands for: the first corpus that lies here, else the sample.
+
+    Raises:
+        FileNotFoundError: ``auto``, and the folder has no whole corpus; see
+            `zoo.data.choice.choose`.
+    """
+    return name if name != "auto" else cast(DataName, choose(_preferred(), data_dir, own=OWN_FILES))
+
+
+def _preferred() -> list[DataSet]:
+    return [data_set(corpus) for corpus in _PREFERRED]
 
 
 def load_language_model_data(
@@ -59,8 +70,9 @@ def load_language_model_data(
     """
     if name == "sample":
         logger.info(
-            "data: the generated sample; --data wikitext-2 or --data ptb reads a real text. The "
+            "data: the generated sample%s; --data wikitext-2 or --data ptb reads a real text. The "
             "best perplexity possible is %.3f",
+            sample_reason(_preferred()),
             best_perplexity(),
         )
         train, valid, test = map(language_sample, SAMPLE_LINES)
@@ -70,7 +82,7 @@ def load_language_model_data(
     texts = {split: read_language_text(path) for split, path in paths.items()}
     for split, text in texts.items():
         logger.info("%s %s: %d words, ends of lines included", name, split, text.tokens)
-    sums = {path.name: file_sha256(path) for path in paths.values()}
-    record = DataRecord(name, "train", "test", sums)
+    parts, files = ("train", "test"), [*paths.values()]
+    record = record_files(name, parts, files, PUBLISHED.get(name, {}), logger)
     train, valid, test = (texts[split].lines for split in SPLITS)
     return LanguageModelData(name, train, valid, test, record)

@@ -5,12 +5,17 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from zoo.models.core.axes import Tokens
+from zoo.decoding.limits import checked
+from zoo.models.core.axes import Steps, Tokens
 from zoo.serving.export import Endpoint
+from zoo.tasks.language_model.generation import continue_texts
 from zoo.tasks.shared.endpoints import ask_model, attention_maps, codec_config, map_axes, token_axes
 from zoo.tasks.shared.text_input import check_limit, read_texts
 from zoo.text.codecs import TextCodec
-from zoo.text.vocabulary import END, PADDING, START
+from zoo.text.vocabulary import END, PADDING, SPECIAL_WORDS, START, UNKNOWN
+
+_MARK = "\ue000"
+"""A character for private use: stands for an unknown word while words are joined."""
 
 
 class LanguageModelEndpoint:
@@ -69,7 +74,20 @@ class LanguageModelEndpoint:
             **token_axes("text"),
             **map_axes(self.model),
         }
-        return {"serving_default": Endpoint(self.serve, [text], axes)}
+        written = token_axes("text") | {"generated_tokens": (Steps("generated"),)}
+        numbers = {
+            "new_tokens": tf.int32,
+            "temperature": tf.float32,
+            "top_k": tf.int32,
+            "top_p": tf.float32,
+            "seed": tf.int32,
+            "forbid_unknown": tf.bool,
+        }
+        scalars = [tf.TensorSpec([], dtype, name=name) for name, dtype in numbers.items()]
+        return {
+            "serving_default": Endpoint(self.serve, [text], axes),
+            "generate": Endpoint(self.generate, [text, *scalars], written),
+        }
 
     def serve(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Reads a batch of texts; below, T is the number of tokens of the longest, at least 1.
@@ -101,6 +119,66 @@ class LanguageModelEndpoint:
             "next_tokens": self.codec.pieces(best.indices),
             "next_log_probabilities": best.values,
             **{name: _of_text(maps) for name, maps in attention_maps(outputs).items()},
+        }
+
+    def generate(
+        self,
+        text: tf.Tensor,
+        new_tokens: tf.Tensor,
+        temperature: tf.Tensor,
+        top_k: tf.Tensor,
+        top_p: tf.Tensor,
+        seed: tf.Tensor,
+        forbid_unknown: tf.Tensor,
+    ) -> dict[str, tf.Tensor]:
+        """Continues a batch of texts, each up to ``</s>`` or so many tokens.
+
+        Args:
+            text: (batch,) strings in UTF-8; any bytes are text.
+            new_tokens: int32 scalar, from 1 to ``maximum_tokens``.
+            temperature: float32 scalar, by which logits are divided; 0: the likeliest token of each
+                step is written, and the other numbers have no effect.
+            top_k: int32 scalar, number of the likeliest tokens to draw from; 0: all.
+            top_p: float32 scalar, above 0 and at most 1: of these, the fewest of the likeliest that
+                have this probability together.
+            seed: int32 scalar; the same one continues the same text alike, in any batch.
+            forbid_unknown: bool scalar; whether ``<unk>`` is never written.
+
+        Returns:
+            A flat dict:
+            `continuation` (batch,) string, in which an unknown word is ``<unk>``;
+            `score` (batch,) float32, its log-probability at temperature 1, ``</s>`` counted;
+            `generated_tokens` (batch, N) string, padded with "", the last one perhaps ``</s>``, and
+            `generated_length` (batch,) int32;
+            `text_tokens` and `text_length`, as of ``serve``.
+
+        Raises:
+            tf.errors.InvalidArgumentError: a number is out of its range.
+        """
+        most, batch = self.maximum_tokens, tf.size(text)
+        expected = f"at most {most}"
+        new_tokens = checked("new_tokens", new_tokens, new_tokens <= most, expected)
+        read = read_texts(text, self.codec, self.maximum_tokens)
+        found = continue_texts(
+            self.model,
+            tf.pad(read.ids, [[0, 0], [1, 0]], constant_values=END),
+            new_tokens=new_tokens,
+            temperature=temperature,
+            top_k=top_k,
+            top_p=top_p,
+            seed=seed,
+            forbid_unknown=forbid_unknown,
+        )
+        ids = found.tokens[:batch, 0]
+        pieces = self.codec.pieces(ids)
+        joined = self.codec.join(tf.where(ids == UNKNOWN, _MARK, pieces))
+        return {
+            "continuation": tf.strings.regex_replace(joined, _MARK, SPECIAL_WORDS[UNKNOWN]),
+            "score": found.log_probabilities[:batch, 0],
+            "generated_tokens": pieces,
+            "generated_length": found.lengths[:batch, 0],
+            "text_tokens": read.tokens,
+            "text_length": read.lengths,
         }
 
     def _allowed(self, log_probabilities: Any) -> tf.Tensor:

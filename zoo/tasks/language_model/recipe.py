@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+from zoo.tasks.shared.own_settings import DATA
 from zoo.tasks.shared.training_run import Task
 from zoo.training.bounds import Count, Factor, Positive, Rate
 from zoo.training.settings import TrainingSettings, resolve
@@ -47,11 +48,9 @@ SENTENCE = "the company said that it would sell the rest of its shares next year
 
 
 @dataclass(frozen=True)
-class LanguageModelSettings(TrainingSettings):
+class LanguageModelTrainingSettings(TrainingSettings):
     """Settings of every language-model recipe. Those given as None depend on the data."""
 
-    data: Literal["auto", "sample", "wikitext-2", "wikitext-103", "ptb"] = "auto"
-    """auto: WikiText-2 or the Penn Treebank where it lies, else the generated sample."""
     vocabulary_size: Count | None = None
     """Words kept, the most frequent ones; None: all words of the training part."""
     segment_length: Count | None = None
@@ -71,6 +70,15 @@ class LanguageModelSettings(TrainingSettings):
     """The part by which the perplexity has to fall for a gain to be significant."""
 
 
+@dataclass(frozen=True)
+class LanguageModelSettings(LanguageModelTrainingSettings):
+    """Settings of the recipes on a known corpus."""
+
+    data: Literal["auto", "sample", "wikitext-2", "wikitext-103", "ptb"] = "auto"
+    """auto: WikiText-2 or the Penn Treebank where it lies or, if no folder is named, the generated
+    sample."""
+
+
 class LanguageModelTask(Task):
     """Predicts the next word; the best weights have the lowest perplexity on the validation part.
 
@@ -87,6 +95,10 @@ class LanguageModelTask(Task):
 
         data_name = resolve_data(settings.data, settings.data_dir)
         settings = resolve(settings, self.recipe, data_name, SHARED_DEFAULTS, self.defaults)
+        return self.with_rate(settings)
+
+    def with_rate(self, settings: Any) -> Any:
+        """Chooses the optimizer, and its learning rate if none is given."""
         if settings.learning_rate is None:
             settings = replace(settings, learning_rate=_RATES[settings.optimizer])
         if settings.optimizer == "sgd":
@@ -177,7 +189,8 @@ class LanguageModelTask(Task):
 
     def question(self) -> dict[str, str]:
         """The text of the pictures."""
-        return {"text": " ".join(self.data.test[0]) if self.data.name == "sample" else SENTENCE}
+        corpus = self.data.name not in ("sample", DATA)
+        return {"text": SENTENCE if corpus else " ".join(next(filter(None, self.data.test)))}
 
     def end(self, model: Any) -> None:
         """Texts begin anew again."""

@@ -42,11 +42,9 @@ bay again. The fishermen of the village paid her with bread, coal and smoked fis
 
 
 @dataclass(frozen=True)
-class ReadingSettings(TrainingSettings):
+class ReadingTrainingSettings(TrainingSettings):
     """Settings of every reading recipe. Those given as None depend on the data."""
 
-    data: Literal["auto", "sample", "squad"] = "auto"
-    """auto: SQuAD where it lies, else the generated sample; squad: downloads it if it is absent."""
     vectors: Path | None = None
     """Word vectors in GloVe's or word2vec's text format. Without any they are learned."""
     maximum_vocabulary: Count = 100_000
@@ -59,6 +57,15 @@ class ReadingSettings(TrainingSettings):
     """Training contexts are cut here; answers beyond are dropped and counted."""
     maximum_answer_tokens: Count = 20
     """Longest answer considered when predicting."""
+
+
+@dataclass(frozen=True)
+class ReadingSettings(ReadingTrainingSettings):
+    """Settings of the recipes on SQuAD."""
+
+    data: Literal["auto", "sample", "squad"] = "auto"
+    """auto: SQuAD where it lies or, if no folder is named, the generated sample; squad: downloads
+    it to the cache if it is absent."""
 
 
 class ReadingTask(Task):
@@ -110,6 +117,8 @@ class ReadingTask(Task):
             training=True,
         )
         self.folder.logger.info("training rows: %s", examples.counts)
+        if not len(examples.rows):
+            raise ValueError(f"no training question can be trained on: {examples.counts}")
         return examples.batches(self.settings.batch_size, self.settings.seed)
 
     def steps_per_epoch(self, batches: "Batches") -> int:
@@ -121,33 +130,33 @@ class ReadingTask(Task):
         tuned = self.settings.train_vectors or self.matrix is None
         embeddings = {
             "vocabulary_size": len(self.vocabulary),
-            "embedding_dim": 100 if self.matrix is None else self.matrix.shape[1],
+            "embedding_dim": self.learned_dim() if self.matrix is None else self.matrix.shape[1],
             "trainable_embeddings": tuned,
             "embedding_dtype": None if tuned else "float16",
         }
         return self.make_model(self.settings, embeddings)
 
+    def learned_dim(self) -> int:
+        """Size of a word vector where none are given."""
+        return 100
+
     def begin(self, model: Any, batches: "Batches") -> None:
         """Gives the table of words its vectors."""
-        from zoo.tasks.reading.examples import encode_examples
-
         if self.matrix is not None:
             with model.distribute_strategy.scope():
                 model.embedding.load_vectors(self.matrix)
-        self.evaluation = encode_examples(
-            self.data.evaluation, self.tokenizer, self.vocabulary, training=False
-        )
 
-    def evaluator(self, model: Any, with_loss: bool = True) -> "ReadingEvaluator":
-        """Scores the evaluation part."""
-        from zoo.tasks.reading.examples import ReadingEvaluator
+    def evaluator(self, model: Any) -> "ReadingEvaluator":
+        """Scores the evaluation part, which is encoded once."""
+        return self._evaluator(model, self.data.evaluation, with_loss=True)
 
+    def _evaluator(self, model: Any, frame: Any, with_loss: bool) -> "ReadingEvaluator":
+        from zoo.tasks.reading.examples import ReadingEvaluator, encode_examples
+
+        examples = encode_examples(frame, self.tokenizer, self.vocabulary, training=False)
+        limit = self.settings.maximum_answer_tokens
         return ReadingEvaluator(
-            model,
-            self.evaluation,
-            self.data.evaluation,
-            maximum_answer_tokens=self.settings.maximum_answer_tokens,
-            with_loss=with_loss,
+            model, examples, frame, maximum_answer_tokens=limit, with_loss=with_loss
         )
 
     def endpoint(self, model: Any) -> "ReadingEndpoint":
@@ -158,14 +167,15 @@ class ReadingTask(Task):
         return ReadingEndpoint(model, self.tokenizer, self.vocabulary, maximum_answer_tokens=limit)
 
     def question(self) -> dict[str, str]:
-        """Returns the first question of the sample, else one written for the picture."""
-        if self.settings.data != "sample":
+        """Returns one written for the picture or, of other data than SQuAD, their first."""
+        if self.settings.data == "squad":
             return {"question": QUESTION, "context": CONTEXT}
         return {side: self.data.evaluation[side].iloc[0] for side in ("question", "context")}
 
     def measure(self, endpoint: Any) -> dict[str, float]:
-        """Exact match and F1 of the evaluation part."""
-        metrics = self.evaluator(endpoint.model, with_loss=False)()
+        """Exact match and F1 of the test part, which is the evaluation part of SQuAD."""
+        frame = self.data.evaluation if self.data.test is None else self.data.test
+        metrics = self._evaluator(endpoint.model, frame, with_loss=False)()
         found = metrics["exact_match"], metrics["f1"]
         self.folder.logger.info("exact match %.2f, F1 %.2f", *found)
         return metrics

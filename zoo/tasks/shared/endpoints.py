@@ -64,6 +64,7 @@ def export_endpoint(
         wall_time_seconds=seconds,
         limits=endpoint.limits,
         tokenizer=endpoint.get_config(),
+        labels=getattr(endpoint, "labels", ()),  # of classifiers
     )
     export_servable(folder, endpoint.model, endpoint.endpoints(), assets=endpoint.assets, card=card)
 

@@ -6,12 +6,14 @@ that builds its model.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from zoo.training.settings import build_and_compile, open_run, train
+from zoo.training.command import next_commands
+from zoo.training.settings import build_and_compile, fit_warmup, open_run, train
 
 if TYPE_CHECKING:
     import keras
@@ -39,14 +41,12 @@ def run(settings: Any, task: "Task") -> dict[str, Any]:
     """
     from zoo.tasks.shared.endpoints import export_endpoint
 
+    given = settings.warmup_steps
     task.settings = settings = task.resolve(settings)
     task.folder, task.workers = folder, workers = open_run(settings)
-    record = task.load()
-    folder.check_data(record.sha256)
-    batches = task.encode()
-    steps = task.steps_per_epoch(batches)
-    model = build_and_compile(settings, workers, task.build, steps, task.optimizer)
-    task.begin(model, batches)
+    with _nothing_left_if_refused(folder):
+        record, batches, model = _prepare(task, given)
+    settings = task.settings
     evaluate = task.evaluator(model)
     endpoint = task.endpoint(model)
     report = train(
@@ -74,7 +74,38 @@ def run(settings: Any, task: "Task") -> dict[str, Any]:
         seconds=report["seconds"],
     )
     task.draw()
-    return folder.finish({**metrics, **task.notes, **report, "data": record})
+    return _finish(task, {**metrics, **task.notes, **report, "data": record})
+
+
+def _finish(task: "Task", result: Mapping[str, Any]) -> dict[str, Any]:
+    """Writes the result, and tells what to do next."""
+    complete = task.folder.finish(result)
+    for line in next_commands(task.folder.saved_model, task.question()):
+        task.folder.logger.info("%s", line)
+    return complete
+
+
+def _prepare(task: "Task", warmup: int | None) -> "tuple[DataRecord, Batches, keras.Model]":
+    """Reads the data, and makes batches and model; the user asked for that warm-up, if any."""
+    record = task.load()
+    task.folder.check_data(record.sha256)
+    batches = task.encode()
+    steps = task.steps_per_epoch(batches)
+    whole = task.settings.epochs * steps
+    task.settings = fit_warmup(task.settings, warmup, whole, task.folder.logger)
+    model = build_and_compile(task.settings, task.workers, task.build, steps, task.optimizer)
+    task.begin(model, batches)
+    return record, batches, model
+
+
+@contextmanager
+def _nothing_left_if_refused(folder: "RunFolder") -> Iterator[None]:
+    """Removes the folder of a new run whose data or settings are refused."""
+    try:
+        yield
+    except (ValueError, OSError):
+        folder.discard()
+        raise
 
 
 @dataclass

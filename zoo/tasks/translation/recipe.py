@@ -52,15 +52,9 @@ SENTENCE = "A young woman in a red coat is feeding two ducks beside a frozen lak
 
 
 @dataclass(frozen=True)
-class TranslationSettings(TrainingSettings):
+class TranslationTrainingSettings(TrainingSettings):
     """Settings of every translation recipe. Those given as None depend on the data."""
 
-    data: Literal["auto", "sample", "multi30k"] = "auto"
-    """auto: Multi30k where it lies, else the generated sample; multi30k downloads it."""
-    source: str = "en"
-    """Language to translate from."""
-    target: str = "de"
-    """Language to translate to."""
     vocabulary: Literal["joint", "separate", "words"] | None = None
     """joint: subwords of both languages together; separate: of each; words: those of each."""
     vocabulary_size: Count | None = None
@@ -84,6 +78,19 @@ class TranslationSettings(TrainingSettings):
     )
     """Tokeniser of sacreBLEU. auto: zh for Chinese, char for Japanese, Korean and languages without
     spaces, 13a for others. The two of MeCab need the extra: pip install .[mecab]"""
+
+
+@dataclass(frozen=True)
+class TranslationSettings(TranslationTrainingSettings):
+    """Settings of the recipes on Multi30k."""
+
+    data: Literal["auto", "sample", "multi30k"] = "auto"
+    """auto: Multi30k where it lies or, if neither a folder nor other languages are named, the
+    generated sample; multi30k downloads it to the cache."""
+    source: str = "en"
+    """Language to translate from."""
+    target: str = "de"
+    """Language to translate to."""
 
 
 @dataclass(frozen=True)
@@ -135,10 +142,11 @@ class TranslationTask(Task):
 
         settings = self.settings
         sizes = (settings.vocabulary, settings.vocabulary_size)
-        self.codecs = make_codecs(self.data, self.folder.vocabulary, *sizes)
+        logger = self.folder.logger
+        self.codecs = make_codecs(self.data, self.folder.vocabulary, *sizes, logger)
         limit = settings.maximum_tokens
         examples = encode_pairs(self.data.training, *self.codecs, maximum_tokens=limit)
-        self.folder.logger.info("training pairs: %d, too long: %d", len(examples), examples.dropped)
+        logger.info("training pairs: %d, too long: %d", len(examples), examples.dropped)
         if settings.batch_tokens is None:
             return examples.batches(settings.batch_size, settings.seed)
         return examples.token_batches(settings.batch_tokens, settings.seed)

@@ -1,0 +1,83 @@
+"""Tables of a user's own: formats, columns, and what is wrong with a line."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from zoo.data.reading_table import read_reading_table
+from zoo.data.tables import ending, read_table
+
+COLUMNS = {"text": "text", "label": "label"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.csv", 'label,text\r\n1,"Ada, \n""Bo"""\r\n'),
+        ("t.tsv.gz", 'text\tmore\tlabel\nAda, \n"Bo"\tx\t1\n'),
+        ("t.jsonl", '{"text": "Ada, \\n\\"Bo\\"", "label": 1}\n'),
+    ],
+)
+def test_every_format_gives_the_same_columns(name: str, content: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    if name == "t.tsv.gz":  # a line break cannot be part of a value
+        content = content.replace("Ada, \n", "Ada, ")
+        path.write_bytes(gzip.compress(content.encode()))
+    else:
+        path.write_bytes(content.encode())
+    frame = read_table(path, COLUMNS)
+    line_break = "" if ending(path) == ".tsv" else "\n"
+    assert frame.to_dict("list") == {"text": [f'Ada, {line_break}"Bo"'], "label": ["1"]}
+
+
+def test_columns_by_numbers_have_no_line_of_names(tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    path.write_text("a\tb\nc\td\n")
+    frame = read_table(path, {"text": "1", "label": "0"})
+    assert frame.to_dict("list") == {"text": ["b", "d"], "label": ["a", "c"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.csv", "", "the file must be a table, got an empty one"),
+        ("t.csv", "text,label\n", "holds no line besides the names"),
+        ("t.csv", "text,class\na,b\n", "a column must be named 'label', got 'text', 'class'"),
+        ("t.csv", "text,label\na,1\nb\n", "line 3 must have 2 columns as line 1 has, got 1"),
+        ("t.csv", 'text,label\na,1\n"b,2\n', "line 3: not valid CSV: unexpected end"),
+        ("t.csv", "text,text,label\na,b,1\n", "columns must have different names"),
+        ("t.tsv", "text\tlabel\na\t \n", "line 2: 'label' must be text, got ' '"),
+        ("t.jsonl", '{"text": "a", "label": 1}\n{"text": "a"}\n', "line 2: .* got nothing"),
+        ("t.jsonl", '{"text": "a", "label": true}\n', "line 1: 'label' must be text, got True"),
+        ("t.jsonl", "[1]\n", "line 1 must be an object"),
+        ("t.jsonl", "{\n", "line 1 is not valid JSON"),
+        ("t.parquet", "x", r"the name must end in one of \.csv, \.tsv"),
+    ],
+)
+def test_a_malformed_table_is_refused_with_the_line(name, content, message, tmp_path) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    with pytest.raises(ValueError, match=f"{name}: {message}"):
+        read_table(path, COLUMNS)
+
+
+def test_the_place_of_an_answer_is_found_or_checked(tmp_path: Path) -> None:
+    path = tmp_path / "q.tsv"
+    path.write_text("question\tcontext\tanswer\nWho?\tBo saw Ada. Ada sang.\tAda\n")
+    frame = read_reading_table(path)
+    assert (frame["answers"][0], frame["answer_starts"][0]) == (["Ada"], [7])
+    assert frame.attrs["ambiguous"] == 1
+    head = "question\tcontext\tanswer\tanswer_start\n"
+    path.write_text(f"{head}Who?\tBo saw Ada. Ada sang.\tAda\t12\n")
+    assert read_reading_table(path)["answer_starts"][0] == [12]
+    for start, message in (
+        ("0", "row 1: an answer must be at character 0 of its context, got 'Ada'"),
+        ("x", "row 1: answer_start must be a whole number, got 'x'"),
+    ):
+        path.write_text(f"{head}Who?\tBo saw Ada.\tAda\t{start}\n")
+        with pytest.raises(ValueError, match=message):
+            read_reading_table(path)
+    path.write_text("question\tcontext\tanswer\nWho?\tBo.\tAda\n")
+    with pytest.raises(ValueError, match="row 1: an answer must be in its context"):
+        read_reading_table(path)

@@ -1,0 +1,149 @@
+r"""Tables of a user's own as pandas frames: CSV, TSV and JSON lines, by columns' names or numbers.
+
+    question,context,answer
+    Who sang?,"Ada sang, and Bo danced.",Ada
+
+- `.csv`: separated by commas, with double quotes around values that hold commas, quotes or line
+  breaks. `.tsv` and `.txt`: separated by tabs, quotes being ordinary text. Both begin with a line
+  of names, unless the columns are given by numbers, from 0.
+- `.jsonl`: one object per line. Numbers are taken as they are written.
+
+Any of them may end in `.gz`. A table is read as it is or refused with the line: no value is
+guessed, dropped or filled in.
+"""
+
+import csv
+import io
+import json
+import os
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from zoo.text_files import read_text, split_lines
+
+ENDINGS = (".csv", ".tsv", ".txt", ".jsonl")
+
+_SHOWN = 60
+_Row = tuple[int, list[str] | dict[str, Any]]
+
+
+def ending(path: str | os.PathLike[str]) -> str:
+    """Returns the ending of a name, such as ".csv", that of `.gz` left out."""
+    name = Path(path).name.lower().removesuffix(".gz")
+    return Path(name).suffix
+
+
+def read_table(
+    path: str | os.PathLike[str], columns: Mapping[str, str], optional: Collection[str] = ()
+) -> pd.DataFrame:
+    """Reads columns of a table.
+
+    Args:
+        path: The file; its ending tells the format.
+        columns: Name in the frame -> name in the file, or number, from 0, of tables without names.
+        optional: Names in the frame that the file may lack; so does the frame then.
+
+    Returns:
+        A column of strings for each name, and a row for each of the file, in its order.
+
+    Raises:
+        ValueError: The ending is none of `ENDINGS`, or the file is empty, not UTF-8, lacks a
+            column, or has an empty value or a malformed line; names the file and the line.
+    """
+    if ending(path) not in ENDINGS:
+        raise ValueError(f"{path}: the name must end in one of {', '.join(ENDINGS)}[.gz]")
+    text = read_text(path).text
+    try:
+        rows = _objects(text) if ending(path) == ".jsonl" else _cells(text, ending(path) == ".csv")
+        values = _columns(rows, columns, optional)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return pd.DataFrame(values)
+
+
+def _objects(text: str) -> Iterator[_Row]:
+    for number, line in enumerate(split_lines(text), start=1):
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"line {number} is not valid JSON: {error}") from None
+        if not isinstance(row, dict):
+            raise ValueError(f"line {number} must be an object, got {_shown(row)}")
+        yield number, row
+
+
+def _cells(text: str, quoted: bool) -> Iterator[_Row]:
+    if not quoted:
+        yield from ((n, line.split("\t")) for n, line in enumerate(split_lines(text), start=1))
+        return
+    reader, first = csv.reader(io.StringIO(text, newline=""), strict=True), 1
+    try:
+        for row in reader:
+            if row:
+                yield first, row
+            first = reader.line_num + 1
+    except csv.Error as error:
+        raise ValueError(f"line {first}: not valid CSV: {error}") from None
+
+
+def _columns(
+    rows: Iterator[_Row], columns: Mapping[str, str], optional: Collection[str]
+) -> dict[str, list[str]]:
+    """Collects the wanted columns."""
+    number, first = next(rows, (0, None))
+    if first is None:
+        raise ValueError("the file must be a table, got an empty one")
+    if isinstance(first, dict):
+        names: list[str] = list(first)
+    elif all(column.isdecimal() for column in columns.values()):
+        names = [str(index) for index in range(len(first))]
+    else:
+        names = first
+        number, first = next(rows, (0, None))
+    found = {name: column for name, column in columns.items() if column in names}
+    if missing := [c for name, c in columns.items() if name not in {*found, *optional}]:
+        raise ValueError(
+            f"a column must be named {missing[0]!r}, got {', '.join(map(_shown, names))}; name "
+            "others by the flags of the columns, or give numbers, from 0, if no line has names"
+        )
+    if first is None:
+        raise ValueError("holds no line besides the names of the columns")
+    values: dict[str, list[str]] = {name: [] for name in columns if name in found}
+    for line, row in ((number, first), *rows):
+        cells = row if isinstance(row, dict) else _named(names, row, line)
+        for name, kept in values.items():
+            kept.append(_value(cells, found[name], line))
+    return values
+
+
+def _named(names: list[str], row: list[str], number: int) -> dict[str, Any]:
+    if len(row) != len(names):
+        raise ValueError(
+            f"line {number} must have {len(names)} columns as line 1 has, got {len(row)}"
+        )
+    if len(set(names)) != len(names):
+        raise ValueError(f"columns must have different names, got {names}")
+    return dict(zip(names, row, strict=True))
+
+
+def _value(cells: Mapping[str, Any], column: str, number: int) -> str:
+    """Returns a value that is text: numbers as they are written."""
+    value = cells.get(column)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str) or not value.strip():
+        got = "nothing" if value in (None, "") else _shown(value)
+        raise ValueError(f"line {number}: {column!r} must be text, got {got}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"line {number}: half of a surrogate pair: {error}") from None
+    return value
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."

@@ -1,0 +1,127 @@
+// A picture, and over it the cells that were attended to: one look a step.
+
+import { choice, decimals, draw, make, scaleOf } from "./elements.js";
+import { mapChooser, pickMap, thumbnail } from "./heads.js";
+import { isPicture, sizeOf } from "./images.js";
+import { pieces, strongest } from "./words.js";
+
+const WIDEST = 420; // pixels of a picture on the page
+const HIGHEST = 420;
+const STRONGEST = 0.7; // opacity of the largest weight
+
+const folded = (weights, [rows, columns]) =>
+  Array.from({ length: rows }, (_, row) => weights.slice(row * columns, (row + 1) * columns));
+
+/** Pixels of each cell; those at the right and lower edges may be cut. */
+function placesOf([rows, columns], cell, [height, width]) {
+  return Array.from({ length: rows * columns }, (_, at) => {
+    const [y, x] = [Math.floor(at / columns) * cell, (at % columns) * cell];
+    return { x, y, width: Math.min(cell, width - x), height: Math.min(cell, height - y) };
+  });
+}
+
+function drawing(name, [height, width], scale, ...children) {
+  const [wide, high] = [Math.round(width * scale), Math.round(height * scale)];
+  const viewBox = `0 0 ${width} ${height}`;
+  return draw("svg", { class: name, width: wide, height: high, viewBox }, ...children);
+}
+
+function picture(address, [height, width], name) {
+  const place = { width, height, preserveAspectRatio: "none" };
+  return address ? draw("image", { class: name, href: address, ...place }) : "";
+}
+
+/**
+ * Shows maps over the cells of a picture.
+ *
+ * @param kinds as in `pairsView`, with columns that are cells, `grid` and `cell`; `of`: the name of
+ *   the picture among the inputs.
+ * @param inputs what was asked about; the picture is a data URL.
+ * @param state what is chosen: map, step (a row), kept (a cell).
+ * @param change called with what of it changes.
+ */
+export function cellsView({ kinds, inputs, state, change, width }) {
+  const picked = pickMap(kinds, state.map);
+  const [rows, columns] = [pieces(picked.rowTokens), pieces(picked.columnTokens)];
+  const given = [inputs[picked.of], inputs[`${picked.of}_bytes`]];
+  const address = given.find(isPicture) ?? "";
+  const cell = picked.cell ?? 1;
+  const size = sizeOf(address) ?? picked.grid.map((cells) => cells * cell);
+  const places = placesOf(picked.grid, cell, size);
+  const row = Math.min(Math.max(Number(state.step) || 1, 1), rows.length) - 1;
+  const weights = picked.weights[row];
+  const largest = Math.max(1e-9, ...picked.weights.flat());
+  const scale = Math.min(WIDEST / size[1], HIGHEST / size[0], width / size[1]);
+
+  const readout = make("p", { class: "readout" });
+  const frame = draw("rect", { class: "band", "vector-effect": "non-scaling-stroke" });
+  const cells = places.map((place, at) =>
+    draw("rect", {
+      ...place,
+      class: "cells",
+      "fill-opacity": ((STRONGEST * weights[at]) / largest).toFixed(3),
+      "data-position": at,
+    }),
+  );
+  const looked = `${picked.title}${rows.length > 1 ? `, ${rows[row].said}` : ""}`;
+  const over = drawing(
+    "over",
+    size,
+    scale,
+    picture(address, size, "faded"),
+    ...cells,
+    draw("rect", {
+      class: "frame",
+      width: size[1],
+      height: size[0],
+      "vector-effect": "non-scaling-stroke",
+    }),
+    frame,
+  );
+  over.setAttribute("role", "img");
+  over.setAttribute("aria-label", `${looked}: ${strongest(weights, columns) || "no weight"}`);
+  over.addEventListener("pointermove", ({ target }) => show(target.dataset.position ?? null));
+  over.addEventListener("pointerleave", () => show(null));
+
+  function show(at) {
+    frame.classList.toggle("on", at !== null);
+    if (at !== null)
+      for (const [side, value] of Object.entries(places[at])) frame.setAttribute(side, value);
+    readout.textContent =
+      at === null
+        ? `${looked} → ${strongest(weights, columns) || "–"}`
+        : `${columns[at].text}: ${decimals(weights[at])}`;
+  }
+  show(null);
+
+  const looks =
+    rows.length > 1 &&
+    choice({
+      label: picked.rowTitle,
+      chosen: String(row + 1),
+      kind: "choice looks",
+      options: rows.map(({ text, said }, at) => ({
+        value: String(at + 1),
+        title: said,
+        content: look(text, folded(picked.weights[at], picked.grid), size),
+      })),
+      choose: (step) => change({ step }),
+    });
+  const chooser = mapChooser({ kinds, shown: picked.id, choose: (id) => change({ map: id }) });
+  const plain = drawing("plain", size, scale, picture(address, size, ""));
+  const figure = make(
+    "div",
+    { class: "figure" },
+    make("div", { class: "pictures" }, over, address ? plain : ""),
+    scaleOf(largest, "attention"),
+  );
+  chooser.append(looks || "");
+  return { elements: [chooser, readout, figure], figure, follow: () => {} };
+}
+
+/** A row to choose: its name below a small picture of its weights. */
+function look(text, weights, [height, width]) {
+  const canvas = thumbnail({ weights });
+  canvas.style.setProperty("aspect-ratio", `${width} / ${height}`);
+  return make("span", { class: "look" }, canvas, make("span", { text }));
+}

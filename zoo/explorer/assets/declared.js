@@ -1,0 +1,115 @@
+// Maps of any model, shown by what the card says of their axes and not by their names.
+
+import { barsView } from "./bars.js";
+import { cellsView } from "./cells.js";
+import { pickMap } from "./heads.js";
+import { pairsView } from "./pairs.js";
+import { shadedView } from "./shaded.js";
+import { asText } from "./words.js";
+
+const MAP = "attention_"; // how the names of maps begin
+const DEEPEST = 2; // axes before rows and columns: layers and heads
+const NUMBERED = new Map([
+  ["steps", "step"],
+  ["slots", "slot"],
+  ["features", "feature"],
+]);
+const VIEWS = { bars: barsView, cells: cellsView, pairs: pairsView, shaded: shadedView };
+
+const rank = ({ kind }) => (kind === "grid" ? 2 : 1);
+
+function shapeOf(value) {
+  const shape = [];
+  for (let inner = value; Array.isArray(inner); [inner] = inner) shape.push(inner.length);
+  return shape;
+}
+
+/** What stands along an axis: a name for each position, and where it is in the map. */
+function sideOf(axis, outputs, sizes) {
+  const [size] = sizes;
+  const tokens = outputs[`${axis.of}_tokens`];
+  if (axis.kind === "grid") {
+    const [rows, columns] = sizes;
+    const names = Array.from({ length: rows * columns }, (_, at) => {
+      return `row ${Math.floor(at / columns) + 1}, column ${(at % columns) + 1}`;
+    });
+    return { title: axis.of, names, positions: names.map((_, at) => at), grid: sizes };
+  }
+  if (["tokens", "steps"].includes(axis.kind) && Array.isArray(tokens)) {
+    const length = outputs[`${axis.of}_length`] ?? tokens.length;
+    const [names, positions] = [tokens.slice(0, length), [...Array(length).keys()]];
+    return axis.sentinel
+      ? { title: axis.of, names: [...names, "<none>"], positions: [...positions, size - 1] }
+      : { title: axis.of, names, positions };
+  }
+  const named = axis.kind === "listed" && outputs[axis.of]?.map(asText);
+  const word = NUMBERED.get(axis.kind) ?? "position";
+  const names = Array.from({ length: size }, (_, at) => named?.[at] || `${word} ${at + 1}`);
+  return { title: named ? axis.of : word, names, positions: names.map((_, at) => at) };
+}
+
+/** The axes of cells as one; what has no rows as one row. */
+function rowsOf(map, queries, keys) {
+  const rows = queries ? (rank(queries) === 2 ? map.flat() : map) : [map];
+  return rank(keys) === 2 ? rows.map((row) => row.flat()) : rows;
+}
+
+const within = (value, depth, change) =>
+  depth ? value.map((inner) => within(inner, depth - 1, change)) : change(value);
+
+function viewFor(queries, keys) {
+  if (keys.kind === "grid") return "cells";
+  if (keys.kind === "features") return "bars";
+  if (queries) return "pairs";
+  return keys.kind === "tokens" ? "shaded" : "bars";
+}
+
+/** A map with its sides, as the views take it; null if there is nothing to be seen in it. */
+function kindOf(name, axes, outputs) {
+  const [queries, keys] = axes.length === 2 ? axes : [null, ...axes];
+  const shape = shapeOf(outputs[name]);
+  const own = (queries ? rank(queries) : 0) + rank(keys);
+  const depth = shape.length - own;
+  if (depth < 0 || depth > DEEPEST || shape.includes(0)) return null;
+  const columns = sideOf(keys, outputs, shape.slice(-rank(keys)));
+  const rows = queries
+    ? sideOf(queries, outputs, shape.slice(depth))
+    : { title: "", names: [""], positions: [0] };
+  if (!rows.names.length || !columns.names.length) return null;
+  const picked = (map) => {
+    const all = rowsOf(map, queries, keys);
+    return rows.positions.map((row) => columns.positions.map((column) => all[row][column]));
+  };
+  const self = rows.title === columns.title;
+  const id = name.slice(MAP.length);
+  return {
+    id,
+    title: id.replaceAll("_", " "),
+    weights: within(outputs[name], depth, picked),
+    rowTokens: rows.names,
+    columnTokens: columns.names,
+    rowTitle: self ? `${rows.title}, attending` : rows.title,
+    columnTitle: self ? `${columns.title}, attended to` : columns.title,
+    sides: `In each, a row is of ${rows.title || "all"}, a column of ${columns.title}.`,
+    view: viewFor(queries, keys),
+    of: keys.of,
+    cell: keys.cell,
+    grid: columns.grid,
+  };
+}
+
+/** The maps of an answer whose axes the card declares, name of an output to their meaning. */
+export function declaredKinds(outputs, axes) {
+  return Object.entries(axes ?? {})
+    .filter(([name]) => name.startsWith(MAP) && Array.isArray(outputs[name]))
+    .filter(([, listed]) => listed.length === 1 || listed.length === 2)
+    .map(([name, listed]) => kindOf(name, listed, outputs))
+    .filter(Boolean);
+}
+
+/** Shows the declared map that is chosen; null if there is none. */
+export function declaredView({ axes, outputs, ...given }) {
+  const kinds = declaredKinds(outputs, axes);
+  if (!kinds.length) return null;
+  return VIEWS[pickMap(kinds, given.state.map).view]({ kinds, ...given });
+}

@@ -1,0 +1,164 @@
+// The inputs of a model: the fields of the form, made from what its signature declares, and how
+// what is entered is sent.
+
+import { make } from "./elements.js";
+import { dataOf, fileOf, fitted, isPicture, pixelsOf } from "./images.js";
+import { visible } from "./words.js";
+
+/** How the inputs of known tasks are called, and how long they are. */
+const TEXTS = new Map(
+  Object.entries({
+    translation: [{ name: "text", label: "Text to translate", lines: 2 }],
+    reading: [
+      { name: "question", label: "Question", lines: 1 },
+      { name: "context", label: "Text that holds the answer", lines: 5 },
+    ],
+    cloze: [
+      { name: "query", label: "Query, with XXXXX for the blank", lines: 1 },
+      { name: "document", label: "Document", lines: 5 },
+    ],
+    language_model: [{ name: "text", label: "Text", lines: 2 }],
+    classification: [{ name: "text", label: "Text", lines: 2 }],
+    inference: [
+      { name: "premise", label: "Premise", lines: 2 },
+      { name: "hypothesis", label: "Hypothesis", lines: 2 },
+    ],
+  }),
+);
+const COLORS = [1, 3]; // channels of what is taken for an image
+const LINES = 4; // of a field for several lines
+
+export const tasks = [...TEXTS.keys()];
+
+/** Whether the page can show a model: it knows the task, or the card says what the axes are. */
+export const known = ({ task, axes }) => TEXTS.has(task) || !!axes;
+
+/**
+ * The fields of a model's form.
+ *
+ * @param model what the server tells of it; `inputs` is null until the model is loaded.
+ * @returns {name, label, kind, ...} each, in the order of the task, others last. `title` is the
+ *   label's beginning, for errors; `shape` that of one example.
+ */
+export function fieldsOf({ task, inputs }) {
+  const named = (TEXTS.get(task) ?? []).map((field) => ({ kind: "text", ...field }));
+  if (!inputs) return named;
+  const declared = new Map(Object.entries(inputs));
+  const first = named.filter(({ name }) => isText(name, declared.get(name)));
+  const taken = new Set(first.map(({ name }) => name));
+  const others = [...declared].filter(([name]) => !taken.has(name));
+  return [...first, ...others.map(([name, tensor]) => fieldOf(name, tensor))];
+}
+
+const isText = (name, tensor) =>
+  tensor?.dtype === "string" && tensor.shape?.length === 0 && !name.endsWith("_bytes");
+
+/** The field of an input by its type and the shape of one example. */
+function fieldOf(name, tensor) {
+  const { dtype } = tensor;
+  const shape = tensor.shape ?? [];
+  const title = visible(name).replaceAll("_", " ");
+  if (isText(name, tensor)) return { name, kind: "text", label: title, lines: 2 };
+  // As for servers of TensorFlow, a name says which strings are files.
+  if (dtype === "string" && !shape.length) return { name, kind: "file", title, label: `${title}: a file` };
+  if (dtype.startsWith("float") && shape.length === 3 && COLORS.includes(shape[2])) {
+    const [height, width] = shape;
+    const size = height && width ? `, scaled to ${width} × ${height} pixels` : "";
+    return { name, kind: "image", title, label: `${title}: a picture${size}`, shape };
+  }
+  const kind = dtype === "string" ? "texts" : "numbers";
+  const several = `${shape.at(-1) ?? ""} ${kind}`.trim();
+  const asked = ["a number", several, `lines of ${several}`][shape.length];
+  const label = `${title}: ${asked ?? `lists of ${kind} in JSON`}`;
+  return { name, kind, title, label, shape, lines: LINES };
+}
+
+/**
+ * Makes a field of the form; the element with the field's name holds the value, a text.
+ *
+ * @param field as `fieldsOf` gives it.
+ * @param value what it holds.
+ * @param picked called once a file that was picked has been read, with an error if it could not be.
+ */
+export function makeField(field, value, picked) {
+  const { name, label, kind, lines } = field;
+  const id = `in-${name}`;
+  if (kind === "image" || kind === "file") return makePicker(field, value, picked);
+  const properties = { id, name, dir: "auto", spellcheck: "false" };
+  const long = lines > 1 && (kind === "text" || field.shape.length > 1);
+  const box = long
+    ? make("textarea", { ...properties, rows: lines })
+    : make("input", { ...properties, type: "text" });
+  box.value = value;
+  return make("label", { class: "field" }, `${label} `, box);
+}
+
+function makePicker({ name, title, label, kind, shape }, value, picked) {
+  const box = make("input", { type: "hidden", name, value });
+  const chosen = make("img", { class: "preview", alt: "" });
+  const preview = () => {
+    chosen.hidden = !isPicture(box.value);
+    if (!chosen.hidden) chosen.src = box.value;
+  };
+  preview();
+  const accept = kind === "image" ? "image/*" : null;
+  const pick = make("input", {
+    id: `in-${name}`,
+    type: "file",
+    accept,
+    change: async () => {
+      const [file] = pick.files;
+      if (!file) return;
+      try {
+        box.value = await (kind === "image" ? fitted(file, shape) : dataOf(file));
+        preview();
+        picked();
+      } catch (error) {
+        picked(new Error(`${title}: ${error.message}`));
+      }
+    },
+  });
+  return make("label", { class: "field" }, `${label} `, pick, chosen, box);
+}
+
+/**
+ * What is sent for what is entered in a model's fields.
+ *
+ * @param model what the server tells of it.
+ * @param inputs name to text.
+ * @returns name to value, as the signature takes it.
+ */
+export async function encoded(model, inputs) {
+  const values = fieldsOf(model).map(async (field) => {
+    try {
+      return [field.name, await valueOf(field, inputs[field.name] ?? "")];
+    } catch (error) {
+      throw new Error(`${field.title ?? field.label}: ${error.message}`);
+    }
+  });
+  return Object.fromEntries(await Promise.all(values));
+}
+
+function valueOf({ kind, shape }, text) {
+  if (kind === "text") return text.toWellFormed?.() ?? text;
+  if (kind === "file") return { b64: fileOf(text) };
+  if (kind === "image") return pixelsOf(text, shape);
+  if (shape.length > 2) return JSON.parse(text);
+  const one = kind === "texts" ? (word) => word.toWellFormed?.() ?? word : number;
+  if (!shape.length) return one(text.trim());
+  const cut = (line) => line.split(kind === "texts" ? "," : /[\s,;]+/).map((part) => part.trim());
+  const list = (line) => cut(line.trim()).filter(Boolean).map(one);
+  return shape.length === 1 ? list(text) : text.trim().split(/\n+/).map(list);
+}
+
+function number(word) {
+  const value = Number(word);
+  if (!word || !Number.isFinite(value)) throw new Error(`"${visible(word)}" is not a number.`);
+  return value;
+}
+
+/** What must be done before an empty field can be sent. */
+export function missing({ title, label, kind }) {
+  const say = { image: "choose a picture first.", file: "choose a file first." };
+  return `${title ?? label}: ${say[kind] ?? "type something first."}`;
+}

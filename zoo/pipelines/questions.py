@@ -1,0 +1,124 @@
+"""Arguments of a pipeline's call, as the columns that a servable is asked about."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from zoo.serving.texts import encode_text, pad_lists
+
+
+class Questions(NamedTuple):
+    """Inputs of several examples.
+
+    Attributes:
+        texts: Name of an input -> one text per example; of candidates, one list of words.
+        single: Whether one example was asked for, by strings that are not in a list.
+    """
+
+    texts: dict[str, list[Any]]
+    single: bool
+
+    @property
+    def examples(self) -> int:
+        """Number of examples."""
+        return len(next(iter(self.texts.values())))
+
+
+def read_questions(
+    name: str,
+    inputs: Sequence[str],
+    positional: Sequence[Any],
+    named: Mapping[str, Any],
+    candidates: Any = None,
+) -> Questions:
+    """Reads the texts of a call. A string beside lists goes with every one of their entries.
+
+    Args:
+        name: Of the model, for errors.
+        inputs: Names of its inputs, in the order of positional arguments.
+        positional: Strings or lists of strings.
+        named: Likewise, by name.
+        candidates: Words for blanks: a list for all questions, or one per question; None: none.
+
+    Raises:
+        ValueError: An input is missing, unknown, given twice, no text, or of another length.
+    """
+    given = _by_name(name, inputs, positional, named)
+    single = all(isinstance(value, str) for value in given.values())
+    columns = {side: _column(side, value) for side, value in given.items()}
+    lists = {side: column for side, column in columns.items() if not isinstance(given[side], str)}
+    lengths = {side: len(column) for side, column in lists.items()}
+    if len({*lengths.values()}) > 1:
+        told = ", ".join(f"{count} of {side}" for side, count in lengths.items())
+        raise ValueError(f"lists must have the same length, got {told}")
+    count = next(iter(lengths.values()), 1)
+    texts: dict[str, list[Any]] = {
+        side: column if side in lists else column * count for side, column in columns.items()
+    }
+    if candidates is not None:
+        texts["candidates"] = _candidates(candidates, count)
+    return Questions(texts, single)
+
+
+def encode(texts: Mapping[str, list[Any]], rows: slice) -> dict[str, Any]:
+    """Encodes some examples; candidates are padded with empty strings to a rectangle."""
+    columns: dict[str, Any] = {}
+    for side, column in texts.items():
+        if side == "candidates":
+            words = [[encode_text(side, word) for word in row] for row in column[rows]]
+            columns[side] = pad_lists(words)
+        else:
+            columns[side] = [encode_text(side, text) for text in column[rows]]
+    return columns
+
+
+def _by_name(
+    name: str, inputs: Sequence[str], positional: Sequence[Any], named: Mapping[str, Any]
+) -> dict[str, Any]:
+    takes = ", ".join(inputs)
+    if len(positional) > len(inputs):
+        raise ValueError(
+            f"inputs of {name} must be {takes}, got {len(positional)} texts: several go in a list"
+        )
+    given = dict(zip(inputs, positional, strict=False))
+    for key, value in named.items():
+        if key not in inputs:
+            raise ValueError(f"inputs of {name} must be {takes}, got {key}")
+        if key in given:
+            raise ValueError(f"inputs of {name} must be {takes}, got {key} twice")
+        given[key] = value
+    missing = [key for key in inputs if key not in given]
+    if missing:
+        raise ValueError(f"inputs of {name} must be {takes}, got {', '.join(given) or 'none'}")
+    return {key: given[key] for key in inputs}
+
+
+def _column(name: str, value: Any) -> list[str]:
+    """Makes a list of strings of a string or of a list of strings."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, bytes | Mapping) or not isinstance(value, Iterable):
+        raise ValueError(f"{name} must be str or a list of str, got {_shown(value)}")
+    texts = list(value)
+    for number, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise ValueError(f"{name}[{number}] must be str, got {_shown(text)}")
+    return texts
+
+
+def _candidates(value: Any, count: int) -> list[list[str]]:
+    """Makes a list of words per question."""
+    if isinstance(value, str):
+        raise ValueError(f"candidates must be a list of words, got {value!r}")
+    lists = list(value)
+    if all(isinstance(word, str) for word in lists):
+        lists = [lists] * count
+    if len(lists) != count:
+        raise ValueError(f"candidates must be one list per question, {count}, got {len(lists)}")
+    words = [_column("candidates", one) for one in lists]
+    if not all(words) or any("" in one for one in words):
+        raise ValueError("candidates must hold a word at least, and no empty one")
+    return words
+
+
+def _shown(value: Any) -> str:
+    return f"{type(value).__name__} {str(value)[:60]!r}"

@@ -1,0 +1,111 @@
+"""Tables of strings that a pipeline is trained and scored on, checked row by row."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+_SHOWN = 60  # characters of a text in an error
+
+
+def read_table(data: Any, columns: Sequence[str], optional: Sequence[str] = ()) -> pd.DataFrame:
+    """Reads columns of strings.
+
+    Args:
+        data: A pandas DataFrame, or a mapping from names to columns of equal length.
+        columns: Names of the columns that must be there, strings all of them.
+        optional: Further columns that are kept where they are there. All others are ignored.
+
+    Returns:
+        The columns, with rows numbered from 0.
+
+    Raises:
+        ValueError: Something else, a column that is missing, columns of different lengths, no row,
+            or a value that is no string; names column and row, which counts from 0.
+    """
+    if not isinstance(data, pd.DataFrame | Mapping):
+        raise ValueError(
+            "data must be a pandas DataFrame or a dict of columns with the names"
+            f" {', '.join(columns)}, got {type(data).__name__}"
+        )
+    missing = [name for name in columns if name not in data]
+    if missing:
+        raise ValueError(
+            f"data must have the columns {', '.join(columns)}, got"
+            f" {', '.join(map(str, data)) or 'none'}: {', '.join(missing)} is missing"
+        )
+    kept = {name: _values(name, data[name]) for name in (*columns, *optional) if name in data}
+    lengths = {name: len(values) for name, values in kept.items()}
+    if len({*lengths.values()}) > 1:
+        raise ValueError(f"columns of data must have the same length, got {lengths}")
+    if not lengths[columns[0]]:
+        raise ValueError("data must have at least one row, got none")
+    for name in columns:
+        for row, value in enumerate(kept[name]):
+            if not isinstance(value, str):
+                raise wrong(name, row, "a string", value)
+    return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in kept.items()})
+
+
+def wrong(column: str, row: int, expected: str, value: Any) -> ValueError:
+    """Makes the error of a value."""
+    text = repr(value)
+    shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    return ValueError(f"{column} of row {row} must be {expected}, got {shown}")
+
+
+def check_rows(column: str, values: Iterable[Any], right: Callable[[Any], bool], told: str) -> None:
+    """Raises ValueError for the first value that is not right.
+
+    Args:
+        column: Its name.
+        values: Of each row.
+        right: Whether a value is.
+        told: What was expected.
+    """
+    for row, value in enumerate(values):
+        if not right(value):
+            raise wrong(column, row, told, value)
+
+
+def split_table(
+    frame: pd.DataFrame, share: float, seed: int
+) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    """Holds out a share of the rows, drawn at random.
+
+    Args:
+        frame: The rows.
+        share: Of the rows, 0 for none.
+        seed: Of the draw.
+
+    Returns:
+        The rows to train on, and those held out, one at least; None if none is wanted.
+
+    Raises:
+        ValueError: The share is not from 0 to 1, or nothing would be left to train on.
+    """
+    if not 0 <= share < 1:
+        raise ValueError(f"validation_split must be at least 0 and below 1, got {share}")
+    if not share:
+        return frame, None
+    count = max(1, round(share * len(frame)))
+    if count >= len(frame):
+        raise ValueError(
+            f"validation_split must leave a row to train on, got {share} of {len(frame)} rows"
+        )
+    order = np.random.default_rng(seed).permutation(len(frame))
+    parts = (np.sort(order[count:]), np.sort(order[:count]))
+    training, held_out = (frame.iloc[rows].reset_index(drop=True) for rows in parts)
+    return training, held_out
+
+
+def lists_column(rows: Sequence[list[Any]]) -> pd.Series:
+    """Makes a column of lists."""
+    return pd.Series([*rows], dtype=object)
+
+
+def _values(name: str, column: Any) -> list[Any]:
+    if isinstance(column, str | bytes) or not isinstance(column, Iterable):
+        raise ValueError(f"column {name} must be a list, got {type(column).__name__}")
+    return list(column)

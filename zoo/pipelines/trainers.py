@@ -1,0 +1,314 @@
+"""Strings of each task to batches and metrics, by the parts that the recipes use.
+
+A `Trainer` stands between a table of strings and the model behind an endpoint: it checks the table,
+and makes batches and evaluations of it.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from zoo.data.cloze_format import PLACEHOLDER
+from zoo.data.penn import penn_tokens
+from zoo.pipelines.tables import check_rows, lists_column, read_table, wrong
+from zoo.tasks.classification import examples as classification
+from zoo.tasks.cloze import examples as cloze
+from zoo.tasks.language_model import examples as language_model
+from zoo.tasks.reading import examples as reading
+from zoo.tasks.shared.text_input import encode_strings
+from zoo.tasks.translation import examples as translation
+from zoo.text.slots import HiddenWords
+from zoo.text.vocabulary import END
+from zoo.training.loop import Batches
+
+Evaluation = Callable[[], Mapping[str, float]]
+
+_SEGMENT_LENGTH, _CARRIED_SLOTS = 35, 10  # as in the language models' recipes
+
+
+class Trainer(ABC):
+    """Examples and evaluation of one task.
+
+    Args:
+        endpoint: Of the model that is trained, with its tokenizers.
+    """
+
+    columns: ClassVar[tuple[str, ...]]
+    """Columns of strings that a table must have."""
+    optional: ClassVar[tuple[str, ...]] = ()
+    """Further columns that are used where they are there."""
+    monitor: ClassVar[str]
+    """The metric by which the best weights are chosen; lower is better."""
+
+    def __init__(self, endpoint: Any) -> None:
+        self.endpoint = endpoint
+        self.model = endpoint.model
+
+    def read(self, data: Any) -> pd.DataFrame:
+        """Reads and checks a table.
+
+        Raises:
+            ValueError: It has other columns, no row, or values that cannot be used; names them.
+        """
+        return self.checked(read_table(data, self.columns, self.optional))
+
+    def checked(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Makes the task's own columns of those of strings."""
+        return frame
+
+    @abstractmethod
+    def batches(self, frame: pd.DataFrame, batch_size: int, seed: int) -> Batches:
+        """Makes batches to train on, of what `read` returned."""
+
+    @abstractmethod
+    def evaluator(self, frame: pd.DataFrame, *, final: bool) -> Evaluation:
+        """Makes what scores the model on a table.
+
+        Args:
+            frame: As `read` returned it.
+            final: Whether to answer as the model does when it is served, or in less time.
+        """
+
+    @contextmanager
+    def training(self, batches: Batches) -> Iterator[None]:
+        """Prepares the model for the batches, within the block."""
+        yield
+
+
+class TranslationTrainer(Trainer):
+    """Pairs of a text and its translation."""
+
+    columns = ("source", "target")
+    monitor = "perplexity"
+
+    def _encode(self, frame: pd.DataFrame) -> translation.TranslationExamples:
+        codecs = self.endpoint.source_codec, self.endpoint.target_codec
+        return translation.encode_pairs(frame, *codecs)
+
+    def batches(self, frame: pd.DataFrame, batch_size: int, seed: int) -> Batches:
+        """Batches pairs of similar length."""
+        return self._encode(frame).batches(batch_size, seed)
+
+    def evaluator(self, frame: pd.DataFrame, *, final: bool) -> Evaluation:
+        """Scores greedy translations, or finally those of the model's beam."""
+        return translation.TranslationEvaluator(
+            self.model,
+            self._encode(frame),
+            frame["target"],
+            self.endpoint.target_codec,
+            beam_width=self.endpoint.beam_width if final else 1,
+            length_penalty=self.endpoint.length_penalty,
+        )
+
+
+class ReadingTrainer(Trainer):
+    """Questions whose answer stands in the context."""
+
+    columns = ("question", "context", "answer")
+    optional = ("answer_start",)
+    monitor = "answer_loss"
+
+    def checked(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Finds the answers in their contexts, where `answer_start` does not say where."""
+        starts = frame["answer_start"] if "answer_start" in frame else [None] * len(frame)
+        found = [
+            find_answer(row, *texts)
+            for row, texts in enumerate(zip(frame["context"], frame["answer"], starts, strict=True))
+        ]
+        frame = frame.assign(
+            id=[str(row) for row in range(len(frame))],
+            answers=lists_column([[answer] for answer in frame["answer"]]),
+            answer_starts=lists_column([[start] for start in found]),
+        )
+        without = np.flatnonzero(self._encode(frame).start < 0)
+        if len(without):
+            limit = self.endpoint.limits["maximum_context_tokens"]
+            told = f"whole words within the first {limit} tokens of its context"
+            raise wrong("answer", int(without[0]), told, frame["answer"][without[0]])
+        return frame
+
+    def _encode(self, frame: pd.DataFrame) -> reading.ReadingExamples:
+        return reading.encode_examples(
+            frame,
+            self.endpoint.tokenizer,
+            self.endpoint.vocabulary,
+            maximum_context_tokens=self.endpoint.limits["maximum_context_tokens"],
+            training=False,
+        )
+
+    def batches(self, frame: pd.DataFrame, batch_size: int, seed: int) -> Batches:
+        """Batches questions whose contexts are of similar length."""
+        return self._encode(frame).batches(batch_size, seed)
+
+    def evaluator(self, frame: pd.DataFrame, *, final: bool) -> Evaluation:
+        """Scores answers as SQuAD does."""
+        limit = self.endpoint.limits["maximum_answer_tokens"]
+        return reading.ReadingEvaluator(
+            self.model,
+            self._encode(frame),
+            frame,
+            maximum_answer_tokens=limit,
+            with_loss=True,
+        )
+
+
+def find_answer(row: int, context: str, answer: str, start: Any) -> int:
+    """Finds where an answer begins: as given, else as whole words, else anywhere.
+
+    Raises:
+        ValueError: It does not stand in the context, or not where it is said to.
+    """
+    if np.ndim(start) or not pd.isna(start):  # beside a missing number pandas makes floats
+        if isinstance(start, str | bool) or np.ndim(start) or start != int(start) or start < 0:
+            raise wrong("answer_start", row, "a whole number of characters", start)
+        place = int(start)
+        if not answer or not context.startswith(answer, place):
+            there = context[place : place + len(answer)]
+            told = f"in its context at character {place}, where {there!r} stands"
+            raise wrong("answer", row, told, answer)
+        return place
+    if not answer or answer not in context:
+        raise wrong("answer", row, f"part of its context {context[:60]!r}", answer)
+    whole = re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", context)
+    return whole.start() if whole else context.index(answer)
+
+
+class ClassificationTrainer(Trainer):
+    """Texts with one of the classes that the model knows."""
+
+    columns: ClassVar[tuple[str, ...]] = ("text", "label")
+    monitor = "loss"
+
+    def checked(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Numbers the classes."""
+        numbers = {label: number for number, label in enumerate(self.endpoint.labels)}
+        told = f"one of the model's classes {', '.join(map(repr, numbers))}"
+        check_rows("label", frame["label"], numbers.__contains__, told)
+        return frame.assign(label=[numbers[label] for label in frame["label"]])
+
+    def _encode(self, frame: pd.DataFrame, batch_size: int, seed: int = 0) -> Any:
+        return classification.encode_examples(
+            frame,
+            self.endpoint.codec,
+            self.endpoint.sides,
+            batch_size=batch_size,
+            seed=seed,
+            maximum_tokens=self.endpoint.maximum_tokens,
+        )
+
+    def batches(self, frame: pd.DataFrame, batch_size: int, seed: int) -> Batches:
+        """Batches texts of similar length."""
+        batches: Batches = self._encode(frame, batch_size, seed)
+        return batches
+
+    def evaluator(self, frame: pd.DataFrame, *, final: bool) -> Evaluation:
+        """Counts right answers."""
+        return classification.ClassificationEvaluator(self.model, self._encode(frame, 64))
+
+
+class InferenceTrainer(ClassificationTrainer):
+    """Pairs of texts with one of the classes that the model knows."""
+
+    columns: ClassVar[tuple[str, ...]] = ("premise", "hypothesis", "label")
+
+
+class ClozeTrainer(Trainer):
+    """Queries whose blank a word of the document fills; texts need not be tokenised."""
+
+    columns = ("document", "query", "answer")
+    optional = ("candidates",)
+    monitor = "answer_loss"
+
+    def checked(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Cuts texts into tokens; without candidates these are the words of the document."""
+        limit = self.endpoint.limits["maximum_document_tokens"]
+        documents = [penn_tokens(text)[:limit] for text in frame["document"]]
+        queries = [penn_tokens(text) for text in frame["query"]]
+        once = [query.count(PLACEHOLDER) == 1 for query in queries]
+        if not all(once):
+            row = once.index(False)
+            raise wrong("query", row, f"a text with {PLACEHOLDER} once", frame["query"][row])
+        for row, (answer, words) in enumerate(zip(frame["answer"], documents, strict=True)):
+            if answer not in words:
+                raise wrong("answer", row, f"a word of the first {limit} of its document", answer)
+        candidates = [list(dict.fromkeys(words)) for words in documents]
+        if "candidates" in frame:
+            candidates = [*map(_words, range(len(frame)), frame["candidates"], frame["answer"])]
+        return frame.assign(
+            document=[" ".join(words) for words in documents],
+            query=[" ".join(words) for words in queries],
+            candidates=lists_column(candidates),
+        )
+
+    def _encode(self, frame: pd.DataFrame, *, training: bool) -> cloze.ClozeExamples:
+        words, slots = self.endpoint.vocabulary, self.endpoint.unknown_slots
+        return cloze.encode_examples(frame, words, slots, training=training)
+
+    def batches(self, frame: pd.DataFrame, batch_size: int, seed: int) -> Batches:
+        """Batches documents of similar length, whose unknown words are numbered anew each time."""
+        plain = self._encode(frame, training=True).batches(batch_size, seed)
+        slots = self.endpoint.unknown_slots
+        return HiddenWords(plain, len(self.endpoint.vocabulary), slots, seed) if slots else plain
+
+    def evaluator(self, frame: pd.DataFrame, *, final: bool) -> Evaluation:
+        """Counts right answers among the candidates."""
+        examples = self._encode(frame, training=False)
+        return cloze.ClozeEvaluator(self.model, examples, with_loss=True)
+
+
+def _words(row: int, candidates: Any, answer: str) -> list[str]:
+    """Checks the candidates of a row."""
+    words = [] if isinstance(candidates, str) else list(candidates)
+    if answer not in words or not all(isinstance(word, str) and word for word in words):
+        raise wrong("candidates", row, f"a list of words with the answer {answer!r}", candidates)
+    return words
+
+
+class LanguageModelTrainer(Trainer):
+    """Texts, a line each or several, read one after the other."""
+
+    columns = ("text",)
+    monitor = "perplexity"
+
+    def _ids(self, frame: pd.DataFrame) -> np.ndarray:
+        """Numbers the words of all lines, each followed by ``</s>``: (N,)."""
+        lines = [line for text in frame["text"] for line in text.splitlines() or [""]]
+        rows = encode_strings(lines, self.endpoint.codec).to_list()
+        return np.array([id for row in rows for id in (*row, END)], "int32")
+
+    def batches(self, frame: pd.DataFrame, batch_size: int, seed: int) -> Batches:
+        """Cuts the text into at most so many rows of a segment at least, read side by side."""
+        ids = self._ids(frame)
+        rows = max(1, min(batch_size, len(ids) // _SEGMENT_LENGTH))
+        return language_model.SegmentBatches(ids, rows, _SEGMENT_LENGTH)
+
+    def evaluator(self, frame: pd.DataFrame, *, final: bool) -> Evaluation:
+        """Measures the perplexity."""
+        sizes = {"segment_length": _SEGMENT_LENGTH, "slots": _CARRIED_SLOTS}
+        return language_model.PerplexityEvaluator(self.model, self._ids(frame), **sizes)
+
+    @contextmanager
+    def training(self, batches: Batches) -> Iterator[None]:
+        """Has the model continue from segment to segment."""
+        rows = batches.batch_size
+        self.model.carry = language_model.StateCarrier(self.model, rows, _CARRIED_SLOTS)
+        try:
+            yield
+        finally:
+            self.model.carry = None
+
+
+TRAINERS: dict[str, type[Trainer]] = {
+    "classification": ClassificationTrainer,
+    "cloze": ClozeTrainer,
+    "inference": InferenceTrainer,
+    "language_model": LanguageModelTrainer,
+    "reading": ReadingTrainer,
+    "translation": TranslationTrainer,
+}
+"""Task, as cards name it -> its trainer."""

@@ -1,0 +1,85 @@
+"""The papers of the architectures, for the cards of their models."""
+
+from zoo.serving.cards import Paper
+
+_BAHDANAU = Paper(
+    "Neural Machine Translation by Jointly Learning to Align and Translate",
+    "Bahdanau, Cho, Bengio",
+    "ICLR 2015",
+    "https://arxiv.org/abs/1409.0473",
+)
+_CHO = Paper(
+    "Learning Phrase Representations using RNN Encoder-Decoder for Statistical Machine Translation",
+    "Cho, van Merriënboer, Gulcehre, Bahdanau, Bougares, Schwenk, Bengio",
+    "EMNLP 2014",
+    "https://arxiv.org/abs/1406.1078",
+)
+_LUONG = Paper(
+    "Effective Approaches to Attention-based Neural Machine Translation",
+    "Luong, Pham, Manning",
+    "EMNLP 2015",
+    "https://arxiv.org/abs/1508.04025",
+)
+_SUTSKEVER = Paper(
+    "Sequence to Sequence Learning with Neural Networks",
+    "Sutskever, Vinyals, Le",
+    "NIPS 2014",
+    "https://arxiv.org/abs/1409.3215",
+)
+_CHENG = Paper(
+    "Long Short-Term Memory-Networks for Machine Reading",
+    "Cheng, Dong, Lapata",
+    "EMNLP 2016",
+    "https://arxiv.org/abs/1601.06733",
+)
+_XIONG = Paper(
+    "Dynamic Coattention Networks for Question Answering",
+    "Xiong, Zhong, Socher",
+    "ICLR 2017",
+    "https://arxiv.org/abs/1611.01604",
+)
+_XIONG_PLUS = Paper(
+    "DCN+: Mixed Objective and Deep Residual Coattention for Question Answering",
+    "Xiong, Zhong, Socher",
+    "ICLR 2018",
+    "https://arxiv.org/abs/1711.00106",
+)
+_CUI = Paper(
+    "Attention-over-Attention Neural Networks for Reading Comprehension",
+    "Cui, Chen, Wei, Wang, Liu, Hu",
+    "ACL 2017",
+    "https://arxiv.org/abs/1607.04423",
+)
+_VASWANI = Paper(
+    "Attention Is All You Need",
+    "Vaswani, Shazeer, Parmar, Uszkoreit, Jones, Gomez, Kaiser, Polosukhin",
+    "NIPS 2017",
+    "https://arxiv.org/abs/1706.03762",
+)
+_PAPERS = {
+    "AttentionOverAttentionReader": (_CUI,),
+    "ChoTranslator": (_CHO,),
+    "DynamicCoattentionNetwork": (_XIONG,),
+    "DynamicCoattentionNetworkPlus": (_XIONG_PLUS, _XIONG),
+    "LSTMNClassifier": (_CHENG,),
+    "LSTMNInference": (_CHENG,),
+    "LSTMNLanguageModel": (_CHENG,),
+    "LSTMNTranslator": (_CHENG,),
+    "LuongTranslator": (_LUONG,),
+    "RNNencdec": (_CHO, _BAHDANAU),
+    "RNNsearch": (_BAHDANAU,),
+    "SutskeverTranslator": (_SUTSKEVER,),
+    "Transformer": (_VASWANI,),
+}
+
+
+def papers_of(name: str) -> list[Paper]:
+    """Lists the papers of a model class of the zoo, that of its architecture first.
+
+    Args:
+        name: Of the class, with or without the package in front of it.
+
+    Returns:
+        The papers; an empty list for a class of somebody else.
+    """
+    return [*_PAPERS.get(name.rpartition(">")[2], ())]

@@ -1,0 +1,46 @@
+"""Asks a model once before others do: its first answers take up to a hundred times as long.
+
+TensorFlow optimises a graph when it is first run, and makes the kernels of its operations.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from zoo.serving.servable import Servable, TensorInfo
+
+_TEXT = "A man said that XXXXX was here ."
+"""A text for every task: the blank is that of cloze questions."""
+_TIMES = 2
+"""The first run makes a graph's plan, and the second one runs it as all later ones do."""
+
+
+def warm_up(servable: "Servable") -> None:
+    """Asks every signature of a model, for one example and for a batch.
+
+    Args:
+        servable: The model.
+
+    Raises:
+        ValueError: The model refuses what it is asked; names the signature.
+    """
+    limits = getattr(servable, "limits", {})
+    for name, signature in servable.signatures.items():
+        for rows in [1] * _TIMES + [2]:
+            inputs = {
+                key: _example(key, info, rows, limits) for key, info in signature.inputs.items()
+            }
+            servable.ask(inputs, name)
+
+
+def _example(name: str, info: "TensorInfo", rows: int, limits: Mapping[str, Any]) -> np.ndarray:
+    """An input of a signature; what holds for all rows is as in the card, or else 1."""
+    shape = [size or 1 for size in info.shape]
+    if info.batched:
+        shape[0] = rows
+    if info.dtype == "string":
+        return np.full(shape, _TEXT.encode(), object)
+    value = limits.get(name, 1) if not shape else 0
+    return np.full(shape, value, info.dtype)
