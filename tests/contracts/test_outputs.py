@@ -9,9 +9,8 @@ from tests.contracts.subjects import (
     build,
     every_model_and_input,
     flatten,
-    gradients_of,
     has_padding,
-    loss_of,
+    loss_and_gradients_of,
     put_garbage_into_padding,
     real_positions,
     run,
@@ -184,9 +183,9 @@ def test_k2_everything_is_finite_where_a_side_is_all_padding(entry):
     for name, value in run(model, batch).items():
         assert np.isfinite(value).all(), name
     for example in batch.examples[4:]:
-        alone = Batch([example], extra=1)
-        assert np.isfinite(loss_of(model, alone))
-        for path, gradient in gradients_of(model, alone).items():
+        loss, gradients, _ = loss_and_gradients_of(model, Batch([example], extra=1), training=False)
+        assert np.isfinite(loss)
+        for path, gradient in gradients.items():
             # A recurrent kernel is not read in a single step.
             assert gradient is None or np.isfinite(gradient).all(), path
 
@@ -199,12 +198,14 @@ def test_k9_half_precision_is_finite_and_near(entry, policy):
     exact = build(entry)
     model = build(entry, dtype=policy)
     assert model.compute_dtype == policy.removeprefix("mixed_")
-    outputs = run(model, batch)
-    for name, value in run(exact, batch).items():
+    loss, gradients, outputs = loss_and_gradients_of(model, batch, training=False)
+    expected = run(exact, batch)
+    assert outputs.keys() == expected.keys()
+    for name, value in expected.items():
         assert np.isfinite(outputs[name].astype("float32")).all(), name
         if name.startswith("attention/"):
             difference = np.abs(outputs[name].astype("float32") - value)
             assert difference.max() < 0.1, name
-    assert np.isfinite(loss_of(model, batch))
-    for path, gradient in gradients_of(model, batch).items():
+    assert np.isfinite(loss)
+    for path, gradient in gradients.items():
         assert np.isfinite(gradient.astype("float32")).all(), path

@@ -32,15 +32,29 @@ def groups_of(entry: ModelEntry):
 
 
 def every_option(entry: ModelEntry):
-    """All combinations within each group, the other options being the first of their choices."""
-    options, cases = reference_of(entry).OPTIONS, {}
+    """All combinations within each group, the other options being the first of their choices.
+
+    Those of the loss are left to `loss_options`.
+    """
+    reference, cases = reference_of(entry), {}
+    of_the_loss = getattr(reference, "OF_THE_LOSS", ())
+    options = {name: o for name, o in reference.OPTIONS.items() if name not in of_the_loss}
     first = {name: values[0] for name, values in options.items()}
     for group in groups_of(entry):
-        for values in itertools.product(*(options[name] for name in group)):
-            chosen = first | dict(zip(group, values, strict=True))
+        within = [name for name in group if name in options]
+        for values in itertools.product(*(options[name] for name in within)):
+            chosen = first | dict(zip(within, values, strict=True))
             cases["-".join(map(str, chosen.values()))] = chosen
     for name, chosen in cases.items():
         yield pytest.param(entry, chosen, id=f"{entry.name}-{name}")
+
+
+def loss_options(entry: ModelEntry):
+    """All combinations of the options that change what is made of the outputs, not the outputs."""
+    options = reference_of(entry).OPTIONS
+    names = getattr(reference_of(entry), "OF_THE_LOSS", ())
+    for values in itertools.product(*(options[name] for name in names)):
+        yield dict(zip(names, values, strict=True))
 
 
 def each_option(entry: ModelEntry):
@@ -72,20 +86,42 @@ def test_every_published_model_has_a_reference_that_covers_its_options(entry):
     ("entry", "options"), [case for entry in published().values() for case in every_option(entry)]
 )
 def test_k14_outputs_and_loss_equal_the_reference(entry, options):
+    """The outputs once, and every loss that can be made of them."""
     reference = reference_of(entry)
-    model = build(entry, dtype="float64", **options)
-    put_garbage_into_padding(model)
+    batch, outputs, predicted = Batch(examples_of(entry), extra=2), None, []
+    for of_the_loss in loss_options(entry):
+        model = build(entry, dtype="float64", **options, **of_the_loss)
+        put_garbage_into_padding(model)
+        if outputs is None:
+            outputs, predicted = checked_outputs(entry, model, batch)
+        weights, config = reference.named_weights(values_of(model)), model.get_config()
+        losses = [
+            reference.example_loss(weights, expected, example.targets, config)
+            for expected, example in zip(predicted, batch.examples, strict=True)
+        ]
+        np.testing.assert_allclose(loss_of(model, batch, outputs), np.mean(losses), rtol=1e-6)
+
+
+def checked_outputs(entry, model, batch):
+    """Outputs of a model that equal those of its reference, and the reference's by example."""
+    reference = reference_of(entry)
     weights, config = reference.named_weights(values_of(model)), model.get_config()
-    batch = Batch(examples_of(entry), extra=2)
     outputs = model(batch.inputs, training=False)
-    losses = []
-    for example, actual in zip(
-        batch.examples, real_outputs(model, entry, batch, outputs), strict=True
-    ):
-        expected = reference.predict(weights, example.inputs, config)
-        assert_equal(actual, expected, example, 1e-9)
-        losses.append(reference.example_loss(weights, expected, example.targets, config))
-    np.testing.assert_allclose(loss_of(model, batch, outputs), np.mean(losses), rtol=1e-6)
+    predicted = [reference.predict(weights, one.inputs, config) for one in batch.examples]
+    actual = real_outputs(model, entry, batch, outputs)
+    for found, expected, example in zip(actual, predicted, batch.examples, strict=True):
+        assert_equal(found, expected, example, 1e-9)
+    return outputs, predicted
+
+
+@every_published_model
+def test_k14_options_of_the_loss_leave_the_outputs_as_they_are(entry):
+    batch = Batch(examples_of(entry), extra=2)
+    for of_the_loss in loss_options(entry):
+        if of_the_loss:  # or there are none
+            model = build(entry, dtype="float64", **of_the_loss)
+            put_garbage_into_padding(model)
+            checked_outputs(entry, model, batch)
 
 
 @every_published_model

@@ -109,7 +109,7 @@ def test_the_loss_is_that_of_double_precision_where_it_is_asked_for(entry):
 def test_k10_a_metric_for_no_output_and_a_loss_are_refused(entry):
     batch = Batch(TASKS[entry.task].examples(2))
     model = build(entry)
-    model.compile("sgd", metrics={"nonsense": "accuracy"})
+    model.compile("sgd", metrics={"nonsense": "accuracy"}, run_eagerly=True)
     with pytest.raises(ValueError, match="nonsense"):
         model.evaluate(batch.inputs, batch.targets, verbose=0)
     with pytest.raises(ValueError, match="loss"):

@@ -34,6 +34,8 @@ OPTIONS = {
     "iterations": (1, 2, 4),
     "pool_size": (1, 2, 5),
 }
+OF_THE_LOSS = ("loss_over",)
+"""Options that leave the outputs as they are."""
 
 
 def named_weights(values: Mapping[str, np.ndarray]) -> Weights:

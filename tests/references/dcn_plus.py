@@ -44,6 +44,8 @@ OPTIONS = {
     "pool_size": (1, 2, 5),
     "objective": ("mixed", "cross_entropy"),
 }
+OF_THE_LOSS = ("loss_over", "objective")
+"""Options that leave the outputs as they are."""
 
 
 def named_weights(values: Mapping[str, np.ndarray]) -> Weights:
