@@ -50,7 +50,7 @@ def every_option(entry: ModelEntry):
 
 
 def loss_options(entry: ModelEntry):
-    """All combinations of the options that change what is made of the outputs, not the outputs."""
+    """Yields all combinations of the options that act on the loss alone."""
     options = reference_of(entry).OPTIONS
     names = getattr(reference_of(entry), "OF_THE_LOSS", ())
     for values in itertools.product(*(options[name] for name in names)):
@@ -86,7 +86,7 @@ def test_every_published_model_has_a_reference_that_covers_its_options(entry):
     ("entry", "options"), [case for entry in published().values() for case in every_option(entry)]
 )
 def test_k14_outputs_and_loss_equal_the_reference(entry, options):
-    """The outputs once, and every loss that can be made of them."""
+    """Checks the outputs once, and every loss that can be made of them."""
     reference = reference_of(entry)
     batch, outputs, predicted = Batch(examples_of(entry), extra=2), None, []
     for of_the_loss in loss_options(entry):
@@ -103,7 +103,7 @@ def test_k14_outputs_and_loss_equal_the_reference(entry, options):
 
 
 def checked_outputs(entry, model, batch):
-    """Outputs of a model that equal those of its reference, and the reference's by example."""
+    """Returns the outputs of a model, checked against its reference, and those of the reference."""
     reference = reference_of(entry)
     weights, config = reference.named_weights(values_of(model)), model.get_config()
     outputs = model(batch.inputs, training=False)
