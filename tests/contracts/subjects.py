@@ -82,7 +82,8 @@ def has_padding(model: BaseModel) -> bool:
 def padding_tables(model: BaseModel, task: Any = None) -> list[Any]:
     """The weights whose rows are looked up by ids, row 0 by padding.
 
-    A table that is the softmax's matrix as well is none of them: there, padding is a class.
+    A table that is the softmax's matrix as well is none of them: there, padding is a class. Only a
+    model that predicts words can have one.
 
     Args:
         model: which may read nothing that is padded.
@@ -94,6 +95,8 @@ def padding_tables(model: BaseModel, task: Any = None) -> list[Any]:
     assert tables, "no embedding table found"
     task = task or TASKS[find_model(type(model).__name__).task]
     key = type(model), json.dumps(model.get_config(), default=str, sort_keys=True)
+    if model.TARGETS is None or not model.TARGETS.tokens:
+        return tables
     if key not in _classes_too:
         _classes_too[key] = [is_class_too(model, table, task) for table in tables]
     return [one for one, is_class in zip(tables, _classes_too[key], strict=True) if not is_class]
@@ -116,10 +119,12 @@ def tables_of(model: BaseModel) -> list[Any]:
 
 def is_class_too(model: BaseModel, table: Any, task: Any) -> bool:
     """Whether row 0 of a table gives the logits of class 0; anything else would be a mistake."""
-    batch = Batch([task.example(5, **task.sides)])  # without padding
-    before, values = run(model, batch), table.value.numpy().copy()
+    batch = Batch([task.example(5, **dict.fromkeys(task.sides, 2))])  # without padding
+    last = min(one.shape[0] for one in tables_of(model)) - 1  # an id of every table
+    inputs = {name: np.minimum(ids, last) for name, ids in batch.inputs.items()}
+    before, values = flatten(model(inputs, training=False)), table.value.numpy().copy()
     table.assign(np.concatenate([values[:1] + 1.0, values[1:]]))
-    after = run(model, batch)
+    after = flatten(model(inputs, training=False))
     table.assign(values)
     changed = {name for name, value in before.items() if not np.array_equal(value, after[name])}
     if changed:

@@ -11,12 +11,14 @@ from tests.contracts.tasks import TASKS
 from tests.toys.classes import Classifier
 from zoo.models.core.inputs import Tokens
 from zoo.models.core.registry import find_model
+from zoo.models.core.targets import Targets
 
 
 class Lexicon(Classifier):
     """A bag of words whose layers have misleading names; `seen`: padding is read by mistake."""
 
     INPUTS: ClassVar = {"text": Tokens()}
+    TARGETS: ClassVar = Targets(tokens="text")
 
     def __init__(self, seen=False, **kwargs):
         super().__init__(**kwargs)
