@@ -10,7 +10,7 @@ import tyro
 
 ROOT = Path(__file__).resolve().parent.parent
 RECIPES = sorted((ROOT / "recipes").glob("*.py"))
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *RECIPES]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *RECIPES]
 _COMMAND = re.compile(r"python -m recipes\.(\w+) +([^`\n#|;&>]+)")
 _IN_A_TABLE = re.compile(r"`(\w+) (--[^`]+)`")
 

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PYTHON = [path for folder in ("zoo", "recipes", "tests") for path in (ROOT / folder).rglob("*.py")]
-PAGES = [*ROOT.glob("docs/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+PAGES = [*ROOT.glob("docs/**/*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 OPENINGS = {
     "What",
     "That",

@@ -78,7 +78,7 @@ class MixtureOfExperts(Maxout):
 
     A linear gate without bias reads the same input; the softmax of its two largest outputs gives
     g. The experts are the linear pieces of the maxout layer that this layer replaces. Source:
-    Shazeer et al. 2017 (arXiv 1701.06538), as used by DCN+ (arXiv 1711.00106, section 2.2).
+    Shazeer et al. 2017 (arXiv 1701.06538), as used by DCN+ (arXiv 1711.00106).
     """
 
     def build(self, parts_shapes: list[tuple[Any, ...]]) -> None:

@@ -1,7 +1,7 @@
 """Dynamic pointing decoder: iterative estimates of the answer's start and end.
 
-Source: Xiong et al. 2016 (arXiv 1611.01604), section 2.3, equations 5-12. Shared by the Dynamic
-Coattention Network and its successor DCN+.
+Source: Xiong et al. 2016 (arXiv 1611.01604), section 2.3, equations 5-8; 9-12 are in
+`maxout.py`. Shared by the Dynamic Coattention Network and its successor DCN+.
 
 Shape letters: B batch, m positions, l hidden, I iterations.
 """
