@@ -30,6 +30,8 @@ README = ROOT / "README.md"
 MIGRATION = ROOT / "docs" / "migration.md"
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_RELATIVE_LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)\s#]+)")
 _SHELL = re.compile(r"^```bash\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 
 SOURCE = np.array([[5, 9, 7, 0], [8, 0, 0, 0]], "int32")
@@ -49,6 +51,37 @@ def run(code: str) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": "example"}
     exec(compile(code, "example", "exec"), names)
     return names
+
+
+def broken_links(page: Path) -> list[str]:
+    """Relative links of a page, outside its examples, that lead nowhere."""
+    text = _FENCED.sub("", page.read_text(encoding="utf-8"))
+    return [link for link in _RELATIVE_LINK.findall(text) if not (page.parent / link).exists()]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))],
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
+)
+def test_relative_links_lead_to_files(page):
+    assert not broken_links(page)
+
+
+def test_the_rule_of_links_knows_a_broken_one(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "[a](page.md#part) [b](https://x.org) [c](#part)\n![d\ne](gone.png)\n"
+        "```\n[f](gone.md)\n```\n[g](gone.md#part)\n"
+    )
+    assert broken_links(page) == ["gone.png", "gone.md"]
+
+
+def test_every_family_has_a_page():
+    families = {path.parent.name for path in (ROOT / "zoo" / "models").glob("*/__init__.py")}
+    pages = {path.stem for path in (ROOT / "docs" / "architectures").glob("*.md")}
+    assert len(families) > 1
+    assert families - {"core"} <= pages
 
 
 @pytest.fixture(scope="module")
