@@ -21,7 +21,7 @@ Shape letters: B batch, D document words, Q query words, C candidates, d embeddi
 Expected result: the paper's single model reaches 74.4 % on the test part of CNN news, 72.0 and
 69.4 on the named entities and common nouns of the Children's Book Test.
 
-NumPy reference: ``tests/references/aoa_reader.py``. Docs: ``docs/cloze.md``.
+NumPy reference: ``tests/references/aoa_reader.py``. Docs: ``docs/architectures/aoa.md``.
 """
 
 from collections.abc import Mapping

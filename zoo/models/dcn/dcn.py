@@ -17,7 +17,7 @@ Expected result: the paper's single model reaches 65.4 exact match / 75.6 F1 on 
 development set with GloVe 840B. For results of this code see
 ``saved_models/squad_dcn/model_card.json``.
 
-NumPy reference: ``tests/references/dcn.py``. Docs: ``docs/squad.md``.
+NumPy reference: ``tests/references/dcn.py``. Docs: ``docs/architectures/dcn.md``.
 """
 
 from collections.abc import Mapping

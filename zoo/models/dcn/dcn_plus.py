@@ -19,7 +19,7 @@ I iterations.
 Expected result: the paper reports 74.5 exact match / 83.1 F1 on SQuAD 1.1's development set, with
 CoVe and character n-grams.
 
-NumPy reference: ``tests/references/dcn_plus.py``. Docs: ``docs/squad.md``.
+NumPy reference: ``tests/references/dcn_plus.py``. Docs: ``docs/architectures/dcn.md``.
 """
 
 from collections.abc import Mapping

@@ -19,7 +19,7 @@ Shape letters: B texts, T words, L layers, d embedding, n hidden, C classes.
 Expected result: the paper reports 47.6 % (five classes) and 86.3 % (two) on the sentences of the
 Stanford Sentiment Treebank's test part with one layer and GloVe 840B, 47.9 % and 87.0 % with two.
 
-NumPy reference: ``tests/references/lstmn_classifier.py``. Docs: ``docs/lstmn.md``.
+NumPy reference: ``tests/references/lstmn_classifier.py``. Docs: ``docs/architectures/lstmn.md``.
 """
 
 from collections.abc import Mapping

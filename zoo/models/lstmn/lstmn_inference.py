@@ -19,7 +19,7 @@ Shape letters: B pairs, P premise words, H hypothesis words, d embedding, n hidd
 Expected result: the paper reports 86.3 % on the test part of SNLI with deep fusion, 450 units and
 GloVe 840B, 85.7 % with 300.
 
-NumPy reference: ``tests/references/lstmn_inference.py``. Docs: ``docs/lstmn.md``.
+NumPy reference: ``tests/references/lstmn_inference.py``. Docs: ``docs/architectures/lstmn.md``.
 """
 
 from collections.abc import Mapping

@@ -19,7 +19,8 @@ Shape letters: B texts, T words, L layers, m embedding, n hidden, V vocabulary.
 Expected result: the paper reports a perplexity of 108 with one layer and 102 with three on the test
 part of the Penn Treebank, where an LSTM of the same size has 115.
 
-NumPy reference: ``tests/references/lstmn_language_model.py``. Docs: ``docs/lstmn.md``.
+NumPy reference: ``tests/references/lstmn_language_model.py``. Docs:
+``docs/architectures/lstmn.md``.
 """
 
 from collections.abc import Callable, Mapping

@@ -16,7 +16,7 @@ m embedding, n hidden, V target vocabulary.
 
 Expected result: none is published; ``docs/translation.md`` has results of this code on Multi30k.
 
-NumPy reference: ``tests/references/lstmn_translator.py``. Docs: ``docs/lstmn.md``.
+NumPy reference: ``tests/references/lstmn_translator.py``. Docs: ``docs/architectures/lstmn.md``.
 """
 
 from collections.abc import Mapping

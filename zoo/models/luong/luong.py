@@ -22,7 +22,7 @@ n hidden, L layers, D half-width of a window, W its slots, V target vocabulary.
 Expected result: local-p (general) with input feeding and dropout reaches 19.0 BLEU on WMT14
 English-German; ``docs/translation.md`` has results of this code on Multi30k.
 
-NumPy reference: ``tests/references/luong.py``. Docs: ``docs/translation.md``.
+NumPy reference: ``tests/references/luong.py``. Docs: ``docs/architectures/luong.md``.
 """
 
 from collections.abc import Mapping

@@ -15,7 +15,7 @@ n hidden, L layers, V target vocabulary.
 Expected result: a single model reaches 30.59 BLEU on WMT14 English-French with the source reversed;
 ``docs/translation.md`` has results of this code on Multi30k.
 
-NumPy reference: ``tests/references/seq2seq.py``. Docs: ``docs/translation.md``.
+NumPy reference: ``tests/references/seq2seq.py``. Docs: ``docs/architectures/luong.md``.
 """
 
 from collections.abc import Mapping

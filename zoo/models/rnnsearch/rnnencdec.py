@@ -20,7 +20,7 @@ n hidden, l maxout units, V target vocabulary.
 Expected result: RNNencdec-50 reaches 17.82 BLEU on WMT14 English-French where RNNsearch-50 reaches
 26.75; ``docs/translation.md`` has results of this code on Multi30k.
 
-NumPy reference: ``tests/references/rnnencdec.py``. Docs: ``docs/translation.md``.
+NumPy reference: ``tests/references/rnnencdec.py``. Docs: ``docs/architectures/rnnsearch.md``.
 """
 
 from collections.abc import Mapping

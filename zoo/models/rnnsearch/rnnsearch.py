@@ -20,7 +20,7 @@ n hidden, a alignment units (the paper's n'), l maxout units, V target vocabular
 Expected result: RNNsearch-50 reaches 26.75 BLEU on WMT14 English-French (all sentences);
 ``docs/translation.md`` has results of this code on Multi30k.
 
-NumPy reference: ``tests/references/rnnsearch.py``. Docs: ``docs/translation.md``.
+NumPy reference: ``tests/references/rnnsearch.py``. Docs: ``docs/architectures/rnnsearch.md``.
 """
 
 from collections.abc import Mapping

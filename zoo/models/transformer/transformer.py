@@ -25,7 +25,7 @@ cache, d model, h heads, N layers, V target vocabulary.
 Expected result: 27.3 (base) and 28.4 (big) BLEU on WMT14 English-German; ``docs/translation.md``
 has results of this code on Multi30k.
 
-NumPy reference: ``tests/references/transformer.py``. Docs: ``docs/translation.md``.
+NumPy reference: ``tests/references/transformer.py``. Docs: ``docs/architectures/transformer.md``.
 """
 
 import math
