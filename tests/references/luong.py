@@ -53,7 +53,7 @@ attention, which does not know what fed or initialised the state that it attends
 
 
 def score(weights: Weights, name: str, query: np.ndarray, memory: np.ndarray) -> np.ndarray:
-    """Scores every source position for one decoder state (equation 8 and footnote 15).
+    """Scores every source position for one decoder state (section 3.1 and footnote 15).
 
     Args:
         weights: see the module.

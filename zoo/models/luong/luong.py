@@ -10,6 +10,8 @@ Where the paper is silent or several readings exist:
         that the authors ran (footnote 15), with W_a for h_t and the identity for h_s;
     local windows: 2D + 1 slots around floor(p_t) as in the released code, or ``window="real"``;
     the Gaussian's product is not renormalised, as in the released code, unless ``renormalise``;
+    local_m: p_t = min(t, S - 1), as in the released code, where the paper has t: a target that is
+        longer than its source keeps a window;
     positions count from 0 in the original order of the source, even if it is read in reverse;
     biases: none, as in the released code; ``use_bias`` adds them to LSTMs and softmax;
     dropout: on all but recurrent connections, as in Zaremba et al. 2015 (arXiv 1409.2329): on the
