@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from zoo.tasks.cloze.recipe import ClozeTask, ClozeTrainingSettings
 from zoo.tasks.shared.own_settings import OwnDataSettings
+from zoo.training.bounds import Rate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +60,7 @@ class OwnClozeSettings(OwnDataSettings, ClozeTrainingSettings):
     """Books to measure the trained model on."""
     questions: bool = False
     """Whether the files are no books but questions in the format of the Children's Book Test."""
-    dropout: float | None = None
+    dropout: Rate | None = None
     """Rate of dropout on word vectors."""
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from zoo.tasks.language_model.recipe import LanguageModelTask, LanguageModelTrainingSettings
 from zoo.tasks.shared.own_settings import OwnDataSettings
+from zoo.training.bounds import Count, Rate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,9 +44,9 @@ class OwnLanguageModelSettings(OwnDataSettings, LanguageModelTrainingSettings):
     """Texts that choose the best weights; by default the last lines are held out."""
     test: tuple[Path, ...] = ()
     """Texts to measure the trained model on."""
-    vocabulary_size: int | None = None
+    vocabulary_size: Count | None = None
     """Words kept, the most frequent ones; None: those that occur twice at least."""
-    dropout: float | None = None
+    dropout: Rate | None = None
     """Rate of dropout."""
 
 

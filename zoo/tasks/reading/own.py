@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from zoo.tasks.reading.recipe import ReadingTask, ReadingTrainingSettings
 from zoo.tasks.shared.own_settings import OwnDataSettings
+from zoo.training.bounds import Rate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +46,7 @@ class OwnReadingSettings(OwnDataSettings, ReadingTrainingSettings):
     columns: tuple[str, str, str, str] = ("question", "context", "answer", "answer_start")
     """Names of the tables' columns, or their numbers, from 0, where the first line has no names.
     The last one, the answer's first character, may be missing."""
-    dropout: float | None = None
+    dropout: Rate | None = None
     """Rate of dropout."""
 
 
