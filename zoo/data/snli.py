@@ -6,7 +6,6 @@ five. Pairs without a majority have the label `-` and are left out, as is usual.
 published, `snli_1.0_<split>.jsonl` and `snli_1.0_<split>.txt` (columns separated by tabs).
 """
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ import pandas as pd
 
 from zoo.data.choice import DataSet
 from zoo.data.download import data_directories, locate_name, not_found
+from zoo.data.tables import json_objects, shown
 from zoo.text_files import read_lines
 
 SPLITS = ("train", "dev", "test")
@@ -32,7 +32,6 @@ LABELS = ("entailment", "neutral", "contradiction")
 
 _NO_MAJORITY = "-"
 _FIELDS = ("gold_label", "sentence1", "sentence2")
-_SHOWN = 60
 
 
 class _Pair(NamedTuple):
@@ -107,16 +106,10 @@ def read_snli(path: str | os.PathLike[str]) -> pd.DataFrame:
 
 
 def _from_json(lines: list[str]) -> Iterator[_Pair]:
-    for number, line in enumerate(lines, start=1):
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"line {number} is not valid JSON: {error}") from None
-        if not isinstance(row, dict):
-            raise ValueError(f"line {number} must be an object, got {_shown(row)}")
+    for number, row in json_objects(lines):
         for field in _FIELDS:
             if not isinstance(row.get(field), str):
-                got = _shown(row[field]) if field in row else "none"
+                got = shown(row[field]) if field in row else "none"
                 raise ValueError(f"line {number} must have a string {field!r}, got {got}")
         label, premise, hypothesis = (row[field] for field in _FIELDS)
         yield _Pair(label, premise, hypothesis, number)
@@ -153,8 +146,3 @@ def _check_pair(pair: _Pair) -> None:
         except UnicodeEncodeError as error:
             message = f"line {pair.line}: {field} has half of a surrogate pair: {error}"
             raise ValueError(message) from None
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."

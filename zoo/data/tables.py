@@ -16,7 +16,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -57,21 +57,29 @@ def read_table(
         raise ValueError(f"{path}: the name must end in one of {', '.join(ENDINGS)}[.gz]")
     text = read_text(path).text
     try:
-        rows = _objects(text) if ending(path) == ".jsonl" else _cells(text, ending(path) == ".csv")
+        if ending(path) == ".jsonl":
+            rows: Iterator[_Row] = json_objects(split_lines(text))
+        else:
+            rows = _cells(text, quoted=ending(path) == ".csv")
         values = _columns(rows, columns, optional)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     return pd.DataFrame(values)
 
 
-def _objects(text: str) -> Iterator[_Row]:
-    for number, line in enumerate(split_lines(text), start=1):
+def json_objects(lines: Iterable[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Reads an object per line, and counts the lines from 1.
+
+    Raises:
+        ValueError: A line is no object; says which.
+    """
+    for number, line in enumerate(lines, start=1):
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"line {number} is not valid JSON: {error}") from None
         if not isinstance(row, dict):
-            raise ValueError(f"line {number} must be an object, got {_shown(row)}")
+            raise ValueError(f"line {number} must be an object, got {shown(row)}")
         yield number, row
 
 
@@ -106,7 +114,7 @@ def _columns(
     found = {name: column for name, column in columns.items() if column in names}
     if missing := [c for name, c in columns.items() if name not in {*found, *optional}]:
         raise ValueError(
-            f"a column must be named {missing[0]!r}, got {', '.join(map(_shown, names))}; name "
+            f"a column must be named {missing[0]!r}, got {', '.join(map(shown, names))}; name "
             "others by the flags of the columns, or give numbers, from 0, if no line has names"
         )
     if first is None:
@@ -135,7 +143,7 @@ def _value(cells: Mapping[str, Any], column: str, number: int) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or not value.strip():
-        got = "nothing" if value in (None, "") else _shown(value)
+        got = "nothing" if value in (None, "") else shown(value)
         raise ValueError(f"line {number}: {column!r} must be text, got {got}")
     try:
         value.encode()
@@ -144,6 +152,7 @@ def _value(cells: Mapping[str, Any], column: str, number: int) -> str:
     return value
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """Returns a value as errors show it, cut off if it is long."""
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
