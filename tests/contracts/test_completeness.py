@@ -60,5 +60,5 @@ def test_a_recipe_builds_the_model(entry):
 def test_a_model_file_names_its_reference_and_its_page(entry):
     said = importlib.import_module(entry.cls.__module__).__doc__
     assert Path(reference_of(entry).__file__).relative_to(ROOT).as_posix() in said
-    pages = re.findall(r"Docs: ``(docs/\w+\.md)``", said)
+    pages = re.findall(r"Docs:\s``(docs/architectures/\w+\.md)``", said)
     assert [entry.name in (ROOT / page).read_text(encoding="utf-8") for page in pages] == [True]
