@@ -15,7 +15,8 @@ def pipeline(name_or_path: str | Path) -> "Pipeline":
     """Loads a shipped model as a function of strings.
 
     Args:
-        name_or_path: A name out of `zoo.list_models()`, or the folder of a SavedModel.
+        name_or_path: A name out of `zoo.list_models()`, the folder of a SavedModel, or an address
+            (`docs/models.md`).
 
     Returns:
         Call it with a string or a list of strings per input; it can also be trained on strings
