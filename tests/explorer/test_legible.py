@@ -107,6 +107,7 @@ def test_after_an_error_no_old_answer_stays(open_page):
     page.wait_for_selector("#said.error")
     # The server says which signature refused it, of which who types knows nothing.
     assert page.inner_text("#said").startswith("every query must hold XXXXX exactly once")
+    assert "serving_default" not in page.inner_text("#said")
     assert page.locator("#panes *").count() == 0
     page.click(".example")
     page.wait_for_selector("#said.done")
