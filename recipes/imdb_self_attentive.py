@@ -4,8 +4,6 @@
     python -m recipes.imdb_self_attentive --data sample    # generated, needs no data
     python -m recipes.imdb_self_attentive --data imdb --vectors imdb.txt
     python -m recipes.imdb_self_attentive --data imdb --pooling max     # the BiLSTM without it
-    python -m recipes.imdb_self_attentive --data imdb --penalty 0
-    python -m recipes.imdb_self_attentive --data trec
     python -m recipes.imdb_self_attentive --data mr --fold 3
 
 The best weights are chosen on a part of the training data, never on the test part. The same command
@@ -57,7 +55,7 @@ class Settings(ClassificationSettings):
     """Whether the classifier's first layer is the pruned one."""
     classifier_dim: Count | None = None
     """Units of the classifier's dense layer."""
-    l2: NotNegative | None = None
+    l2: NotNegative = 0.0
     """Weight of the sum of squares of all matrices but the table of words in the loss."""
     minimum_count: Count | None = None
     """Words of the training part that occur less often are unknown."""
@@ -74,7 +72,6 @@ _SENTENCES: dict[str, Any] = {
     "penalty": 0.1,
     "dropout": 0.5,
     "word_dropout": 0.5,
-    "l2": 0.0,
     "first_epoch_gradient": 1.0,
     "minimum_count": 1,
     "maximum_tokens": 100,
@@ -145,9 +142,8 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    texts = {"text": REVIEW}
-    task = ClassificationTask("imdb_self_attentive", make_model, DEFAULTS, load, texts)
-    return run(settings, task)
+    parts = (make_model, DEFAULTS, load, {"text": REVIEW})
+    return run(settings, ClassificationTask("imdb_self_attentive", *parts))
 
 
 if __name__ == "__main__":
