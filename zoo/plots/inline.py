@@ -242,6 +242,13 @@ def _intra(result: Mapping[str, Any], row: int) -> str:
     return ribbons(weights, tokens, before, query_name="word read", key_name="words before it")
 
 
+def _hops(result: Mapping[str, Any], row: int) -> str:
+    picked, length = pick_row(result, row, "text")
+    total = picked["attention_hops"][:, :length].sum(axis=0)
+    window = window_around(int(total.argmax()), length, _MAXIMUM_WORDS)
+    return shaded(total[window], picked["text_tokens"][window], name="sum of all hops")
+
+
 # Drawing functions, by the output that identifies the task.
 _DRAWN_BY: dict[str, Callable[[Mapping[str, Any], int], str]] = {
     "attention_context_to_question": _reading,
@@ -249,4 +256,5 @@ _DRAWN_BY: dict[str, Callable[[Mapping[str, Any], int], str]] = {
     "attention_alignment": _translation,
     "attention_inter": _inter,
     "attention_intra": _intra,
+    "attention_hops": _hops,
 }
