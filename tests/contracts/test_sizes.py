@@ -83,6 +83,8 @@ TRAINABLE = {
     ("LSTMNInference", "paper_two_cells"): 5_272_653,
     ("LSTMNInference", "paper_shallow_300"): 1_623_303,
     ("LSTMNTranslator", "paper"): LSTMN_TRANSLATOR,
+    ("DecomposableAttention", "paper"): 381_803,
+    ("DecomposableAttention", "paper_intra"): 582_214,
 }
 """Trainable parameters of (model, preset); fixed word vectors are not among them."""
 
