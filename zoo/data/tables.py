@@ -16,7 +16,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,10 @@ def ending(path: str | os.PathLike[str]) -> str:
 
 
 def read_table(
-    path: str | os.PathLike[str], columns: Mapping[str, str], optional: Collection[str] = ()
+    path: str | os.PathLike[str],
+    columns: Mapping[str, str],
+    optional: Collection[str] = (),
+    convert: Mapping[str, Callable[[str], Any]] | None = None,
 ) -> pd.DataFrame:
     """Reads columns of a table.
 
@@ -45,9 +48,12 @@ def read_table(
         path: The file; its ending tells the format.
         columns: Name in the frame -> name in the file, or number, from 0, of tables without names.
         optional: Names in the frame that the file may lack; so does the frame then.
+        convert: Name in the frame -> what makes its values of the texts; its `ValueError` gets the
+            line and the column in front.
 
     Returns:
-        A column of strings for each name, and a row for each of the file, in its order.
+        A column of strings, or of what `convert` makes of them, for each name, and a row for each
+        of the file, in its order.
 
     Raises:
         ValueError: The ending is none of `ENDINGS`, or the file is empty, not UTF-8, lacks a
@@ -61,7 +67,7 @@ def read_table(
             rows: Iterator[_Row] = json_objects(split_lines(text))
         else:
             rows = _cells(text, quoted=ending(path) == ".csv")
-        values = _columns(rows, columns, optional)
+        values = _columns(rows, columns, optional, convert or {})
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     return pd.DataFrame(values)
@@ -98,8 +104,11 @@ def _cells(text: str, quoted: bool) -> Iterator[_Row]:
 
 
 def _columns(
-    rows: Iterator[_Row], columns: Mapping[str, str], optional: Collection[str]
-) -> dict[str, list[str]]:
+    rows: Iterator[_Row],
+    columns: Mapping[str, str],
+    optional: Collection[str],
+    convert: Mapping[str, Callable[[str], Any]],
+) -> dict[str, list[Any]]:
     """Collects the wanted columns."""
     number, first = next(rows, (0, None))
     if first is None:
@@ -119,11 +128,14 @@ def _columns(
         )
     if first is None:
         raise ValueError("holds no line besides the names of the columns")
-    values: dict[str, list[str]] = {name: [] for name in columns if name in found}
+    values: dict[str, list[Any]] = {name: [] for name in columns if name in found}
     for line, row in ((number, first), *rows):
         cells = row if isinstance(row, dict) else _named(names, row, line)
         for name, kept in values.items():
-            kept.append(_value(cells, found[name], line))
+            text = _value(cells, found[name], line)
+            kept.append(
+                _converted(convert[name], text, found[name], line) if name in convert else text
+            )
     return values
 
 
@@ -150,6 +162,24 @@ def _value(cells: Mapping[str, Any], column: str, number: int) -> str:
     except UnicodeEncodeError as error:
         raise ValueError(f"line {number}: half of a surrogate pair: {error}") from None
     return value
+
+
+def _converted(make: Callable[[str], Any], text: str, column: str, number: int) -> Any:
+    try:
+        return make(text)
+    except ValueError as error:
+        raise ValueError(f"line {number}: {column!r} {error}") from None
+
+
+def one_of(names: Sequence[str]) -> Callable[[str], int]:
+    """Returns a function from a name, in capitals or not, to its index, for `read_table`."""
+
+    def index(text: str) -> int:
+        if text.lower() not in names:
+            raise ValueError(f"must be one of {list(names)}, got {shown(text)}")
+        return names.index(text.lower())
+
+    return index
 
 
 def shown(value: object) -> str:
