@@ -44,8 +44,7 @@ def test_pairs_and_labels_in_capitals_are_read(tmp_path: Path, end: str) -> None
         ([NAMES, ROWS[0], "2\t \tb\t3\tNEUTRAL"], "line 3: 'sentence_A' must be text, got ' '"),
         (
             [NAMES, *ROWS, "2\ta\tb\t3\tUNKNOWN"],
-            r"line 5: 'entailment_judgment' must be one of \['entailment', 'neutral', "
-            r"'contradiction'\], got 'UNKNOWN'",
+            "line 5: label must be one of 'ENTAILMENT', 'NEUTRAL', 'CONTRADICTION', got 'UNKNOWN'",
         ),
     ],
 )
@@ -85,7 +84,7 @@ def test_counterfactual_pairs_are_read(tmp_path: Path) -> None:
         "label": [0],
     }
     path = write(tmp_path / "train.tsv", *lines, "a\tb\t-")
-    with pytest.raises(ValueError, match=r"line 3: 'gold_label' must be one of .*, got '-'"):
+    with pytest.raises(ValueError, match=r"line 3: label must be one of .*, got '-'"):
         read_cad(path)
     with pytest.raises(FileNotFoundError, match=r"train.tsv: not found in"):
         find_cad(tmp_path / "elsewhere")

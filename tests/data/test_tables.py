@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from zoo.data.reading_table import read_reading_table
-from zoo.data.tables import ending, one_of, read_table
+from zoo.data.tables import ending, read_table
 
 COLUMNS = {"text": "text", "label": "label"}
 
@@ -81,14 +81,3 @@ def test_the_place_of_an_answer_is_found_or_checked(tmp_path: Path) -> None:
     path.write_text("question\tcontext\tanswer\nWho?\tBo.\tAda\n")
     with pytest.raises(ValueError, match="row 1: an answer must be in its context"):
         read_reading_table(path)
-
-
-def test_values_are_converted_and_refused_with_line_and_column(tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text('text,label\n"a\nb",YES\nc,no\n')
-    convert = {"label": one_of(("no", "yes"))}
-    frame = read_table(path, COLUMNS, convert=convert)
-    assert frame.to_dict("list") == {"text": ["a\nb", "c"], "label": [1, 0]}
-    path.write_text('text,label\n"a\nb",yes\nc,maybe\n')
-    with pytest.raises(ValueError, match=r"line 4: 'label' must be one of .*, got 'maybe'"):
-        read_table(path, COLUMNS, convert=convert)

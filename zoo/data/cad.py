@@ -14,7 +14,7 @@ import pandas as pd
 from zoo.data.choice import DataSet
 from zoo.data.download import data_directories, locate_name, not_found
 from zoo.data.snli import LABELS
-from zoo.data.tables import one_of, read_table
+from zoo.data.tables import number_labels, read_table
 
 DATA_SET = DataSet("cad-nli", ("cad-nli",), (("train.tsv",),))
 PUBLISHED = {"train.tsv": "b04c0e249b71949345afc20f8c31c355533a705a68805492f21cddc49d27234f"}
@@ -59,4 +59,5 @@ def read_cad(path: str | os.PathLike[str]) -> pd.DataFrame:
         ValueError: the file is empty, not UTF-8, lacks a column, or has an empty sentence, another
             label or a malformed line; names it.
     """
-    return read_table(path, _COLUMNS, convert={"label": one_of(LABELS)})
+    numbers = {label: number for number, label in enumerate(LABELS)}
+    return number_labels(read_table(path, _COLUMNS), numbers, path, first=2)

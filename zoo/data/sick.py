@@ -14,7 +14,7 @@ import pandas as pd
 from zoo.data.choice import DataSet
 from zoo.data.download import data_directories, locate_name, not_found
 from zoo.data.snli import LABELS
-from zoo.data.tables import one_of, read_table
+from zoo.data.tables import number_labels, read_table
 
 SPLITS = ("train", "trial", "test")
 FILES = {
@@ -76,4 +76,5 @@ def read_sick(path: str | os.PathLike[str]) -> pd.DataFrame:
         ValueError: the file is empty, not UTF-8, lacks a column, or has an empty sentence, another
             label or a malformed line; names it.
     """
-    return read_table(path, _COLUMNS, convert={"label": one_of(LABELS)})
+    numbers = {label.upper(): number for number, label in enumerate(LABELS)}
+    return number_labels(read_table(path, _COLUMNS), numbers, path, first=2)

@@ -16,7 +16,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +37,7 @@ def ending(path: str | os.PathLike[str]) -> str:
 
 
 def read_table(
-    path: str | os.PathLike[str],
-    columns: Mapping[str, str],
-    optional: Collection[str] = (),
-    convert: Mapping[str, Callable[[str], Any]] | None = None,
+    path: str | os.PathLike[str], columns: Mapping[str, str], optional: Collection[str] = ()
 ) -> pd.DataFrame:
     """Reads columns of a table.
 
@@ -48,12 +45,9 @@ def read_table(
         path: The file; its ending tells the format.
         columns: Name in the frame -> name in the file, or number, from 0, of tables without names.
         optional: Names in the frame that the file may lack; so does the frame then.
-        convert: Name in the frame -> what makes its values of the texts; its `ValueError` gets the
-            line and the column in front.
 
     Returns:
-        A column of strings, or of what `convert` makes of them, for each name, and a row for each
-        of the file, in its order.
+        A column of strings for each name, and a row for each of the file, in its order.
 
     Raises:
         ValueError: The ending is none of `ENDINGS`, or the file is empty, not UTF-8, lacks a
@@ -67,10 +61,46 @@ def read_table(
             rows: Iterator[_Row] = json_objects(split_lines(text))
         else:
             rows = _cells(text, quoted=ending(path) == ".csv")
-        values = _columns(rows, columns, optional, convert or {})
+        return collect(rows, columns, optional)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    return pd.DataFrame(values)
+
+
+def collect(
+    rows: Iterator[_Row], columns: Mapping[str, str], optional: Collection[str] = ()
+) -> pd.DataFrame:
+    """Makes a table of strings from rows in any format.
+
+    Args:
+        rows: Line number, and cells by name, or cells in order after a row of their names.
+        columns: As of `read_table`.
+        optional: Likewise.
+
+    Raises:
+        ValueError: As `read_table`; names the line.
+    """
+    return pd.DataFrame(_columns(rows, columns, optional))
+
+
+def number_labels(
+    frame: pd.DataFrame, numbers: Mapping[str, int], path: str | os.PathLike[str], first: int = 1
+) -> pd.DataFrame:
+    """Replaces the labels of a data set by the numbers of its classes.
+
+    Args:
+        frame: A row for each line of the file, with a column `label` of strings.
+        numbers: Label -> class.
+        path: The file, for the error.
+        first: Number of the first row's line.
+
+    Raises:
+        ValueError: A label is none of them; names the file and the line.
+    """
+    for line, label in enumerate(frame["label"], start=first):
+        if label not in numbers:
+            known = ", ".join(map(repr, numbers))
+            raise ValueError(f"{path}: line {line}: label must be one of {known}, got {label!r}")
+    return frame.assign(label=frame["label"].map(numbers).astype("int64"))
 
 
 def json_objects(lines: Iterable[str]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -104,11 +134,8 @@ def _cells(text: str, quoted: bool) -> Iterator[_Row]:
 
 
 def _columns(
-    rows: Iterator[_Row],
-    columns: Mapping[str, str],
-    optional: Collection[str],
-    convert: Mapping[str, Callable[[str], Any]],
-) -> dict[str, list[Any]]:
+    rows: Iterator[_Row], columns: Mapping[str, str], optional: Collection[str]
+) -> dict[str, list[str]]:
     """Collects the wanted columns."""
     number, first = next(rows, (0, None))
     if first is None:
@@ -128,14 +155,11 @@ def _columns(
         )
     if first is None:
         raise ValueError("holds no line besides the names of the columns")
-    values: dict[str, list[Any]] = {name: [] for name in columns if name in found}
+    values: dict[str, list[str]] = {name: [] for name in columns if name in found}
     for line, row in ((number, first), *rows):
         cells = row if isinstance(row, dict) else _named(names, row, line)
         for name, kept in values.items():
-            text = _value(cells, found[name], line)
-            kept.append(
-                _converted(convert[name], text, found[name], line) if name in convert else text
-            )
+            kept.append(_value(cells, found[name], line))
     return values
 
 
@@ -162,24 +186,6 @@ def _value(cells: Mapping[str, Any], column: str, number: int) -> str:
     except UnicodeEncodeError as error:
         raise ValueError(f"line {number}: half of a surrogate pair: {error}") from None
     return value
-
-
-def _converted(make: Callable[[str], Any], text: str, column: str, number: int) -> Any:
-    try:
-        return make(text)
-    except ValueError as error:
-        raise ValueError(f"line {number}: {column!r} {error}") from None
-
-
-def one_of(names: Sequence[str]) -> Callable[[str], int]:
-    """Returns a function from a name, in capitals or not, to its index, for `read_table`."""
-
-    def index(text: str) -> int:
-        if text.lower() not in names:
-            raise ValueError(f"must be one of {list(names)}, got {shown(text)}")
-        return names.index(text.lower())
-
-    return index
 
 
 def shown(value: object) -> str:
