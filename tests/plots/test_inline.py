@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from tests.plots.test_answers import PAIR, TRANSLATION
+from tests.plots.test_answers import BOTH, PAIR, TRANSLATION
 from tests.plots.test_attention import make_result
 from tests.plots.test_documents import DOCUMENT, QUERY, result
 from zoo.plots import inline
@@ -52,10 +52,11 @@ def test_ribbons_are_as_thick_as_weights():
     [
         (TRANSLATION, ["written", "read"]),
         (PAIR, ["premise", "hypothesis"]),
+        (BOTH, ["premise", "hypothesis", "(none)"]),
         (make_result([b"The", b"tower"], b"tower", 1, 1), ["The", "tower", "(none)"]),
         (result([DOCUMENT], [QUERY]), ["document"]),
     ],
-    ids=["translation", "inference", "reading", "cloze"],
+    ids=["translation", "inference", "alignment", "reading", "cloze"],
 )
 def test_every_task_has_a_picture(outputs, words):
     _, texts = parse(inline(outputs))
