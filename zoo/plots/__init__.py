@@ -4,10 +4,11 @@ Figures are made without pyplot, so nothing is shared between calls, threads or 
 display is needed. Tokens of any script can be drawn; characters that no installed font has become
 boxes.
 
-`alignment`, `alignments`, `heads`, `document` and `tape` draw any weights and tokens. `translation`,
-`translation_heads`, `reading`, `cloze`, `intra_attention`, `inter_attention` and `both_alignments` draw a servable's
-outputs for that task, and `answer` chooses among them. `over_image` and `over_features` draw
-attention to things that are no tokens, and `declared` chooses by the meaning of a map's axes.
+`alignment`, `alignments`, `heads`, `document` and `tape` draw any weights and tokens.
+`translation`, `translation_heads`, `reading`, `cloze`, `intra_attention`, `inter_attention` and
+`both_alignments` draw a servable's outputs for that task, and `answer` chooses among them.
+`over_image` and `over_features` draw attention to things that are no tokens, and `declared` chooses
+by the meaning of a map's axes.
 `inline` gives an SVG element for a notebook.
 """
 
