@@ -61,7 +61,7 @@ Initializer = Literal["glorot_uniform", "gaussian"]
 Normalise = Literal["all", "words", "none"]
 
 _PAPER = {"vocabulary_size": 36_909, "hashed_words": 100, "normalise": "words", "dropout": 0.2}
-_TINY = {"vocabulary_size": 19, "embedding_dim": 5, "projection_dim": 4, "hidden_dim": 6}
+_TINY = {"vocabulary_size": 19, "embedding_dim": 4, "projection_dim": 4, "hidden_dim": 5}
 
 
 class Sentence(NamedTuple):
