@@ -7,31 +7,30 @@ from pathlib import Path
 import griffe
 from docstrings import as_markdown
 
-_MODELS = "models"
-_HIDDEN = "---\nsearch:\n  exclude: true\n---\n"
-_WITHOUT_MEMBERS = "    options:\n      members: false\n"
+_UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n"
+_LANGUAGES = {".py": "python", ".json": "json"}
+_OPENING = """# Reference
+
+Every name of the package, from its docstring. Shapes are those of tensors, and the shape letters of
+a module stand at its head. The [architectures](../architectures/README.md) have the equations.
+"""
+_RECIPES = """# Recipes
+
+A recipe is a command: `python -m recipes.squad_dcn`. It trains a model, measures it, and writes a
+run folder with the SavedModel and a picture. `--help` lists its settings with their defaults. Those
+of [data of your own](own_data.md) take any files; the others are published experiments and tools.
+"""
 
 
 def pages(root: Path) -> Iterator[tuple[str, str]]:
     """Yields the path and the Markdown of each generated page."""
     zoo = griffe.load("zoo", search_paths=[root], allow_inspection=False)
     names = public_names(root)
-    parts = [name for name in names if zoo[name].is_module]
     yield "reference/README.md", _index(zoo, names)
-    for name in parts:
-        if name != _MODELS:
-            yield f"reference/{name}.md", _part(zoo[name])
-    for name, family in zoo[_MODELS].members.items():
-        if not family.is_alias and family.is_module:
-            yield f"reference/{_MODELS}/{name}.md", _part(family)
+    for name in names:
+        if zoo[name].is_module:
+            yield from _package(zoo[name])
     yield "recipes.md", _recipes(root)
-
-
-def source_page(path: str, source: Path) -> str:
-    """Shows a file, highlighted."""
-    language = {".py": "python", ".json": "json", ".md": "markdown"}.get(source.suffix, "text")
-    text = source.read_text(encoding="utf-8")
-    return f"{_HIDDEN}# {path}\n\n````{language} linenums=\"1\"\n{text}````\n"
 
 
 def public_names(root: Path) -> list[str]:
@@ -41,44 +40,60 @@ def public_names(root: Path) -> list[str]:
     return [alias.asname or alias.name for node in imports for alias in node.names]
 
 
+def source_page(path: str, source: Path) -> str:
+    """Shows a file, highlighted."""
+    language = _LANGUAGES.get(source.suffix, "text")
+    text = source.read_text(encoding="utf-8").rstrip()
+    return f'{_UNSEARCHED}# {path}\n\n````{language} linenums="1"\n{text}\n````\n'
+
+
 def _summary(described: griffe.Object | griffe.Alias) -> str:
-    """Returns the first sentence of a docstring."""
+    """Returns the first paragraph of a docstring, as a line."""
     text = described.docstring.value if described.docstring else ""
     return " ".join(as_markdown(text).split("\n\n")[0].split())
 
 
 def _index(zoo: griffe.Module, names: list[str]) -> str:
-    """Lists the names of the package."""
-    lines = ["# Reference", "", "Made from the docstrings.", "", "| name | |", "|---|---|"]
+    """Lists the public names, with a link to each."""
+    groups = {"Models": [], "Ask and load them": [], "Parts of the package": []}
     for name in names:
         member = zoo[name]
-        if not member.is_module:
-            lines.append(f"| [`zoo.{name}`][{member.canonical_path}] | {_summary(member)} |")
-    return "\n".join(lines) + "\n"
+        kind = 2 if member.is_module else 0 if member.is_class else 1
+        row = f"| [`zoo.{name}`][{member.canonical_path}]{{ #zoo.{name} }} | {_summary(member)} |"
+        list(groups.values())[kind].append(row)
+    tables = ["\n".join([f"## {title}\n\n| | |\n|---|---|", *rows]) for title, rows in groups.items()]
+    return "\n\n".join([_OPENING, *tables]) + "\n"
 
 
-def _modules(module: griffe.Module) -> Iterator[griffe.Module]:
-    """Yields the modules below one, with all that they hold."""
-    for member in module.members.values():
-        if not member.is_alias and member.is_module:
-            yield member
-            yield from _modules(member)
+def _package(package: griffe.Module) -> Iterator[tuple[str, str]]:
+    """Yields the page of a package or module, and those of the packages inside it."""
+    inside = [member for member in package.members.values() if not member.is_alias]
+    modules = [member for member in inside if member.is_module]
+    packages = [module for module in modules if module.is_init_module]
+    folder = package.path.replace(".", "/").replace("zoo", "reference", 1)
+    blocks = [f"# {package.path}", f"::: {package.path}\n    options:\n      show_root_heading: false"]
+    read = package.docstring.value if package.docstring else ""
+    plain = [module for module in modules if module not in packages]
+    for module in sorted(plain, key=lambda module: (_place(read, module.name), module.name)):
+        blocks.append(f"::: {module.path}")
+    yield f"{folder}/README.md" if packages else f"{folder}.md", "\n\n".join(blocks) + "\n"
+    for module in packages:
+        yield from _package(module)
 
 
-def _part(package: griffe.Module) -> str:
-    """Documents a package, module by module."""
-    blocks = [f"# zoo.{package.path.removeprefix('zoo.')}", f"::: {package.path}\n{_WITHOUT_MEMBERS}"]
-    blocks += [f"::: {module.path}" for module in _modules(package)]
-    return "\n\n".join(blocks) + "\n"
+def _place(text: str, name: str) -> int:
+    """Returns where a title page names a file; those that it does not name come last."""
+    place = text.find(f"{name}.py")
+    return place if place >= 0 else len(text)
 
 
 def _recipes(root: Path) -> str:
-    """Lists the recipes with the first line of their docstrings, then all of each."""
+    """Lists the recipes by the first line of their docstrings, then gives the rest of each."""
     found = {}
     for path in sorted((root / "recipes").glob("*.py")):
-        if path.stem != "__init__":
-            text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-            found[path.stem] = as_markdown(text)
-    rows = [f"| [`{name}`](#{name}) | {text.splitlines()[0]} |" for name, text in found.items()]
-    sections = [f"## {name}\n\n{text}\n" for name, text in found.items()]
-    return "\n".join(["# Recipes", "", "| recipe | |", "|---|---|", *rows, "", *sections])
+        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        found[path.stem] = as_markdown(text).partition("\n\n")
+    del found["__init__"]
+    rows = [f"| [`{name}`](#{name}) | {first} |" for name, (first, _, _) in found.items()]
+    sections = [f"## {name}\n\n{first}\n\n{rest}\n" for name, (first, _, rest) in found.items()]
+    return "\n".join([_RECIPES, "| recipe | |", "|---|---|", *rows, "", *sections])

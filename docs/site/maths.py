@@ -16,18 +16,27 @@ class CannotRender(ValueError):
 
 def render(page: str) -> str:
     """Replaces the equations of a page by MathML."""
-    return _EQUATION.sub(lambda found: equation(found[1] or found[2], bool(found[2])), page)
+    return _EQUATION.sub(_replaced, page)
 
 
-def equation(latex: str, block: bool) -> str:
+def _replaced(found: re.Match[str]) -> str:
+    """Converts one equation; the parts of a wide one, between ``\\qquad``, may be wrapped."""
+    inline, block = found.groups()
+    if inline is not None:
+        return as_mathml(inline, "inline")
+    parts = block.split(r"\qquad")
+    return f'<div class="equation">{"".join(as_mathml(part, "block") for part in parts)}</div>'
+
+
+def as_mathml(latex: str, display: str) -> str:
     """Converts an equation, as HTML, to MathML.
 
     Raises:
-        CannotRender: if a command in it is unknown.
+        CannotRender: if it cannot be read, or a command in it is unknown.
     """
     latex = html.unescape(latex).strip()
     try:
-        written = convert(latex, display="block" if block else "inline")
+        written = convert(latex, display=display)
     except Exception as error:  # of many kinds
         raise CannotRender(f"{latex!r} cannot be converted: {error!r}") from error
     if "\\" in written:
