@@ -6,6 +6,7 @@ lowest layer to the highest.
 """
 
 import re
+from itertools import pairwise
 from typing import Any
 
 _SUBGRAPH = re.compile(r'subgraph (\w+)\["(.*)"\]')
@@ -33,13 +34,20 @@ def draw(source: str, language: str, css_class: str, options: Any, md: Any, **_:
     edges = {
         (layer_of.get(low, low), layer_of.get(high, high))
         for chain in chains
-        for low, high in zip(chain, chain[1:], strict=False)
+        for low, high in pairwise(chain)
     }
     rows: dict[int, list[str]] = {}
     for name in boxes:
         rows.setdefault(_height(name, edges), []).append(_layer(titles[name], boxes[name]))
-    drawn = ('<div class="layers">' + "".join(rows[height]) + "</div>" for height in sorted(rows, reverse=True))
-    return f'<div class="{css_class}" role="img">' + '<div class="upwards">↑</div>'.join(drawn) + "</div>"
+    drawn = (
+        '<div class="layers">' + "".join(rows[height]) + "</div>"
+        for height in sorted(rows, reverse=True)
+    )
+    return (
+        f'<div class="{css_class}" role="img">'
+        + '<div class="upwards">↑</div>'.join(drawn)
+        + "</div>"
+    )
 
 
 def _height(layer: str, edges: set[tuple[str, str]]) -> int:

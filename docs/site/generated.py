@@ -61,7 +61,9 @@ def _index(zoo: griffe.Module, names: list[str]) -> str:
         kind = 2 if member.is_module else 0 if member.is_class else 1
         row = f"| [`zoo.{name}`][{member.canonical_path}]{{ #zoo.{name} }} | {_summary(member)} |"
         list(groups.values())[kind].append(row)
-    tables = ["\n".join([f"## {title}\n\n| | |\n|---|---|", *rows]) for title, rows in groups.items()]
+    tables = [
+        "\n".join([f"## {title}\n\n| | |\n|---|---|", *rows]) for title, rows in groups.items()
+    ]
     return "\n\n".join([_OPENING, *tables]) + "\n"
 
 
@@ -71,11 +73,14 @@ def _package(package: griffe.Module) -> Iterator[tuple[str, str]]:
     modules = [member for member in inside if member.is_module]
     packages = [module for module in modules if module.is_init_module]
     folder = package.path.replace(".", "/").replace("zoo", "reference", 1)
-    blocks = [f"# {package.path}", f"::: {package.path}\n    options:\n      show_root_heading: false"]
+    blocks = [
+        f"# {package.path}",
+        f"::: {package.path}\n    options:\n      show_root_heading: false",
+    ]
     read = package.docstring.value if package.docstring else ""
     plain = [module for module in modules if module not in packages]
-    for module in sorted(plain, key=lambda module: (_place(read, module.name), module.name)):
-        blocks.append(f"::: {module.path}")
+    plain.sort(key=lambda module: (_place(read, module.name), module.name))
+    blocks += [f"::: {module.path}" for module in plain]
     yield f"{folder}/README.md" if packages else f"{folder}.md", "\n\n".join(blocks) + "\n"
     for module in packages:
         yield from _package(module)

@@ -10,7 +10,7 @@ _EQUATION = re.compile(
 )
 
 
-class CannotRender(ValueError):
+class EquationError(ValueError):
     """An equation holds a command that is not known."""
 
 
@@ -20,7 +20,7 @@ def render(page: str) -> str:
 
 
 def _replaced(found: re.Match[str]) -> str:
-    """Converts one equation; the parts of a wide one, between ``\\qquad``, may be wrapped."""
+    """Converts one equation; lines may break at the wide spaces of a displayed one."""
     inline, block = found.groups()
     if inline is not None:
         return as_mathml(inline, "inline")
@@ -32,13 +32,13 @@ def as_mathml(latex: str, display: str) -> str:
     """Converts an equation, as HTML, to MathML.
 
     Raises:
-        CannotRender: if it cannot be read, or a command in it is unknown.
+        EquationError: if it cannot be read, or a command in it is unknown.
     """
     latex = html.unescape(latex).strip()
     try:
         written = convert(latex, display=display)
     except Exception as error:  # of many kinds
-        raise CannotRender(f"{latex!r} cannot be converted: {error!r}") from error
+        raise EquationError(f"{latex!r} cannot be converted: {error!r}") from error
     if "\\" in written:
-        raise CannotRender(f"{latex!r} has an unknown command")
+        raise EquationError(f"{latex!r} has an unknown command")
     return written
