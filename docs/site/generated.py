@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import griffe
 from docstrings import as_markdown
@@ -69,21 +70,33 @@ def _index(zoo: griffe.Module, names: list[str]) -> str:
 
 def _package(package: griffe.Module) -> Iterator[tuple[str, str]]:
     """Yields the page of a package or module, and those of the packages inside it."""
-    inside = [member for member in package.members.values() if not member.is_alias]
-    modules = [member for member in inside if member.is_module]
+    modules = [member for member in _own(package) if member.is_module]
     packages = [module for module in modules if module.is_init_module]
     folder = package.path.replace(".", "/").replace("zoo", "reference", 1)
-    blocks = [
-        f"# {package.path}",
-        f"::: {package.path}\n    options:\n      show_root_heading: false",
-    ]
-    read = package.docstring.value if package.docstring else ""
-    plain = [module for module in modules if module not in packages]
-    plain.sort(key=lambda module: (_place(read, module.name), module.name))
-    blocks += [f"::: {module.path}" for module in plain]
+    title = package.docstring.value if package.docstring else ""
+    files = [module for module in modules if module not in packages]
+    files.sort(key=lambda module: (_place(title, module.name), module.name))
+    blocks = [f"# {package.path}", _block(package, "show_root_heading: false")]
+    blocks += map(_block, files)
     yield f"{folder}/README.md" if packages else f"{folder}.md", "\n\n".join(blocks) + "\n"
     for module in packages:
         yield from _package(module)
+
+
+def _own(module: griffe.Module) -> list[Any]:
+    """Returns the members that a module defines, without those that it imports."""
+    return [member for member in module.members.values() if not member.is_alias]
+
+
+def _block(module: griffe.Module, *options: str) -> str:
+    """Writes the instruction that has a module documented, without what it imports."""
+    described = [member for member in _own(module) if member.has_docstrings]
+    names = [
+        member.name
+        for member in described
+        if not member.is_module and not member.name.startswith("_")
+    ]
+    return "\n      ".join([f"::: {module.path}\n    options:", *options, f"members: {names}"])
 
 
 def _place(text: str, name: str) -> int:

@@ -48,8 +48,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if uri == INDEX:
         page.meta["hide"] = ["navigation"]
         cards = lead_to_site((ROOT / FRONT).read_text("utf-8"), FRONT, uri, repository)
-        head, picture, rest = markdown.partition(".png)\n")
-        markdown = f"{head}{picture}\n{cards}{rest}"
+        text, picture, rest = markdown.partition("\n![")
+        markdown = f"{text}\n{cards}{picture}{rest}"
     return markdown
 
 
@@ -78,23 +78,14 @@ def _expanded(entries: list[Any], uris: list[str]) -> list[Any]:
     """Puts the pages of a folder into the navigation where it names the folder."""
     expanded = []
     for entry in entries:
-        ((title, value),) = entry.items()
+        title, value = next(iter(entry.items())) if isinstance(entry, dict) else (None, entry)
         if isinstance(value, list):
             value = _expanded(value, uris)
         elif value.endswith("/"):
-            value = _folder(value, uris)
+            value = sorted(
+                (uri for uri in uris if uri.rpartition("/")[0] == value[:-1]),
+                key=lambda uri: (not uri.endswith("README.md"), uri),
+            )
         if value:
-            expanded.append({title: value})
+            expanded.append({title: value} if title else value)
     return expanded
-
-
-def _folder(folder: str, uris: list[str]) -> list[Any]:
-    """Lists the pages and subfolders of a folder, its index first."""
-    inside = sorted(
-        {uri[len(folder) :].partition("/")[0] for uri in uris if uri.startswith(folder)}
-    )
-    inside.sort(key=lambda name: name != "README.md")
-    return [
-        f"{folder}{name}" if name.endswith(".md") else {name: _folder(f"{folder}{name}/", uris)}
-        for name in inside
-    ]
