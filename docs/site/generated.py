@@ -8,7 +8,7 @@ from typing import Any
 import griffe
 from docstrings import as_markdown
 
-_UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n"
+_SOURCE = "---\nsearch:\n  exclude: true\nhide: [navigation, toc]\n---\n"
 _LANGUAGES = {".py": "python", ".json": "json"}
 _OPENING = """# Reference
 
@@ -45,7 +45,7 @@ def source_page(path: str, source: Path) -> str:
     """Shows a file, highlighted."""
     language = _LANGUAGES.get(source.suffix, "text")
     text = source.read_text(encoding="utf-8").rstrip()
-    return f'{_UNSEARCHED}# {path}\n\n````{language} linenums="1"\n{text}\n````\n'
+    return f'{_SOURCE}# {path}\n\n````{language} linenums="1"\n{text}\n````\n'
 
 
 def _summary(described: griffe.Object | griffe.Alias) -> str:

@@ -4,6 +4,8 @@ The pages come from README.md, which is the front page, CONTRIBUTING.md and CHAN
 notebooks, from docstrings, and from the source files that pages link to.
 """
 
+import re
+from pathlib import PurePosixPath
 from typing import Any
 
 import diagrams
@@ -14,9 +16,11 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from places import FRONT, INDEX, MADE_OF, PICTURES, ROOT, lead_to_site, linked_files, origin
+from places import FRONT, INDEX, MADE_OF, PICTURES, ROOT, lead_to_site, linked_files, origin, place
 
 ICON = "zoo/explorer/assets/icon.svg"
+RECIPES = "recipes.md"
+_MENTIONED = re.compile(r"<code>((?:docs|recipes|tests|zoo)/[\w/]+\.(?:md|py))</code>")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -54,11 +58,24 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Writes equations as MathML."""
+    """Writes equations as MathML; files that docstrings mention become links."""
     try:
-        return maths.render(html)
+        html = maths.render(html)
     except maths.EquationError as error:
         raise PluginError(f"{page.file.src_uri}: {error}") from error
+    if not page.file.src_uri.startswith(("reference/", RECIPES)):
+        return html
+
+    def linked(found: re.Match[str]) -> str:
+        path = PurePosixPath(found[1])
+        recipe = path.parts[0] == "recipes"
+        shown = files.get_file_from_path(RECIPES if recipe else place(found[1], ""))
+        if shown is None:
+            return found[0]
+        address = shown.url_relative_to(page.file) + (f"#{path.stem}" if recipe else "")
+        return f'<a href="{address}">{found[0]}</a>'
+
+    return _MENTIONED.sub(linked, html)
 
 
 def _add(path: str, files: Files, config: MkDocsConfig) -> None:

@@ -46,9 +46,9 @@ def lead_to_site(text: str, path: str, uri: str, repository: str) -> str:
     """
 
     def leads(found: re.Match[str]) -> str:
-        place = _place(_target(found[1], path), repository)
-        outside = repository and place.startswith(repository)
-        return place if outside else posixpath.relpath(place, posixpath.dirname(uri) or ".")
+        shown = place(_target(found[1], path), repository)
+        outside = repository and shown.startswith(repository)
+        return shown if outside else posixpath.relpath(shown, posixpath.dirname(uri) or ".")
 
     parts = _FENCED.split(text)
     parts[::2] = [_LINK.sub(leads, part) for part in parts[::2]]
@@ -64,7 +64,7 @@ def _target(link: str, path: str) -> str:
     return target
 
 
-def _place(path: str, repository: str) -> str:
+def place(path: str, repository: str) -> str:
     """Returns the page, picture or address that shows a file."""
     pages = {made_of: page for page, made_of in MADE_OF.items()}
     if path in pages:
