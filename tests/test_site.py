@@ -261,12 +261,16 @@ def test_notebooks_become_pages_with_their_outputs(part, tmp_path):
     stream = {"output_type": "stream", "text": ["read\n"]}
     picture = {"output_type": "display_data", "data": {"image/png": "QUJD\n", "text/plain": "<>"}}
     table = {"output_type": "execute_result", "data": {"text/html": ["<p>\n", "\n", "1</p>"]}}
-    cells = [{"cell_type": "markdown", "source": ["# Title"]}, code(stream, picture, table)]
+    cells = [
+        {"cell_type": "markdown", "source": ["# Title\n", "\n", "Text"]},
+        code(stream, picture, table),
+    ]
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks" / "one.ipynb").write_text(json.dumps({"cells": cells}))
     ((uri, text),) = part("notebooks").pages(tmp_path)
     assert uri == "notebooks/one.md"
-    assert text.startswith("# Title\n\n<a ")
+    assert text.startswith('# Title\n\n<a href="../one.ipynb" download>')
+    assert "</a>\n\nText\n\n```python" in text
     assert "```python\nx = 1\nx\n```\n\n```text\nread\n```\n\n" in text
     assert 'src="data:image/png;base64,QUJD"' in text
     assert text.endswith('<div class="output"><p>\n1</p></div>\n')

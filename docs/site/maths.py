@@ -8,6 +8,9 @@ from latex2mathml.converter import convert
 _EQUATION = re.compile(
     r'<(?:span|div) class="arithmatex">(?:\\\((.*?)\\\)|\\\[(.*?)\\\])</(?:span|div)>', re.DOTALL
 )
+# By itself the left bar of a norm grows with its content, and the right one does not if it has an
+# index.
+_BAR = re.compile(r"<mo>(&#x02016;|&#x0007C;)</mo>")
 
 
 class EquationError(ValueError):
@@ -41,4 +44,4 @@ def as_mathml(latex: str, display: str) -> str:
         raise EquationError(f"{latex!r} cannot be converted: {error!r}") from error
     if "\\" in written:
         raise EquationError(f"{latex!r} has an unknown command")
-    return written
+    return _BAR.sub(r'<mo stretchy="false">\1</mo>', written)

@@ -10,9 +10,9 @@ def pages(docs: Path) -> Iterator[tuple[str, str]]:
     """Yields the path and the Markdown of the page of each notebook."""
     for path in sorted(docs.glob("notebooks/*.ipynb")):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        first, *others = map(_cell, cells)
+        title, _, text = "\n\n".join(map(_cell, cells)).partition("\n")
         download = f'<a href="../{path.name}" download>Download this notebook</a>'
-        text = "\n\n".join([first, download, *others]) + "\n"
+        text = f"{title}\n\n{download}\n{text}\n"
         yield path.relative_to(docs).with_suffix(".md").as_posix(), text
 
 
