@@ -175,8 +175,7 @@ class SelfAttentiveClassifier(SentenceModel):
     def build(self, *_: Any) -> None:
         """Creates all weights, whose sizes depend only on the constructor's arguments."""
         matrix_shape = self.build_encoder()
-        _, rows, columns = matrix_shape
-        size = rows * columns
+        size = matrix_shape[1] * matrix_shape[2]
         if self.pruned:
             self.pruned.build(matrix_shape)
             size = self.pruned.units
