@@ -18,6 +18,7 @@ from . import training as training
 from .models.aoa import AttentionOverAttentionReader as AttentionOverAttentionReader
 from .models.dcn import DynamicCoattentionNetwork as DynamicCoattentionNetwork
 from .models.dcn import DynamicCoattentionNetworkPlus as DynamicCoattentionNetworkPlus
+from .models.decomposable import DecomposableAttention as DecomposableAttention
 from .models.lstmn import LSTMNClassifier as LSTMNClassifier
 from .models.lstmn import LSTMNInference as LSTMNInference
 from .models.lstmn import LSTMNLanguageModel as LSTMNLanguageModel

@@ -100,6 +100,8 @@ TRAINABLE = {
     ("SelfAttentiveClassifier", "paper_age"): SELF_ATTENTIVE_AGE,
     ("SelfAttentiveInference", "paper"): SELF_ATTENTIVE_SNLI,
     ("SelfAttentiveInference", "paper_snli"): SELF_ATTENTIVE_SNLI,
+    ("DecomposableAttention", "paper"): 381_803,
+    ("DecomposableAttention", "paper_intra"): 582_214,
 }
 """Trainable parameters of (model, preset); fixed word vectors are not among them."""
 

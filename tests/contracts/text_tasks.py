@@ -178,4 +178,5 @@ class Inference(Classification):
 
     sides = {"premise": 6, "hypothesis": 5}  # noqa: RUF012
     may_be_empty = ("premise", "hypothesis")
+    trained = {"trainable_embeddings": True}  # noqa: RUF012
     strings = {"premise": TEXTS, "hypothesis": [*TEXTS[2:], *TEXTS[:2]]}  # noqa: RUF012

@@ -62,9 +62,16 @@ _VASWANI = Paper(
     "NIPS 2017",
     "https://arxiv.org/abs/1706.03762",
 )
+_PARIKH = Paper(
+    "A Decomposable Attention Model for Natural Language Inference",
+    "Parikh, Täckström, Das, Uszkoreit",
+    "EMNLP 2016",
+    "https://arxiv.org/abs/1606.01933",
+)
 _PAPERS = {
     "AttentionOverAttentionReader": (_CUI,),
     "ChoTranslator": (_CHO,),
+    "DecomposableAttention": (_PARIKH,),
     "DynamicCoattentionNetwork": (_XIONG,),
     "DynamicCoattentionNetworkPlus": (_XIONG_PLUS, _XIONG),
     "LSTMNClassifier": (_CHENG,),

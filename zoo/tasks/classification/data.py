@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 import tensorflow as tf
 
-from zoo.data import imdb, labelled_lines, snli, sst
+from zoo.data import cad, imdb, labelled_lines, sick, snli, sst
 from zoo.data.choice import DataSet, choose, sample_reason
 from zoo.data.classification_sample import SAMPLE_ROWS, inference_sample, sentiment_sample
 from zoo.serving.cards import DataRecord
@@ -144,13 +144,56 @@ def load_snli(data: str, data_dir: Path | None, logger: logging.Logger) -> Class
     return ClassificationData(data, sides, snli.LABELS, train, dev, test, record)
 
 
+def load_sick(data: str, data_dir: Path | None, logger: logging.Logger) -> ClassificationData:
+    """Reads SICK, or generates the sample.
+
+    Args:
+        data: ``"sample"`` or ``"sick"``.
+        data_dir: folder of the data sets; None: ``$ZOO_DATA``, then the Keras cache.
+        logger: gets a line on what is read.
+
+    Raises:
+        FileNotFoundError: a file is missing.
+        ValueError: a file is malformed.
+    """
+    if data == "sample":
+        record = _sample_record(logger, sick.DATA_SET)
+        return load_snli(data, data_dir, logger)._replace(record=record)
+    paths = [sick.find_sick(split, data_dir) for split in sick.SPLITS]
+    frames = [sick.read_sick(path) for path in paths]
+    record = _record("SICK", paths, frames, sick.PUBLISHED, logger)
+    return ClassificationData(data, ("premise", "hypothesis"), snli.LABELS, *frames, record)
+
+
+def load_counterfactual(data_dir: Path | None, logger: logging.Logger) -> ClassificationData:
+    """Reads SICK's training part and counterfactual pairs to train on, and SNLI to measure.
+
+    Args:
+        data_dir: folder of the data sets; None: ``$ZOO_DATA``, then the Keras cache.
+        logger: gets a line on what is read.
+
+    Raises:
+        FileNotFoundError: a file is missing.
+        ValueError: a file is malformed.
+    """
+    paths = [sick.find_sick("train", data_dir), cad.find_cad(data_dir)]
+    paths += [snli.find_snli(split, data_dir) for split in ("dev", "test")]
+    frames = [sick.read_sick(paths[0]), cad.read_cad(paths[1]), *map(snli.read_snli, paths[2:])]
+    remarks = "trained on SICK and counterfactual pairs; SNLI's training part is not used"
+    published = sick.PUBLISHED | cad.PUBLISHED
+    record = _record("SNLI 1.0, dev and test", paths, frames, published, logger, remarks)
+    training = pd.concat(frames[:2], ignore_index=True)
+    sides = ("premise", "hypothesis")
+    return ClassificationData("cad-nli", sides, snli.LABELS, training, *frames[2:], record)
+
+
 def resolve_data(name: str, real: str, data_dir: Path | None) -> str:
     """Returns what ``auto`` stands for: ``real``, the name of a set, where it lies, or the sample.
 
     Raises:
         FileNotFoundError: ``auto``, and the folder lacks a file; see `zoo.data.choice.choose`.
     """
-    known = {module.DATA_SET.name: module.DATA_SET for module in (imdb, sst, snli)}
+    known = {module.DATA_SET.name: module.DATA_SET for module in (imdb, sst, snli, sick)}
     return name if name != "auto" else choose([known[real]], data_dir, own=OWN_FILES)
 
 
