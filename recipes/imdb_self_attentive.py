@@ -36,7 +36,7 @@ class Settings(ClassificationSettings):
     data: Literal["auto", "sample", "imdb", "trec", "mr", "subj", "sst"] = "auto"
     """auto: IMDb if present or, if no folder is named, the generated sample."""
     fold: Whole = 0
-    """Which tenth of MR or Subj is the test part, 0 to 9."""
+    """Number of the tenth of MR or Subj that is the test part, 0 to 9."""
     held_out: Rate = 0.1
     """Share of the training part that chooses the best weights; sst has a part for that."""
     pooling: Literal["attention", "max", "mean"] = "attention"

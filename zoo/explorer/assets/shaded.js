@@ -7,7 +7,7 @@ import { apart, merge, strongest, words } from "./words.js";
 
 const SUM = "sum"; // of all steps; shown until one is chosen
 
-/** Makes the buttons of the steps; null if there is but one. */
+/** Makes the buttons of the steps; null for a single one. */
 function stepsOf(picked, row, change) {
   const { length } = picked.rowTokens;
   if (length < 2) return null;

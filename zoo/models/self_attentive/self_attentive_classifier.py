@@ -87,8 +87,8 @@ class SelfAttentiveClassifier(SentenceModel):
         embedding_dtype: dtype the word vectors are stored in; None: the model's.
 
     Raises:
-        ValueError: if an argument is none of its options, a size is not positive, a rate of dropout
-            is none, or ``penalty`` or ``l2`` is negative.
+        ValueError: if a choice is not one of its options, a size is not positive, a dropout is not
+            a rate, or ``penalty`` or ``l2`` is negative.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -175,8 +175,7 @@ class SelfAttentiveClassifier(SentenceModel):
     def build(self, *_: Any) -> None:
         """Creates all weights, whose sizes depend only on the constructor's arguments."""
         matrix_shape = self.build_encoder()
-        _, rows, columns = matrix_shape
-        size = rows * columns
+        size = matrix_shape[1] * matrix_shape[2]
         if self.pruned:
             self.pruned.build(matrix_shape)
             size = self.pruned.units

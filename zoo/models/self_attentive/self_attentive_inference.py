@@ -74,8 +74,8 @@ class SelfAttentiveInference(SentenceModel):
         embedding_dtype: dtype the word vectors are stored in; None: the model's.
 
     Raises:
-        ValueError: if an argument is none of its options, a size is not positive, a rate of dropout
-            is none, or ``penalty`` or ``l2`` is negative.
+        ValueError: if a choice is not one of its options, a size is not positive, a dropout is not
+            a rate, or ``penalty`` or ``l2`` is negative.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {

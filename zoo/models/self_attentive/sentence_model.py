@@ -44,7 +44,7 @@ class SentenceModel(BaseModel):
     embedding_dtype: str | None
 
     def check_arguments(self) -> None:
-        """Raises a ValueError for an argument that is none of its options or out of bounds."""
+        """Raises a ValueError for an argument out of bounds, or not one of its options."""
         names = ("vocabulary_size", "classes", "embedding_dim", "hidden_dim", "hops")
         check_sizes(**{name: getattr(self, name) for name in names})
         of_hidden_dim = {name: getattr(self, name) for name in ("attention_dim", "classifier_dim")}

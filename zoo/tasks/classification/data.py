@@ -65,8 +65,9 @@ def load_texts(
         record = _sample_record(logger, imdb.DATA_SET)
         return ClassificationData(data, ("text",), imdb.LABELS, train, dev, test, record)
     told = f"{held_out:.0%} of the training part held out"
+    labels: tuple[str, ...] = imdb.LABELS
     if data == "imdb":
-        title, labels, published = "IMDb", imdb.LABELS, imdb.PUBLISHED
+        title, published = "IMDb", imdb.PUBLISHED
         paths = [imdb.find_imdb(split, data_dir) for split in imdb.SPLITS]
         frames = [imdb.read_imdb(path) for path in paths]
     else:
