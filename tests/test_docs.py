@@ -154,6 +154,7 @@ def test_the_readmes_reader_learns_from_five_examples(tmp_path, monkeypatch, cap
     assert capsys.readouterr().out.splitlines()[-1] == "gate"
     question = {"question": tf.constant(["Which part failed?"])}
     context = {"context": tf.constant(["After the inspection the gate of unit 3 was replaced."])}
+    assert (tmp_path / "my_reader" / "attention.png").is_file()
     serve = load_servable("./my_reader").signatures["serving_default"]
     assert serve(**question, **context)["answer"].numpy()[0] == b"gate"
 
@@ -177,6 +178,7 @@ def test_the_example_of_a_pipeline_trains_scores_and_ships_it(tmp_path, monkeypa
     before, after = capsys.readouterr().out.splitlines()[-2:]
     assert before.startswith(f"{after} ")
     assert read_card(tmp_path / "my_translator").data.name == "own sentences"
+    assert (tmp_path / "my_translator" / "attention.png").is_file()
 
 
 def test_the_example_of_searches_finds_what_was_learned():
