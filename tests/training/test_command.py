@@ -105,6 +105,8 @@ def test_a_box_becomes_a_line():
     lines += ["│ For full helptext, run: │", "│ x --help │", "╰──────────╯"]
     box = "\n".join(lines)
     assert one_line(box) == "Not a number. (see x --help)"
+    plain = [" Title", " -------", "  Not a", "  number.", "  -----", "  For full helptext, run:"]
+    assert one_line("\n".join([*plain, "  x --help", ""])) == "Not a number. (see x --help)"
 
 
 @pytest.mark.parametrize(
