@@ -1,6 +1,7 @@
 """How commands start: settings from the command line, and errors of one line."""
 
 import dataclasses
+import io
 import shlex
 import signal
 import sys
@@ -76,6 +77,17 @@ def test_output_that_nobody_reads_is_no_traceback(monkeypatch):
     monkeypatch.setattr(sys, "stdout", sys.stdout)  # restored afterwards
     with pytest.raises(SystemExit) as stopped:
         run(main, monkeypatch)
+    assert stopped.value.code == 1
+
+
+def test_help_that_nobody_reads_is_no_traceback(monkeypatch):
+    class Closed(io.StringIO):
+        def flush(self):
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stdout", Closed())
+    with pytest.raises(SystemExit) as stopped:
+        run(print, monkeypatch, "--help")
     assert stopped.value.code == 1
 
 

@@ -103,6 +103,7 @@ def _parsed(
         with contextlib.redirect_stderr(said):
             return parse(settings, description=description, prog=program, args=arguments)
     except SystemExit as stopped:
+        sys.stdout.flush()  # the help: here it is known whether somebody reads it
         if stopped.code:
             sys.stderr.write(f"error: {one_line(said.getvalue())}\n")
         raise
