@@ -68,6 +68,18 @@ def test_relative_links_lead_to_files(page):
     assert not broken_links(page)
 
 
+def test_every_page_is_reached_from_the_readme():
+    reached, open_pages = set(), [README]
+    while open_pages:
+        page = open_pages.pop()
+        reached.add(page)
+        links = _RELATIVE_LINK.findall(_FENCED.sub("", page.read_text(encoding="utf-8")))
+        linked = {(page.parent / link).resolve() for link in links if link.endswith(".md")}
+        open_pages += linked - reached
+    pages = {*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "architectures").glob("*.md")}
+    assert not pages - reached
+
+
 def test_the_rule_of_links_knows_a_broken_one(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(

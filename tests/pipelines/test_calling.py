@@ -205,6 +205,8 @@ def test_no_texts_have_no_results_and_batches_do_not_matter(load):
         ("squad_dcn", ["a", "b"], {"beam_width": 3}, "of squad_dcn must be none, got beam_width"),
         (TRANSLATOR, ["a"], {"heads": True}, "must be out of beam_width, .*, n_best, got heads"),
         (TRANSLATOR, ["a"], {"candidates": ["b"]}, "got candidates"),
+        (TRANSLATOR, ["a"], {"beam_widht": 3}, "got beam_widht: did you mean beam_width?"),
+        ("squad_dcn", ["a"], {"contxt": "b"}, "of question, context, batch_size, got contxt: did"),
         (TRANSLATOR, ["a"], {"n_best": 3, "beam_width": 2}, "at most beam_width, 2, got 3"),
         (TRANSLATOR, ["a"], {"beam_width": 0}, "beam_width must be .* at least 1, got 0"),
         (TRANSLATOR, ["a"], {"n_best": 0}, "n_best must be .* at least 1, got 0"),

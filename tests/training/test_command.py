@@ -1,6 +1,7 @@
 """How commands start: settings from the command line, and errors of one line."""
 
 import dataclasses
+import io
 import shlex
 import signal
 import sys
@@ -79,6 +80,17 @@ def test_output_that_nobody_reads_is_no_traceback(monkeypatch):
     assert stopped.value.code == 1
 
 
+def test_help_that_nobody_reads_is_no_traceback(monkeypatch):
+    class Closed(io.StringIO):
+        def flush(self):
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stdout", Closed())
+    with pytest.raises(SystemExit) as stopped:
+        run(print, monkeypatch, "--help")
+    assert stopped.value.code == 1
+
+
 def test_an_interrupt_is_no_traceback(monkeypatch):
     def main(_):
         raise KeyboardInterrupt
@@ -105,6 +117,8 @@ def test_a_box_becomes_a_line():
     lines += ["│ For full helptext, run: │", "│ x --help │", "╰──────────╯"]
     box = "\n".join(lines)
     assert one_line(box) == "Not a number. (see x --help)"
+    plain = [" Title", " -------", "  Not a", "  number.", "  -----", "  For full helptext, run:"]
+    assert one_line("\n".join([*plain, "  x --help", ""])) == "Not a number. (see x --help)"
 
 
 @pytest.mark.parametrize(

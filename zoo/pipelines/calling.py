@@ -1,7 +1,8 @@
 """A shipped model as a function of strings."""
 
+import difflib
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -110,6 +111,7 @@ class Pipeline:
         """
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+        self._check_names(arguments)
         options = {key: arguments.pop(key) for key in sorted(arguments.keys() & _OPTIONS)}
         given = {key: value for key, value in options.items() if value is not None}
         if given.get("heads") is False:
@@ -230,13 +232,32 @@ class Pipeline:
             self._trained = TrainedModel(self.folder, self.card)
         return self._trained
 
+    def _check_names(self, names: Iterable[str]) -> None:
+        """Refuses mistyped inputs and options; what resembles none of them is refused as an input.
+
+        Raises:
+            ValueError: Names what the model takes, and what may have been meant.
+        """
+        known = [*self._task.inputs, *self._options(), "batch_size"]
+        for name in {*names} - {*self._task.inputs} - _OPTIONS:
+            if similar := difflib.get_close_matches(name, known, n=1):
+                raise ValueError(
+                    f"arguments of {self.name} must be out of {', '.join(known)}, got {name}: did"
+                    f" you mean {similar[0]}?"
+                )
+
+    def _options(self) -> dict[str, str]:
+        """Lists the options that the model takes, each with its signature."""
+        taken = self._task.options.items()
+        return {name: one for name, one in taken if one in self.servable.signatures}
+
     def _signature(self, options: Mapping[str, Any]) -> str:
         """Finds the signature that takes the options.
 
         Raises:
             ValueError: There is none.
         """
-        known = {o: s for o, s in self._task.options.items() if s in self.servable.signatures}
+        known = self._options()
         wrong = sorted(options.keys() - known.keys())
         if wrong:
             takes = f"out of {', '.join(known)}" if known else "none"

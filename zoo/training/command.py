@@ -18,6 +18,7 @@ from zoo.training.help import parse_grouped
 from zoo.training.interruption import StoppedBySignalError
 from zoo.training.settings import TrainingSettings
 
+_RULE = re.compile("-{3,}")
 _BOX = str.maketrans(dict.fromkeys("╭╮╰╯│─", " "))
 
 
@@ -102,6 +103,7 @@ def _parsed(
         with contextlib.redirect_stderr(said):
             return parse(settings, description=description, prog=program, args=arguments)
     except SystemExit as stopped:
+        sys.stdout.flush()  # the help: here it is known whether somebody reads it
         if stopped.code:
             sys.stderr.write(f"error: {one_line(said.getvalue())}\n")
         raise
@@ -113,6 +115,8 @@ def one_line(message: str) -> str:
     Of flags that may have been meant, the names are kept.
     """
     lines = [line.translate(_BOX).strip() for line in message.splitlines() if "╭" not in line]
+    titled = len(lines) > 1 and _RULE.fullmatch(lines[1])  # above it, where the output is ASCII
+    lines = [line for line in lines[bool(titled) :] if not _RULE.fullmatch(line)]
     text = " ".join(filter(None, lines)).replace("__tyro-dummy-inner__.", "")
     flags = dict.fromkeys(line.split()[0].rstrip(",") for line in lines if line.startswith("--"))
     meant = f"; did you mean {' or '.join(flags)}?"
