@@ -45,6 +45,7 @@ _ADAM = {"optimizer": "adam", "initializer": "glorot_uniform", "batch_size": 32}
 DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": _ADAM
     | {
+        "common_components": 0,
         "embedding_dim": 32,
         "projection_dim": 32,
         "hidden_dim": 32,
@@ -56,6 +57,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     },
     "sick": _ADAM
     | {
+        "common_components": 2,
         "embedding_dim": 100,
         "projection_dim": 200,
         "hidden_dim": 200,
@@ -68,6 +70,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "snli": {
         "optimizer": "adagrad",
         "initializer": "gaussian",
+        "common_components": 0,
         "embedding_dim": 300,
         "projection_dim": 200,
         "hidden_dim": 200,

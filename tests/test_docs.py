@@ -159,6 +159,15 @@ def test_the_readmes_reader_learns_from_five_examples(tmp_path, monkeypatch, cap
     assert serve(**question, **context)["answer"].numpy()[0] == b"gate"
 
 
+def test_the_tour_asks_for_three_translations_and_trains_a_classifier(capsys):
+    page = ROOT / "docs" / "tour.md"
+    sections = examples(page)
+    run(sections["1. Ask a shipped model"])
+    assert len(capsys.readouterr().out.splitlines()) == 3
+    run(sections["5. Attention in a model of your own"])
+    assert f"```text\n{capsys.readouterr().out}```" in page.read_text(encoding="utf-8")
+
+
 PIPELINE = ROOT / "docs" / "pipeline.md"
 
 

@@ -71,7 +71,7 @@ class Trainer(ABC):
         inputs = [spec.name for spec in self.endpoint.endpoints()[DEFAULT_SIGNATURE].signature]
         texts = frame[[*self.columns[: len(inputs)]]].set_axis(inputs, axis="columns")
         worded = texts.map(lambda text: bool(text.strip())).all(axis="columns")
-        return dict(texts.loc[worded.idxmax()])
+        return dict(texts.iloc[int(worded.to_numpy().argmax())])
 
     @abstractmethod
     def batches(self, frame: pd.DataFrame, batch_size: int, seed: int) -> Batches:

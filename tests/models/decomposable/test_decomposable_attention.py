@@ -106,7 +106,7 @@ def test_a_model_declares_the_maps_that_it_gives(plain):
     [("all", {2, 5, 18}), ("words", {5}), ("none", set())],
 )
 def test_vectors_are_scaled_to_norm_one(normalise, scaled):
-    """Of NULL (2), a word (5) and a hashed word (18), the last of 19 ids."""
+    """The last of 19 ids, 18, is a hashed word; 2 is NULL."""
     model = make(normalise=normalise, vocabulary_size=19)
     rows = np.arange(1.0, 19 * 4 + 1).reshape(19, 4)
     rows[7] = 0.0

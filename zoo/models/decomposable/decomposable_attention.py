@@ -60,6 +60,10 @@ SPECIAL = 4
 Initializer = Literal["glorot_uniform", "gaussian"]
 Normalise = Literal["all", "words", "none"]
 
+_INITIALIZERS = {
+    "glorot_uniform": keras.initializers.GlorotUniform(),
+    "gaussian": keras.initializers.RandomNormal(stddev=0.01),
+}
 _PAPER = {"vocabulary_size": 36_909, "hashed_words": 100, "normalise": "words", "dropout": 0.2}
 _TINY = {"vocabulary_size": 19, "embedding_dim": 4, "projection_dim": 4, "hidden_dim": 5}
 
@@ -154,13 +158,12 @@ class DecomposableAttention(BaseModel):
         _check_hashed(hashed_words, vocabulary_size)
         if not intra:  # around the tracker of Keras, which would replace the mapping
             maps = type(self).ATTENTION.items()
-            vars(self)["ATTENTION"] = {n: m for n, m in maps if not n.endswith("_intra")}
+            self.__dict__["ATTENTION"] = {n: m for n, m in maps if not n.endswith("_intra")}
         self._make_layers()
 
     def _make_layers(self) -> None:
         policy = self.dtype_policy
-        gaussian = keras.initializers.RandomNormal(stddev=0.01)
-        kernels = gaussian if self.initializer == "gaussian" else keras.initializers.GlorotUniform()
+        kernels = _INITIALIZERS[self.initializer]
         self.embedding = WordEmbedding(
             self.vocabulary_size,
             self.embedding_dim,

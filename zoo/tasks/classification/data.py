@@ -162,7 +162,9 @@ def load_sick(data: str, data_dir: Path | None, logger: logging.Logger) -> Class
     paths = [sick.find_sick(split, data_dir) for split in sick.SPLITS]
     frames = [sick.read_sick(path) for path in paths]
     record = _record("SICK", paths, frames, sick.PUBLISHED, logger)
-    return ClassificationData(data, ("premise", "hypothesis"), snli.LABELS, *frames, record)
+    train, dev, test = frames
+    sides = ("premise", "hypothesis")
+    return ClassificationData(data, sides, snli.LABELS, train, dev, test, record)
 
 
 def load_counterfactual(data_dir: Path | None, logger: logging.Logger) -> ClassificationData:
@@ -178,13 +180,14 @@ def load_counterfactual(data_dir: Path | None, logger: logging.Logger) -> Classi
     """
     paths = [sick.find_sick("train", data_dir), cad.find_cad(data_dir)]
     paths += [snli.find_snli(split, data_dir) for split in ("dev", "test")]
-    frames = [sick.read_sick(paths[0]), cad.read_cad(paths[1]), *map(snli.read_snli, paths[2:])]
+    dev, test = map(snli.read_snli, paths[2:])
+    frames = [sick.read_sick(paths[0]), cad.read_cad(paths[1]), dev, test]
     remarks = "trained on SICK and counterfactual pairs; SNLI's training part is not used"
     published = sick.PUBLISHED | cad.PUBLISHED
     record = _record("SNLI 1.0, dev and test", paths, frames, published, logger, remarks)
     training = pd.concat(frames[:2], ignore_index=True)
     sides = ("premise", "hypothesis")
-    return ClassificationData("cad-nli", sides, snli.LABELS, training, *frames[2:], record)
+    return ClassificationData("cad-nli", sides, snli.LABELS, training, dev, test, record)
 
 
 def resolve_data(name: str, real: str, data_dir: Path | None) -> str:

@@ -4,16 +4,18 @@ A fixed vector needs no training, so the vocabulary is not that of the training 
 frequent words of the file. Words without a vector are hashed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from zoo.tasks.classification.recipe import ClassificationSettings, ClassificationTask
-from zoo.training.bounds import Count
+from zoo.training.bounds import Count, Whole
 
 if TYPE_CHECKING:
     import keras
 
+    from zoo.serving.cards import DataRecord
+    from zoo.tasks.shared.given_vectors import GivenVectors
     from zoo.training.loop import Batches
 
 
@@ -27,6 +29,8 @@ class FixedVectorSettings(ClassificationSettings):
     """Words kept of the vectors, the first of the file; those of the training part are kept too."""
     hashed_words: Count = 100
     """Number of random vectors that words without a vector share."""
+    common_components: Whole | None = None
+    """Common directions removed from the vectors of the file, with their mean; 0: nothing is."""
     optimizer: Literal["adam", "adagrad"] | None = None
     """adagrad: the paper's, with an initial accumulator of 0.1 and a constant rate."""
 
@@ -56,6 +60,7 @@ class FixedVectorTask(ClassificationTask):
         self.vectors = None
         if settings.vectors is not None:
             self.vectors = vectors_for(settings.vectors, self.codec.words, settings.seed)
+            self.vectors = self._without_common_components(self.vectors)
         return self._examples(
             self.data.training, batch_size=settings.batch_size, seed=settings.seed
         )
@@ -71,6 +76,30 @@ class FixedVectorTask(ClassificationTask):
         known = {*read_vectors(settings.vectors, keep={*words}).words}
         first = read_vectors(settings.vectors, maximum=settings.maximum_vocabulary).words
         return [*dict.fromkeys([*filter(known.__contains__, words), *first])]
+
+    def _without_common_components(self, vectors: "GivenVectors") -> "GivenVectors":
+        """Removes what the vectors of the training part's words have in common from all given."""
+        import numpy as np
+
+        from zoo.text.common_components import remove_common_components
+
+        settings = self.settings
+        if not settings.common_components:
+            return vectors
+        words = self.data.words(settings.minimum_count, settings.case_fold)
+        rows = vectors.given & np.isin(self.codec.words, words)
+        matrix = remove_common_components(vectors.matrix, rows, settings.common_components)
+        given = vectors.given[:, np.newaxis]
+        return vectors._replace(matrix=np.where(given, matrix, vectors.matrix))
+
+    def load(self) -> "DataRecord":
+        """Reads the texts, and records how vectors are changed."""
+        record = super().load()
+        count = self.settings.common_components
+        if self.settings.vectors is None or not count:
+            return record
+        told = f"{record.remarks} without their mean and {count} common components"
+        return replace(record, remarks=told)
 
     def build(self) -> Any:
         """Makes the model; vectors that are not tuned are stored small."""
