@@ -5,9 +5,10 @@ import json
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from zoo.data.imdb import DATA_SET, LABELS, find_imdb, read_imdb
+from zoo.data.imdb import DATA_SET, LABELS, find_imdb, hold_out, read_imdb
 
 REVIEWS = [
     ("0_9", 1, "Good.<br /><br />Really."),
@@ -106,3 +107,11 @@ def test_a_malformed_folder_is_named(tmp_path: Path) -> None:
     review.unlink()
     with pytest.raises(ValueError, match=r"must hold a review a file, got no \.txt file"):
         read_imdb(tmp_path / "train")
+
+
+def test_the_end_of_each_class_is_held_out_so_that_films_stay_together() -> None:
+    frame = pd.DataFrame({"text": list("abcdefghij"), "label": [1] * 6 + [0] * 4})
+    kept, held = hold_out(frame, 0.5)
+    assert held["text"].tolist() == ["d", "e", "f", "i", "j"]
+    assert kept["text"].tolist() == ["a", "b", "c", "g", "h"]
+    assert not len(hold_out(frame, 0.0)[1])

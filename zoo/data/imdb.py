@@ -105,6 +105,22 @@ def read_imdb(path: str | Path) -> pd.DataFrame:
     return number_labels(frame, {"0": 0, "1": 1}, path)
 
 
+def hold_out(frame: pd.DataFrame, share: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Divides reviews into those to keep and the last share of each class.
+
+    Reviews of a film follow each other, and no film of the test part is in the training part. Held
+    out at random, reviews of films that were trained on would promise too much: here 89.8 % where
+    the test part had 86.9.
+
+    Args:
+        frame: as `read_imdb` returns it.
+        share: of the reviews of each class to hold out.
+    """
+    place = frame.groupby("label").cumcount(ascending=False)  # from the end of the class
+    held = place < (frame.groupby("label")["label"].transform("size") * share).round()
+    return frame[~held].reset_index(drop=True), frame[held].reset_index(drop=True)
+
+
 def _from_folders(part: Path) -> Iterator[tuple[str, int]]:
     for folder, label in _FOLDERS.items():
         files = sorted((part / folder).glob("*.txt"), key=_number)

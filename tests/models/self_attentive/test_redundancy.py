@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.references.self_attentive import penalty
-from zoo.models.self_attentive.redundancy import redundancy
+from zoo.models.self_attentive.redundancy import mean_overlap, redundancy
 
 GENERATOR = np.random.default_rng(1)
 WEIGHTS = GENERATOR.dirichlet(np.ones(5), size=(4, 3))  # (B, r, T)
@@ -42,3 +42,12 @@ def test_half_precision_is_widened():
     found = redundancy(WEIGHTS.astype("float16"))
     assert found.dtype == "float32"
     np.testing.assert_allclose(found, redundancy(WEIGHTS), rtol=1e-2)
+
+
+def test_the_overlap_is_the_mean_of_the_entries_beside_the_diagonal():
+    overlaps = WEIGHTS @ WEIGHTS.transpose(0, 2, 1)
+    beside = overlaps[:, ~np.eye(3, dtype=bool)].mean(axis=1)
+    np.testing.assert_allclose(mean_overlap(WEIGHTS), beside, rtol=1e-12)
+    alike, different = np.eye(5)[[[1, 1, 1]]], np.eye(5)[[[0, 3, 1]]]
+    assert mean_overlap(alike).numpy() == [1.0]
+    assert mean_overlap(different).numpy() == [0.0]

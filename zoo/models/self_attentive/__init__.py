@@ -11,7 +11,7 @@ drawn over the running text, show what the embedding was made of.
 Read in this order:
     hops.py                     the equations of section 2.1: hops of attention over the states, and
                                 the two poolings that they are compared with
-    redundancy.py               the penalty of section 2.2
+    redundancy.py               the penalty of section 2.2, and the overlap of the hops
     encoder.py                  the BiLSTM with either on top
     sentence_model.py           the arguments, the encoder and the loss that both models share
     matrix_layers.py            layers on the matrix: the pruned first layer (appendix A), the gated
@@ -20,8 +20,8 @@ Read in this order:
                                 and 4.2) and of a pair (section 4.3)
 
 NumPy references: ``tests/references/self_attentive.py`` and
-``tests/references/self_attentive_*.py``. Page: ``docs/architectures/self_attentive.md``. Recipe:
-``recipes/imdb_self_attentive.py``.
+``tests/references/self_attentive_*.py``. Page: ``docs/architectures/self_attentive.md``. Recipes:
+``recipes/imdb_self_attentive.py``, ``recipes/snli_self_attentive.py``.
 """
 
 from zoo.models.self_attentive.self_attentive_classifier import SelfAttentiveClassifier

@@ -1,4 +1,4 @@
-"""The penalty of section 2.2, which keeps the hops of a text apart.
+"""The penalty of section 2.2, which keeps the hops of a text apart, and how far they are.
 
 ``P = || A A^T - I ||_F^2``: zero if and only if every hop puts all its weight on one word, each on
 another one. The norm is squared, without a root.
@@ -30,3 +30,18 @@ def redundancy(weights: Tensor, reduction: Reduction = "sum") -> Tensor:
     overlaps = ops.matmul(weights, ops.swapaxes(weights, 1, 2))  # (B, r, r)
     squares = ops.square(overlaps - ops.eye(weights.shape[1], dtype=weights.dtype))
     return (ops.sum if reduction == "sum" else ops.mean)(squares, axis=(1, 2))
+
+
+def mean_overlap(weights: Tensor) -> Tensor:
+    """Averages the products of different hops of each text: how much they look at the same words.
+
+    Args:
+        weights: A (B, r, T) of two hops at least, zero on padding.
+
+    Returns:
+        (B,), float32 at least: from 0, no word in common, to 1, all hops on one same word.
+    """
+    weights = at_least_float32(weights)
+    hops = weights.shape[1]
+    together = ops.sum(ops.square(ops.sum(weights, axis=1)), axis=-1)  # of all pairs of hops
+    return (together - ops.sum(ops.square(weights), axis=(1, 2))) / (hops * (hops - 1))

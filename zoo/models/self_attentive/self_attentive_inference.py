@@ -25,6 +25,8 @@ NumPy reference: ``tests/references/self_attentive_inference.py``. Docs:
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from keras import ops
+
 from zoo.layers.classifier_head import ClassifierHead
 from zoo.models.core import axes
 from zoo.models.core.arguments import check_sizes
@@ -181,8 +183,26 @@ class SelfAttentiveInference(SentenceModel):
             ``premise_embedding`` and ``hypothesis_embedding`` M (B, r, 2u); ``attention`` as
             ``call`` gives it.
         """
+        # One batch of both: half as many loops over time as one after the other.
+        batch, width = ops.shape(inputs["premise"])[0], _longest(inputs)
+        both = ops.concatenate(
+            [_widened(inputs[side], width) for side in _SIDES], axis=0
+        )  # (2B, T)
+        matrices, weights = self.encode(both, training=training)
         embeddings, maps = {}, {}
-        for side in _SIDES:
-            matrix, weights = self.encode(inputs[side], training=training)
-            embeddings[f"{side}_embedding"], maps[f"{side}_hops"] = matrix, weights
+        for side, rows in zip(_SIDES, (slice(None, batch), slice(batch, None)), strict=True):
+            length = ops.shape(inputs[side])[1]
+            embeddings[f"{side}_embedding"] = matrices[rows]
+            maps[f"{side}_hops"] = weights[rows, :, :length]
         return {**embeddings, "attention": maps}
+
+
+def _longest(inputs: dict[str, Tensor]) -> Tensor:
+    """Returns the number of columns of the wider side."""
+    return ops.maximum(*(ops.shape(inputs[side])[1] for side in _SIDES))
+
+
+def _widened(ids: Tensor, width: Tensor) -> Tensor:
+    """Pads ids (B, P) to (B, width)."""
+    batch, columns = ops.shape(ids)
+    return ops.concatenate([ids, ops.zeros((batch, width - columns), ids.dtype)], axis=1)

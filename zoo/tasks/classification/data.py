@@ -79,7 +79,8 @@ def load_texts(
         frames = [*labelled_lines.fold_of(frames[0], fold)]
         parts = f"all but fold {fold}", f"fold {fold} of {labelled_lines.FOLDS}"
         record = replace(record, training=parts[0], evaluation=parts[1])
-    train, dev = by_groups("text")(frames[0], held_out)
+    divide = imdb.hold_out if data == "imdb" else by_groups("text")
+    train, dev = divide(frames[0], held_out)
     if not len(train) or not len(dev):
         raise ValueError(
             f"held_out must leave some of the {len(frames[0])} training examples for both parts, "
