@@ -4,7 +4,7 @@ r"""Decomposable attention (Parikh et al. 2016) for natural language inference, 
     python -m recipes.sick_decomposable --data sample      # generated, needs no data
     python -m recipes.word_vectors --texts squad wikitext-2 imdb multi30k sick cad-nli \
         --output vectors.txt
-    python -m recipes.sick_decomposable --data sick --vectors vectors.txt
+    python -m recipes.sick_decomposable --data sick --vectors vectors.txt --intra
     python -m recipes.sick_decomposable --data snli --vectors glove.840B.300d.txt --intra
     python -m recipes.sick_decomposable --data cad-nli --vectors vectors.txt
 
@@ -59,13 +59,14 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     | {
         "common_components": 2,
         "embedding_dim": 100,
-        "projection_dim": 200,
-        "hidden_dim": 200,
+        "projection_dim": 100,
+        "hidden_dim": 100,
         "dropout": 0.2,
-        "word_dropout": 0.2,
+        "word_dropout": 0.1,
         "first_epoch_gradient": 1.0,
-        "epochs": 60,
-        "learning_rate": 1e-3,
+        "epochs": 25,
+        "learning_rate": 3e-3,
+        "ema_decay": 0.998,
     },
     "snli": {
         "optimizer": "adagrad",
