@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from zoo.tasks.classification.fixed_vectors import FixedVectorSettings, FixedVectorTask
 from zoo.tasks.shared.training_run import run
-from zoo.training.bounds import Count
+from zoo.training.bounds import Count, Positive
 from zoo.training.command import start
 
 
@@ -36,7 +36,9 @@ class Settings(FixedVectorSettings):
     projection_dim: Count | None = None
     """Size that word vectors are projected to."""
     normalise: Literal["all", "words", "none"] = "all"
-    """Vectors that are scaled to norm 1: all; all but those of hashed words; none."""
+    """Vectors that are scaled: all; all but those of hashed words; none."""
+    vector_norm: Positive | None = None
+    """Norm that vectors are scaled to; in the paper 1."""
     initializer: Literal["glorot_uniform", "gaussian"] | None = None
     """Initial weights; gaussian: the paper's, which belong to adagrad."""
 
@@ -46,6 +48,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": _ADAM
     | {
         "common_components": 0,
+        "vector_norm": 1.0,
         "embedding_dim": 32,
         "projection_dim": 32,
         "hidden_dim": 32,
@@ -58,6 +61,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "sick": _ADAM
     | {
         "common_components": 2,
+        "vector_norm": 5.0,
         "embedding_dim": 100,
         "projection_dim": 100,
         "hidden_dim": 100,
@@ -72,6 +76,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "optimizer": "adagrad",
         "initializer": "gaussian",
         "common_components": 0,
+        "vector_norm": 1.0,
         "embedding_dim": 300,
         "projection_dim": 200,
         "hidden_dim": 200,
@@ -107,6 +112,7 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
         intra=settings.intra,
         distances=settings.distances,
         normalise=settings.normalise,
+        vector_norm=settings.vector_norm,
         initializer=settings.initializer,
         dropout=settings.dropout,
         word_dropout=settings.word_dropout,
