@@ -142,6 +142,7 @@ class Classification(_Texts):
     may_be_empty: tuple[str, ...] = ("text",)
     sizes = _Texts.sizes | {"classes": 3}
     strings = {"text": TEXTS}  # noqa: RUF012
+    signatures = {"serving_default": {}, "embed": {}}  # noqa: RUF012
 
     def servable(self, model: BaseModel, folder: Path) -> Servable:
         """The model as it is exported."""

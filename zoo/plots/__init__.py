@@ -5,8 +5,8 @@ display is needed. Tokens of any script can be drawn; characters that no install
 boxes.
 
 `alignment`, `alignments`, `heads`, `document` and `tape` draw any weights and tokens.
-`translation`, `translation_heads`, `reading`, `cloze`, `intra_attention`, `inter_attention` and
-`both_alignments` draw a servable's outputs for that task, and `answer` chooses among them.
+`translation`, `translation_heads`, `reading`, `cloze`, `hops`, `intra_attention`, `inter_attention`
+and `both_alignments` draw a servable's outputs for that task, and `answer` chooses among them.
 `over_image` and `over_features` draw attention to things that are no tokens, and `declared` chooses
 by the meaning of a map's axes.
 `inline` gives an SVG element for a notebook.
@@ -27,6 +27,7 @@ from zoo.plots.documents import Shaded, cloze, document
 from zoo.plots.figures import check_ending, save_figure
 from zoo.plots.growth import growth_by_size
 from zoo.plots.head_grids import Heads, heads
+from zoo.plots.hops import hops
 from zoo.plots.inline import inline
 from zoo.plots.scores import scores_by_length
 
@@ -46,6 +47,7 @@ __all__ = [
     "document",
     "growth_by_size",
     "heads",
+    "hops",
     "inline",
     "inter_attention",
     "intra_attention",

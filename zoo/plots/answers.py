@@ -12,6 +12,7 @@ from zoo.plots.declared import declared, has_declared
 from zoo.plots.documents import cloze
 from zoo.plots.figures import LONGEST_TITLE, pick_row
 from zoo.plots.head_grids import Heads, heads
+from zoo.plots.hops import hops
 from zoo.plots.text import as_text, drawable_text
 from zoo.plots.words import Word, merge, whole_words
 
@@ -191,6 +192,8 @@ _DRAWN_BY: dict[str, Callable[..., Figure]] = {
     "attention_alignment": translation,
     "attention_inter": inter_attention,
     "attention_intra": intra_attention,
+    "attention_hops": hops,
+    "attention_premise_hops": hops,
     "attention_premise_to_hypothesis": both_alignments,
 }
 

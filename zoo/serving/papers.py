@@ -50,6 +50,12 @@ _CUI = Paper(
     "ACL 2017",
     "https://arxiv.org/abs/1607.04423",
 )
+_LIN = Paper(
+    "A Structured Self-attentive Sentence Embedding",
+    "Lin, Feng, Nogueira dos Santos, Yu, Xiang, Zhou, Bengio",
+    "ICLR 2017",
+    "https://arxiv.org/abs/1703.03130",
+)
 _VASWANI = Paper(
     "Attention Is All You Need",
     "Vaswani, Shazeer, Parmar, Uszkoreit, Jones, Gomez, Kaiser, Polosukhin",
@@ -75,6 +81,8 @@ _PAPERS = {
     "LuongTranslator": (_LUONG,),
     "RNNencdec": (_CHO, _BAHDANAU),
     "RNNsearch": (_BAHDANAU,),
+    "SelfAttentiveClassifier": (_LIN,),
+    "SelfAttentiveInference": (_LIN,),
     "SutskeverTranslator": (_SUTSKEVER,),
     "Transformer": (_VASWANI,),
 }

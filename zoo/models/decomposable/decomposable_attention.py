@@ -164,7 +164,7 @@ class DecomposableAttention(BaseModel):
         _check_hashed(hashed_words, vocabulary_size)
         if not intra:  # around the tracker of Keras, which would replace the mapping
             maps = type(self).ATTENTION.items()
-            vars(self)["ATTENTION"] = {n: m for n, m in maps if not n.endswith("_intra")}
+            self.__dict__["ATTENTION"] = {n: m for n, m in maps if not n.endswith("_intra")}
         self._make_layers()
 
     def _make_layers(self) -> None:
