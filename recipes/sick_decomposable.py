@@ -61,7 +61,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "sick": _ADAM
     | {
         "common_components": 2,
-        "vector_norm": 5.0,
+        "vector_norm": 1.0,
         "embedding_dim": 100,
         "projection_dim": 100,
         "hidden_dim": 100,

@@ -13,8 +13,8 @@ Where the paper is silent or several readings exist:
         17 times as long as words; ``"none"`` takes all as they are;
     hashed words: the last ``hashed_words`` ids (in the paper 100) stand for words without a vector
         (``zoo.text.hashed_words``). The model treats them like other words but for ``normalise``;
-    their norm: 1. Scores then begin so small that all words are attended to alike; with few steps
-        of training ``vector_norm=5`` aligns words from the start;
+    their norm: 1. Scores then begin so small that all words are attended to alike; a larger
+        ``vector_norm`` sharpens attention from the start;
     distance biases: 11, for absolute distances; the last is that of distances of 10 and more. This
         reproduces the published number of parameters. NULL is one step before the first word;
     dropout: on the inputs of all layers of F, G, H and F_intra. ``word_dropout``, on projected
