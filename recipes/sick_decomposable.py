@@ -4,7 +4,7 @@ r"""Decomposable attention (Parikh et al. 2016) for natural language inference, 
     python -m recipes.sick_decomposable --data sample      # generated, needs no data
     python -m recipes.word_vectors --texts squad wikitext-2 imdb multi30k sick cad-nli \
         --output vectors.txt
-    python -m recipes.sick_decomposable --data sick --vectors vectors.txt
+    python -m recipes.sick_decomposable --data sick --vectors vectors.txt --intra
     python -m recipes.sick_decomposable --data snli --vectors glove.840B.300d.txt --intra
     python -m recipes.sick_decomposable --data cad-nli --vectors vectors.txt
 
@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from zoo.tasks.classification.fixed_vectors import FixedVectorSettings, FixedVectorTask
 from zoo.tasks.shared.training_run import run
-from zoo.training.bounds import Count
+from zoo.training.bounds import Count, Positive
 from zoo.training.command import start
 
 
@@ -36,7 +36,9 @@ class Settings(FixedVectorSettings):
     projection_dim: Count | None = None
     """Size that word vectors are projected to."""
     normalise: Literal["all", "words", "none"] = "all"
-    """Vectors that are scaled to norm 1: all; all but those of hashed words; none."""
+    """Vectors that are scaled: all; all but those of hashed words; none."""
+    vector_norm: Positive | None = None
+    """Norm that vectors are scaled to; in the paper 1."""
     initializer: Literal["glorot_uniform", "gaussian"] | None = None
     """Initial weights; gaussian: the paper's, which belong to adagrad."""
 
@@ -46,6 +48,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": _ADAM
     | {
         "common_components": 0,
+        "vector_norm": 1.0,
         "embedding_dim": 32,
         "projection_dim": 32,
         "hidden_dim": 32,
@@ -58,19 +61,22 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "sick": _ADAM
     | {
         "common_components": 2,
+        "vector_norm": 1.0,
         "embedding_dim": 100,
-        "projection_dim": 200,
-        "hidden_dim": 200,
+        "projection_dim": 100,
+        "hidden_dim": 100,
         "dropout": 0.2,
-        "word_dropout": 0.2,
+        "word_dropout": 0.1,
         "first_epoch_gradient": 1.0,
-        "epochs": 60,
-        "learning_rate": 1e-3,
+        "epochs": 25,
+        "learning_rate": 3e-3,
+        "ema_decay": 0.998,
     },
     "snli": {
         "optimizer": "adagrad",
         "initializer": "gaussian",
         "common_components": 0,
+        "vector_norm": 1.0,
         "embedding_dim": 300,
         "projection_dim": 200,
         "hidden_dim": 200,
@@ -106,6 +112,7 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
         intra=settings.intra,
         distances=settings.distances,
         normalise=settings.normalise,
+        vector_norm=settings.vector_norm,
         initializer=settings.initializer,
         dropout=settings.dropout,
         word_dropout=settings.word_dropout,

@@ -27,9 +27,14 @@ OPTIONS = {
     "distances": (3, 1, 20),
     "normalise": ("all", "words", "none"),
     "hashed_words": (3, 0),
+    "vector_norm": (1.0, 2.5),
     "initializer": ("glorot_uniform", "gaussian"),
 }
-INTERACTING = (("intra", "distances"), ("normalise", "hashed_words"), ("initializer",))
+INTERACTING = (
+    ("intra", "distances"),
+    ("normalise", "hashed_words", "vector_norm"),
+    ("initializer",),
+)
 
 
 def named_weights(values: Weights) -> dict[str, np.ndarray]:
@@ -65,7 +70,7 @@ def read(weights: Weights, ids: np.ndarray, config: dict) -> list[np.ndarray]:
         vector = weights["E"][word]
         ordinary = SPECIAL <= word < len(weights["E"]) - config["hashed_words"]
         if config["normalise"] == "all" or (config["normalise"] == "words" and ordinary):
-            vector = vector / np.sqrt(np.sum(vector**2))
+            vector = config["vector_norm"] * vector / np.sqrt(np.sum(vector**2))
         words.append(weights["P"] @ vector)
     return words
 

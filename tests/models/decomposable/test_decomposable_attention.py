@@ -25,6 +25,8 @@ WRONG = [
     *[(name, value, "a positive integer") for name in SIZES for value in (0, -1, 2.5)],
     ("normalise", "some", r"one of \['all', 'words', 'none'\]"),
     ("initializer", "zeros", r"one of \['glorot_uniform', 'gaussian'\]"),
+    ("vector_norm", 0, "positive and finite"),
+    ("vector_norm", float("inf"), "positive and finite"),
     ("hashed_words", -1, "a whole number from 0 to 15"),
     ("hashed_words", 16, "a whole number from 0 to 15"),
     ("dropout", 1.0, RATE),
@@ -105,16 +107,16 @@ def test_a_model_declares_the_maps_that_it_gives(plain):
     ("normalise", "scaled"),
     [("all", {2, 5, 18}), ("words", {5}), ("none", set())],
 )
-def test_vectors_are_scaled_to_norm_one(normalise, scaled):
+def test_vectors_are_scaled_to_a_norm(normalise, scaled):
     """The last of 19 ids, 18, is a hashed word; 2 is NULL."""
-    model = make(normalise=normalise, vocabulary_size=19)
+    model = make(normalise=normalise, vector_norm=2.5, vocabulary_size=19)
     rows = np.arange(1.0, 19 * 4 + 1).reshape(19, 4)
     rows[7] = 0.0
     model.embedding.load_vectors(rows)
     vectors = model._vectors(np.array([[2, 5, 18, 7]], "int32")).numpy()[0]
     for vector, word in zip(vectors, (2, 5, 18, 7), strict=True):
         norm = np.linalg.norm(rows[word])
-        expected = rows[word] / norm if word in scaled else rows[word]
+        expected = 2.5 * rows[word] / norm if word in scaled else rows[word]
         np.testing.assert_allclose(vector, expected, rtol=1e-6, err_msg=str(word))
 
 

@@ -13,6 +13,8 @@ Where the paper is silent or several readings exist:
         17 times as long as words; ``"none"`` takes all as they are;
     hashed words: the last ``hashed_words`` ids (in the paper 100) stand for words without a vector
         (``zoo.text.hashed_words``). The model treats them like other words but for ``normalise``;
+    their norm: 1. Scores then begin so small that all words are attended to alike; a larger
+        ``vector_norm`` sharpens attention from the start;
     distance biases: 11, for absolute distances; the last is that of distances of 10 and more. This
         reproduces the published number of parameters. NULL is one step before the first word;
     dropout: on the inputs of all layers of F, G, H and F_intra. ``word_dropout``, on projected
@@ -92,7 +94,8 @@ class DecomposableAttention(BaseModel):
         intra: whether each sentence first attends to itself.
         distances: number of distance biases of that attention.
         hashed_words: how many of the last ids stand for hashed words without a vector.
-        normalise: which word vectors are scaled to norm 1: ``"all"``, ``"words"`` or ``"none"``.
+        normalise: which word vectors are scaled: ``"all"``, ``"words"`` or ``"none"``.
+        vector_norm: norm that they are scaled to; in the paper 1.
         initializer: ``"glorot_uniform"``, or ``"gaussian"`` of deviation 0.01.
         dropout: rate of dropout in all layers.
         word_dropout: rate of dropout on projected words.
@@ -100,9 +103,9 @@ class DecomposableAttention(BaseModel):
         embedding_dtype: dtype the word vectors are stored in; None: the model's.
 
     Raises:
-        ValueError: if ``normalise`` or ``initializer`` is not one of its options, a size is not
-            positive, ``hashed_words`` is negative or leaves no word, or ``dropout`` or
-            ``word_dropout`` is not a rate.
+        ValueError: if ``normalise`` or ``initializer`` is not one of its options, a size or
+            ``vector_norm`` is not positive, ``hashed_words`` is negative or leaves no word, or
+            ``dropout`` or ``word_dropout`` is not a rate.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -140,6 +143,7 @@ class DecomposableAttention(BaseModel):
         distances: int = 11,
         hashed_words: int = 0,
         normalise: Normalise = "all",
+        vector_norm: float = 1.0,
         initializer: Initializer = "glorot_uniform",
         dropout: float = 0.0,
         word_dropout: float = 0.0,
@@ -155,6 +159,8 @@ class DecomposableAttention(BaseModel):
         check_choice("initializer", initializer, get_args(Initializer))
         check_rate("dropout", dropout)
         check_rate("word_dropout", word_dropout)
+        if not 0 < vector_norm < float("inf"):
+            raise ValueError(f"vector_norm must be positive and finite, got {vector_norm}")
         _check_hashed(hashed_words, vocabulary_size)
         if not intra:  # around the tracker of Keras, which would replace the mapping
             maps = type(self).ATTENTION.items()
@@ -298,7 +304,9 @@ class DecomposableAttention(BaseModel):
             return vectors
         wide = at_least_float32(vectors)
         squares = ops.sum(ops.square(wide), axis=-1, keepdims=True)  # (B, T, 1)
-        factors = ops.where(squares > 0, ops.rsqrt(ops.where(squares > 0, squares, 1.0)), 1.0)
+        # Twice, so that the gradient of a vector of zeros is finite.
+        roots = ops.rsqrt(ops.where(squares > 0, squares, 1.0))
+        factors = ops.where(squares > 0, self.vector_norm * roots, 1.0)
         if self.normalise == "words":
             is_word = (ids >= SPECIAL) & (ids < self.vocabulary_size - self.hashed_words)
             factors = ops.where(is_word[..., None], factors, 1.0)
