@@ -61,7 +61,21 @@ def as_text(notebook: dict[str, Any]) -> str:
 
 def _clean_cell(cell: dict[str, Any]) -> dict[str, Any]:
     old = cell["metadata"]
-    return cell | {"metadata": {key: old[key] for key in _KEPT_OF_CELL if key in old}}
+    cleaned = cell | {"metadata": {key: old[key] for key in _KEPT_OF_CELL if key in old}}
+    return cleaned | ({"outputs": _joined(cell["outputs"])} if "outputs" in cell else {})
+
+
+def _joined(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Joins what one cell has printed: how it is cut depends on the speed of the machine."""
+    found: list[dict[str, Any]] = []
+    for output in outputs:
+        stream = output["output_type"] == "stream"
+        if stream and found and found[-1].get("name") == output["name"]:
+            text = "".join([*found[-1]["text"], *output["text"]])
+            found[-1] = output | {"text": text.splitlines(keepends=True)}
+        else:
+            found.append(output)
+    return found
 
 
 if __name__ == "__main__":
