@@ -61,7 +61,8 @@ def as_text(notebook: dict[str, Any]) -> str:
 
 def _clean_cell(cell: dict[str, Any]) -> dict[str, Any]:
     old = cell["metadata"]
-    cleaned = cell | {"metadata": {key: old[key] for key in _KEPT_OF_CELL if key in old}}
+    kept = {key: old[key] for key in _KEPT_OF_CELL if key in old}
+    cleaned = cell | {"metadata": kept, "source": _lines(cell["source"])}
     return cleaned | ({"outputs": _joined(cell["outputs"])} if "outputs" in cell else {})
 
 
@@ -69,13 +70,22 @@ def _joined(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Joins what one cell has printed: how it is cut depends on the speed of the machine."""
     found: list[dict[str, Any]] = []
     for output in outputs:
-        stream = output["output_type"] == "stream"
-        if stream and found and found[-1].get("name") == output["name"]:
-            text = "".join([*found[-1]["text"], *output["text"]])
-            found[-1] = output | {"text": text.splitlines(keepends=True)}
-        else:
-            found.append(output)
+        cleaned = dict(output)
+        if "data" in output:
+            shown = output["data"].items()
+            cleaned["data"] = {
+                kind: _lines(value) if kind.startswith("text/") else value for kind, value in shown
+            }
+        if "text" in output:
+            cleaned["text"] = _lines(output["text"])
+            if found and found[-1].get("name") == output["name"]:
+                cleaned["text"] = _lines([*found.pop()["text"], *cleaned["text"]])
+        found.append(cleaned)
     return found
+
+
+def _lines(text: str | list[str]) -> list[str]:
+    return "".join(text).splitlines(keepends=True)
 
 
 if __name__ == "__main__":
