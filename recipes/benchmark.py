@@ -100,10 +100,6 @@ def main(
     """Measures, prints and returns the figures."""
     if isinstance(command, LayerComplexity):
         return complexity(command)
-    if not isinstance(command, Serving | ServerLoad):  # which load models, and set the process up
-        from zoo.serving.remarks import spend_remarks
-
-        spend_remarks()
     if isinstance(command, TapeSpeed):
         tables = command.measure()
         for name, table in tables.items():
@@ -143,6 +139,9 @@ def complexity(command: LayerComplexity) -> dict[str, Any]:
 
 def training(command: Training) -> dict[str, float]:
     """Runs training steps and counts the examples per second."""
+    from zoo.serving.remarks import spend_remarks
+
+    spend_remarks()
     batches = generated_batches(command)
     model = make_model(command)
     steps = iter(batches.training(epoch=0))

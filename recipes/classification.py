@@ -22,7 +22,8 @@ class Settings(OwnClassificationSettings):
     """Settings of the run. Those that are None depend on the data; the run folder records them."""
 
     model: str | None = None
-    """The architecture: LSTMNClassifier or, of pairs, LSTMNInference."""
+    """The architecture, by default LSTMNClassifier or, of pairs, LSTMNInference; others are in
+    docs/which_model.md."""
 
 
 MODELS = {"classification": "LSTMNClassifier", "inference": "LSTMNInference"}

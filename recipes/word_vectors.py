@@ -29,6 +29,8 @@ from zoo.training.bounds import Count, NotNegative, Positive, Seed
 from zoo.training.command import start
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from zoo.text.vectors import WordVectors
 
 _CHUNK = 1024  # texts tokenised at a time
@@ -42,8 +44,9 @@ class Settings:
     output: Path
     """File to write, in word2vec's text format."""
     texts: tuple[str, ...] = ("squad", "wikitext-2", "imdb")
-    """Training texts: names of known data sets (squad, wikitext-2, imdb, cloze: their training
-    parts) or paths of UTF-8 text files, a text a line, compressed if they end in .gz."""
+    """Training texts: names of known data sets (squad, wikitext-2, imdb, cloze, multi30k, sick,
+    cad-nli: their training parts) or paths of UTF-8 text files, a text a line, compressed if they
+    end in .gz."""
     split_at_spaces: bool = False
     """Whether to split only at spaces and keep case, as in cloze questions."""
     data_dir: Path | None = None
@@ -244,7 +247,38 @@ def _cloze(data_dir: Path | None) -> list[str]:
     return [*dict.fromkeys(line for document in documents for line in document.split("\n"))]
 
 
-KNOWN_TEXTS = {"squad": _squad, "wikitext-2": _wikitext, "imdb": _imdb, "cloze": _cloze}
+def _multi30k(data_dir: Path | None) -> list[str]:
+    """Returns the English captions of Multi30k's training part."""
+    return read_lines(_find("multi30k", "train.en", data_dir))
+
+
+def _sick(data_dir: Path | None) -> list[str]:
+    """Returns the distinct sentences of SICK's training part."""
+    from zoo.data.sick import find_sick, read_sick
+
+    return _sentences(read_sick(find_sick("train", data_dir)))
+
+
+def _cad(data_dir: Path | None) -> list[str]:
+    """Returns the distinct sentences of the counterfactual pairs."""
+    from zoo.data.cad import find_cad, read_cad
+
+    return _sentences(read_cad(find_cad(data_dir)))
+
+
+def _sentences(pairs: "pd.DataFrame") -> list[str]:
+    return [*dict.fromkeys([*pairs["premise"], *pairs["hypothesis"]])]
+
+
+KNOWN_TEXTS = {
+    "squad": _squad,
+    "wikitext-2": _wikitext,
+    "imdb": _imdb,
+    "cloze": _cloze,
+    "multi30k": _multi30k,
+    "sick": _sick,
+    "cad-nli": _cad,
+}
 
 
 def _find(dataset: str, name: str, data_dir: Path | None) -> Path:

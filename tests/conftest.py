@@ -33,6 +33,8 @@ pytest_plugins = ["tests.processor_times"]
 
 LOGICAL_CPUS = 3
 SEED = 20140901
+STEPS = [f"tests/contracts/test_{name}.py" for name in ("distribution", "precision", "training")]
+"""Files of tests that train a model in one trace (`tests.contracts.subjects.traced_once`)."""
 OPTIMISED = ("tests/attention/", "tests/decoding/", "tests/layers/", "tests/ops/")
 """Folders of what is tested by itself, in small graphs."""
 
@@ -127,6 +129,8 @@ def forgotten_gradients() -> Iterator[None]:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Has one process run all tests of a file that share a fixture, which is made once then.
 
+    And all tests that train the same model.
+
     `--dist loadgroup` would do it, but no longer does so under pytest 9.
     """
     from xdist.scheduler import LoadScopeScheduling
@@ -134,6 +138,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class ByFixture(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.partition("::")[0]
+            if file in STEPS:
+                return f"steps{nodeid.partition('[')[2]}"
             return file if _has_shared_fixture(config.rootpath / file) else nodeid
 
     config.option.loadscopereorder = False  # they come in the order that is made below

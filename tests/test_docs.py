@@ -154,8 +154,18 @@ def test_the_readmes_reader_learns_from_five_examples(tmp_path, monkeypatch, cap
     assert capsys.readouterr().out.splitlines()[-1] == "gate"
     question = {"question": tf.constant(["Which part failed?"])}
     context = {"context": tf.constant(["After the inspection the gate of unit 3 was replaced."])}
+    assert (tmp_path / "my_reader" / "attention.png").is_file()
     serve = load_servable("./my_reader").signatures["serving_default"]
     assert serve(**question, **context)["answer"].numpy()[0] == b"gate"
+
+
+def test_the_tour_asks_for_three_translations_and_trains_a_classifier(capsys):
+    page = ROOT / "docs" / "tour.md"
+    sections = examples(page)
+    run(sections["1. Ask a shipped model"])
+    assert len(capsys.readouterr().out.splitlines()) == 3
+    run(sections["5. Attention in a model of your own"])
+    assert f"```text\n{capsys.readouterr().out}```" in page.read_text(encoding="utf-8")
 
 
 PIPELINE = ROOT / "docs" / "pipeline.md"
@@ -177,6 +187,7 @@ def test_the_example_of_a_pipeline_trains_scores_and_ships_it(tmp_path, monkeypa
     before, after = capsys.readouterr().out.splitlines()[-2:]
     assert before.startswith(f"{after} ")
     assert read_card(tmp_path / "my_translator").data.name == "own sentences"
+    assert (tmp_path / "my_translator" / "attention.png").is_file()
 
 
 def test_the_example_of_searches_finds_what_was_learned():

@@ -8,10 +8,14 @@ from pathlib import Path
 import pytest
 import tyro
 
+from zoo.cli.main import Command
+
 ROOT = Path(__file__).resolve().parent.parent
 RECIPES = sorted((ROOT / "recipes").glob("*.py"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *RECIPES]
 _COMMAND = re.compile(r"python -m recipes\.(\w+) +([^`\n#|;&>]+)")
+_SHELL = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_OF_THE_PACKAGE = re.compile(r"python -m zoo (\w[^|#>;&\n]*)")
 _IN_A_TABLE = re.compile(r"`(\w+) (--[^`]+)`")
 
 
@@ -39,3 +43,11 @@ def test_a_documented_command_is_taken(name, arguments):
 
 def test_there_are_commands_to_parse():
     assert len(commands()) > 60
+
+
+def test_documented_commands_of_the_package_are_taken():
+    blocks = [block for path in PAGES for block in _SHELL.findall(path.read_text("utf-8"))]
+    lines = [line for block in blocks for line in _OF_THE_PACKAGE.findall(block)]
+    assert len(lines) > 15
+    for line in lines:
+        tyro.cli(Command, args=shlex.split(line))  # exits if it cannot

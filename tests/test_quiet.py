@@ -16,6 +16,8 @@ import pytest
 from zoo.quiet import LEVEL
 
 ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+GREET = {"keras", "keras_nlp", "tensorflow", "tensorflow_text"}
 NOISE = re.compile(r"\.(cc|h):\d+\]|absl::|oneDNN|cuInit|CPU instructions|compiler flags")
 
 
@@ -117,6 +119,27 @@ def test_where_nothing_can_be_filtered_it_goes_on(closed):
     code, _ = start("-c", f"import os, sys\n{closed}\n" + MEANWHILE.format("print(1)"))
     # The write to a closed standard error is the example's own failure.
     assert code == (1 if "close" in closed else 0)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_snippets_import_zoo_before_what_greets(page):
+    for code in re.findall(r"(?ms)^```python\n(.*?)^```$", page.read_text(encoding="utf-8")):
+        imported = re.findall(r"(?m)^\s*(?:import|from) (\w+)", code)
+        greets = [place for place, name in enumerate(imported) if name in GREET]
+        assert "zoo" not in imported or not greets or imported.index("zoo") < greets[0], code
+
+
+def test_the_rule_of_snippets_knows_pages_with_snippets():
+    with_snippets = [page for page in PAGES if "```python\n" in page.read_text(encoding="utf-8")]
+    assert len(with_snippets) > 5
+
+
+def test_a_benchmark_with_threads_of_its_own_is_quiet():
+    """They must be set before TensorFlow computes anything; tests of its tables have more."""
+    flags = ["--threads", "1", "--lengths", "5", "--batch-size", "2", "--steps", "2", "--calls=1"]
+    code, said = start("-m", "recipes.benchmark", "attention", *flags)
+    assert code == 0, said
+    assert not NOISE.search(said), said
 
 
 def test_a_recipe_is_quiet(tmp_path):

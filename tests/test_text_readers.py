@@ -12,6 +12,8 @@ import pytest
 from recipes.word_vectors import read_texts
 from zoo.data import cloze
 from zoo.data.cloze_format import SENTENCES, read_cbt
+from zoo.data.imdb import read_imdb
+from zoo.data.labelled_lines import read_labelled_lines
 from zoo.data.language_text import read_language_text
 from zoo.data.parallel import read_parallel, read_parallel_tsv
 from zoo.data.snli import read_snli
@@ -72,6 +74,14 @@ READERS = {
         "\t".join(SNLI) + "\n" + "\t".join(SNLI.values()) + "\n",
         lambda path: read_snli(path).to_dict("list"),
     ),
+    "imdb": Reader(
+        "a.jsonl",
+        '{"label": 1, "text": "a b"}\n{"label": 0, "text": "c"}\n',
+        lambda path: read_imdb(path).to_dict("list"),
+    ),
+    "labelled_lines": Reader(
+        "a.all", "1 a b\n0 c\n", lambda path: read_labelled_lines(path, "mr").to_dict("list")
+    ),
     "language": Reader("a.tokens", "no it\nthe N\n", lambda path: read_language_text(path).lines),
     "cbt": Reader(
         "a.txt",
@@ -121,6 +131,7 @@ COUNTS = {
     "parallel_tsv": ("a{}b\tc\nd\te\n", 2, lambda path: len(read_parallel_tsv(path))),
     "sst": ("(3 (2 a{}b) (2 c))\n(1 c)\n", 2, lambda path: len(read_sst(path))),
     "snli": ("\t".join(SNLI) + "\nneutral\ta{}b\tc\n", 1, lambda path: len(read_snli(path))),
+    "labelled_lines": ("1 a{}b\n0 c\n", 2, lambda path: len(read_labelled_lines(path, "mr"))),
     "language": ("a{}b\nc\n", 2, _count_sentences),
     "word_vectors": ("a{}b\nc\n", 2, lambda path: len(read_texts(str(path), None))),
     "pharaoh": ("0-0{}1-1\n2-2\n", 2, lambda path: len(read_pharaoh(path))),

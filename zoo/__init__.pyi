@@ -18,6 +18,7 @@ from . import training as training
 from .models.aoa import AttentionOverAttentionReader as AttentionOverAttentionReader
 from .models.dcn import DynamicCoattentionNetwork as DynamicCoattentionNetwork
 from .models.dcn import DynamicCoattentionNetworkPlus as DynamicCoattentionNetworkPlus
+from .models.decomposable import DecomposableAttention as DecomposableAttention
 from .models.lstmn import LSTMNClassifier as LSTMNClassifier
 from .models.lstmn import LSTMNInference as LSTMNInference
 from .models.lstmn import LSTMNLanguageModel as LSTMNLanguageModel
@@ -27,6 +28,8 @@ from .models.luong import SutskeverTranslator as SutskeverTranslator
 from .models.rnnsearch import ChoTranslator as ChoTranslator
 from .models.rnnsearch import RNNencdec as RNNencdec
 from .models.rnnsearch import RNNsearch as RNNsearch
+from .models.self_attentive import SelfAttentiveClassifier as SelfAttentiveClassifier
+from .models.self_attentive import SelfAttentiveInference as SelfAttentiveInference
 from .models.transformer import Transformer as Transformer
 from .pipelines import pipeline as pipeline
 from .serving.load import list_models as list_models

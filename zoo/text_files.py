@@ -2,7 +2,8 @@ r"""Reader of all text from users: whole files, and lines of files and streams, 
 
 The rules are the same for all readers:
 
-- Text is UTF-8. Files whose name ends in `.gz` are read decompressed.
+- Text is UTF-8, but for published data sets in Latin-1, in which any byte is a character. Files
+  whose name ends in `.gz` are read decompressed.
 - Lines end in "\n" or "\r\n"; the last one may lack its end. Nothing else ends a line: a lone "\r",
   U+2028 and other characters of Python's `splitlines` may be part of a sentence.
 - Whole texts keep their line breaks, so that offsets into them match the file.
@@ -16,9 +17,9 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, Literal, NamedTuple, cast
 
-_MARK = "\ufeff"
+Encoding = Literal["utf-8", "latin-1"]
 
 
 class FileText(NamedTuple):
@@ -64,26 +65,26 @@ def read_content(path: str | os.PathLike[str]) -> bytes:
         return gzip.decompress(content)  # several times faster than reading from a GzipFile
 
 
-def read_text(path: str | os.PathLike[str]) -> FileText:
+def read_text(path: str | os.PathLike[str], encoding: Encoding = "utf-8") -> FileText:
     """Reads a whole text with its line breaks.
 
     Raises:
         ValueError: The file is not UTF-8 (names the line), or truncated.
     """
     content = read_content(path)
+    first_byte = len(codecs.BOM_UTF8) if content.startswith(codecs.BOM_UTF8) else 0
     try:
-        text = content.decode("utf-8")
+        return FileText(content[first_byte:].decode(encoding), first_byte)
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
+        start = first_byte + error.start
+        line = content.count(b"\n", 0, start) + 1
         raise ValueError(
             f"{os.fspath(path)}: line {line} is not UTF-8: "
-            f"byte 0x{content[error.start]:02x}, {error.reason}"
+            f"byte 0x{content[start]:02x}, {error.reason}"
         ) from error
-    first_byte = len(codecs.BOM_UTF8) if text.startswith(_MARK) else 0
-    return FileText(text.removeprefix(_MARK), first_byte)
 
 
-def read_lines(path: str | os.PathLike[str]) -> list[str]:
+def read_lines(path: str | os.PathLike[str], encoding: Encoding = "utf-8") -> list[str]:
     """Reads the lines of a text.
 
     Returns:
@@ -92,7 +93,7 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
     Raises:
         ValueError: The file is empty, truncated, or not UTF-8 (names the line).
     """
-    lines = split_lines(read_text(path).text)
+    lines = split_lines(read_text(path, encoding).text)
     if not lines:
         raise ValueError(f"{os.fspath(path)} must hold a sentence a line, got an empty file")
     return lines

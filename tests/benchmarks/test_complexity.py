@@ -1,5 +1,6 @@
 """Layers by length: what is measured, where it ends, how it is told."""
 
+import os
 import re
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from zoo.benchmarks.complexity import (
     markdown,
     measure_point,
 )
+from zoo.quiet import LEVEL
 from zoo.training.json_files import read_json
 
 TINY = LayerComplexity(lengths=(8, 16), width=4, num_heads=2, window=5, calls=1, clock="cpu")
@@ -173,7 +175,11 @@ def test_command_measures_in_children_prints_tables_and_draws(tmp_path):
     flags = ["--lengths", "8", "--layers", "restricted", "--width=4", "--num-heads=2", "--window=5"]
     flags += ["--calls=1", "--threads=1", "--run-dir", str(tmp_path / "run")]
     command = [sys.executable, "-m", "recipes.benchmark", "complexity", *flags]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    environment = {name: value for name, value in os.environ.items() if name != LEVEL}
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=True, env=environment
+    )
+    assert done.stderr == ""
     lines = done.stdout.splitlines()
     assert [line for line in lines if line.endswith("| 8 | grows as |")] == [
         f"| {name} | 8 | grows as |" for name in TABLES

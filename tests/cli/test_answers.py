@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from zoo.cli import answers
+from zoo.serving.load import resolve
+
 TRANSLATOR = "multi30k_rnnsearch_en_de"
 ENGLISH = "A man in a red shirt is sleeping."
 GERMAN = "Ein Mann in einem roten Hemd schläft."
@@ -20,10 +23,13 @@ def context_file(tmp_path):
     return tmp_path / "context.txt"
 
 
-def test_texts_are_translated_a_line_each(zoo_command):
+def test_texts_are_translated_a_line_each(zoo_command, monkeypatch):
+    asked = []
+    monkeypatch.setattr(answers, "resolve", lambda name: asked.append(name) or resolve(name))
     code, said = zoo_command("run", TRANSLATOR, ENGLISH, "")
     assert code is None
     assert said.out.splitlines() == [GERMAN, ""]
+    assert asked == [TRANSLATOR]  # which may ask a hub or an index
 
 
 def test_lines_of_standard_input_are_translated(zoo_command):

@@ -1,8 +1,9 @@
 """The models under contract: built at tiny sizes with random weights, run, and taken apart."""
 
 import importlib
+import inspect
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -55,10 +56,74 @@ def build(entry: ModelEntry, seed: int = 0, scale: float = 0.6, **overrides: Any
     """
     model = entry.cls.from_preset("tiny", **{**TASKS[entry.task].sizes, **overrides})
     model.build()
+    draw_weights(model, seed, scale)
+    return model
+
+
+def smoothed(entry: ModelEntry, **overrides: Any) -> dict[str, Any]:
+    """Adds smoothed labels to the arguments of a model that knows of them."""
+    known = "label_smoothing" in inspect.signature(entry.cls).parameters
+    return overrides | ({"label_smoothing": 0.1} if known else {})
+
+
+def draws(entry: ModelEntry) -> bool:
+    """Whether the loss of a model in training depends on chance."""
+    return "objective" in inspect.signature(entry.cls).parameters
+
+
+def traced_once(entry: ModelEntry, scale: float = 0.6, **overrides: Any) -> BaseModel:
+    """The model that `build` makes, its weights new, the gradients of its steps traced only once.
+
+    To trace them takes most of the time of a short training. Every `compile` makes a step of its
+    own around the one trace, whose sizes are all unknown.
+
+    Args:
+        entry: of the registry.
+        scale: of the weights, as in `build`.
+        **overrides: constructor arguments beside those of the preset `tiny`.
+    """
+    key = entry.name, json.dumps(overrides, sort_keys=True)
+    if key not in _traced:
+        model = build(entry, **overrides)
+        # Keras would read the loss's metric there, of which each `compile` makes another.
+        model.compute_metrics = lambda *_: None
+        model._gradients = in_one_trace(model, entry)
+        _traced[key] = model
+    draw_weights(_traced[key], 0, scale)
+    return _traced[key]
+
+
+_traced: dict[tuple[str, str], BaseModel] = {}
+
+
+def in_one_trace(model: BaseModel, entry: ModelEntry) -> Callable[..., Any]:
+    """Gradients of a step as one graph for all sizes, without metrics and weights of examples."""
+    step, batch = model._gradients, Batch(TASKS[entry.task].examples(1))
+    kinds = model.input_kinds(optional=True)
+    inputs = {
+        name: tf.TensorSpec((None, *kinds[name].shape), kinds[name].dtype) for name in batch.inputs
+    }
+    targets = tf.nest.map_structure(
+        lambda value: tf.TensorSpec([None] * value.ndim, value.dtype), batch.targets
+    )
+
+    @tf.function(input_signature=[inputs, targets], autograph=False)
+    def graph(inputs, targets):
+        return step((inputs, targets, None), model._share_of_loss)
+
+    def gradients(data, loss_of):
+        x, y, weights = data
+        assert weights is None
+        return graph(x, y)
+
+    return gradients
+
+
+def draw_weights(model: BaseModel, seed: int, scale: float) -> None:
+    """Gives all weights normal random values."""
     generator = np.random.default_rng(seed)
     for weight in model.weights:
         weight.assign(generator.normal(0.0, scale, weight.shape))
-    return model
 
 
 def reference_of(entry: ModelEntry) -> ModuleType:

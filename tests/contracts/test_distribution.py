@@ -7,7 +7,6 @@ models, one with an answer an example and one with an answer a token: no model k
 are.
 """
 
-import inspect
 from typing import NamedTuple
 
 import keras
@@ -15,7 +14,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.contracts.subjects import build, every_model, gradients_of
+from tests.contracts.subjects import build, every_model, gradients_of, smoothed, traced_once
 from tests.contracts.tasks import TASKS, Batch
 from zoo.models.core.registry import models
 from zoo.text.batching import without_tuning
@@ -38,12 +37,6 @@ def strategy_of(replicas):
     if replicas == 1:
         return make_strategy("none")
     return make_strategy("mirrored", [f"CPU:{number}" for number in range(replicas)])
-
-
-def smoothed(entry):
-    """The model, with smoothed labels if it knows of them."""
-    known = "label_smoothing" in inspect.signature(entry.cls).parameters
-    return build(entry, **({"label_smoothing": 0.1} if known else {}))
 
 
 class Trained(NamedTuple):
@@ -85,7 +78,8 @@ def trained(entry, replicas, optimizer, accumulate=1, rounds=1, eagerly=False):
         data = strategy.experimental_distribute_dataset(data, where)
     assert strategy.num_replicas_in_sync == replicas
     with strategy.scope():
-        model = smoothed(entry)
+        in_one_graph = replicas == accumulate == 1 and not eagerly
+        model = (traced_once if in_one_graph else build)(entry, **smoothed(entry))
         own = type(optimizer).from_config(optimizer.get_config())
         model.compile(own, run_eagerly=eagerly, accumulate=accumulate)
     average, record = ExponentialMovingAverage(0.9), Record()
@@ -102,7 +96,11 @@ def flat(model):
 
 def descent(entry):
     """Result of plain gradient descent on the mean over each batch, clipped by the joint norm."""
-    model, examples, clipped = smoothed(entry), TASKS[entry.task].examples(EXAMPLES), []
+    model, examples, clipped = (
+        build(entry, **smoothed(entry)),
+        TASKS[entry.task].examples(EXAMPLES),
+        [],
+    )
     for first in range(0, EXAMPLES, BATCH):
         batch = Batch(examples[first : first + BATCH])
         gradients = gradients_of(model, batch, training=True)
@@ -126,7 +124,7 @@ def test_a_model_with_an_answer_an_example_and_one_with_an_answer_a_token_are_on
 def test_k11_any_number_of_devices_descends_the_clipped_gradient_of_the_mean(entry):
     """After the first two steps, and after twenty."""
     expected = descent(entry)
-    assert relative_difference(flat(smoothed(entry)), expected) > 1e-3
+    assert relative_difference(flat(build(entry, **smoothed(entry))), expected) > 1e-3
     optimizer = keras.optimizers.SGD(RATE, global_clipnorm=LIMIT)
     one = trained(entry, 1, optimizer, rounds=ROUNDS)
     assert relative_difference(one.first, expected) < 1e-5

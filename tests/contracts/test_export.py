@@ -88,8 +88,11 @@ def inputs_of(entry: ModelEntry, signature: str) -> dict:
 
 
 def signatures_of(entry: ModelEntry) -> set[str]:
-    stacked = any(axes.stacked for axes in entry.cls.ATTENTION.values())
-    return {name for name in TASKS[entry.task].signatures if name != "heads" or stacked}
+    only_of_some = {
+        "heads": any(axes.stacked for axes in entry.cls.ATTENTION.values()),
+        "embed": hasattr(entry.cls, "embed"),
+    }
+    return {name for name in TASKS[entry.task].signatures if only_of_some.get(name, True)}
 
 
 @every_model

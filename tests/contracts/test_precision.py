@@ -4,13 +4,11 @@ That no model gives anything but finite numbers, and numbers near those of singl
 test_outputs.py. Here fifty steps are trained, three times over.
 """
 
-import inspect
-
 import keras
 import numpy as np
 import tensorflow as tf
 
-from tests.contracts.subjects import build, every_model
+from tests.contracts.subjects import build, draws, every_model, smoothed, traced_once
 from tests.contracts.tasks import TASKS, Batch
 from zoo.text.batching import without_tuning
 from zoo.training.optimizers import OnePassAdam
@@ -38,10 +36,10 @@ class PassLosses(keras.callbacks.Callback):
 def losses(entry, precision):
     """The mean loss of each pass over two batches."""
     batch = Batch(TASKS[entry.task].examples(2 * BATCH))
-    drawing = "objective" in inspect.signature(entry.cls).parameters
-    without_chance = {"objective": "cross_entropy"} if drawing else {}
+    without_chance = {"objective": "cross_entropy"} if draws(entry) else {}
+    make = traced_once if precision == "float32" else build
     with computing_in(precision):
-        model = build(entry, scale=0.2, **without_chance)
+        model = make(entry, scale=0.2, **smoothed(entry, **without_chance))
         model.compile(OnePassAdam(2e-3, global_clipnorm=1.0))
     data = tf.data.Dataset.from_tensor_slices((batch.inputs, batch.targets))
     data = without_tuning(data).batch(BATCH).repeat(STEPS // 2)

@@ -47,6 +47,18 @@ LSTMN_TRANSLATOR = (
     + 10_000 * 450 + 10_000  # softmax
 )  # fmt: skip
 
+# Published are 1,182,900 (encoder) and 55,200,905 (with the classifier of reviews), without the
+# tuned word vectors, whose number is not, nor are the factors of the gated encoder.
+SELF_ATTENTIVE_WORDS = 100_000 * 100
+SELF_ATTENTIVE_AGE = SELF_ATTENTIVE_WORDS + 1_182_900 + 18_000 * 2000 + 2000 + 5 * 2001
+SELF_ATTENTIVE_SNLI = (
+    40_000 * 300  # embeddings
+    + 2 * lstm(300, 300)
+    + 150 * 600 + 30 * 150  # attention
+    + 2 * 30 * 600 * 300  # gated encoder
+    + 9000 * 4000 + 4000 + 3 * 4001  # classifier
+)  # fmt: skip
+
 TRAINABLE = {
     ("DynamicCoattentionNetwork", "paper"): 8_069_432,
     ("DynamicCoattentionNetworkPlus", "paper"): DCN_PLUS,
@@ -83,6 +95,13 @@ TRAINABLE = {
     ("LSTMNInference", "paper_two_cells"): 5_272_653,
     ("LSTMNInference", "paper_shallow_300"): 1_623_303,
     ("LSTMNTranslator", "paper"): LSTMN_TRANSLATOR,
+    ("SelfAttentiveClassifier", "paper"): SELF_ATTENTIVE_WORDS + 55_200_905,
+    ("SelfAttentiveClassifier", "paper_yelp"): SELF_ATTENTIVE_WORDS + 55_200_905,
+    ("SelfAttentiveClassifier", "paper_age"): SELF_ATTENTIVE_AGE,
+    ("SelfAttentiveInference", "paper"): SELF_ATTENTIVE_SNLI,
+    ("SelfAttentiveInference", "paper_snli"): SELF_ATTENTIVE_SNLI,
+    ("DecomposableAttention", "paper"): 381_803,
+    ("DecomposableAttention", "paper_intra"): 582_214,
 }
 """Trainable parameters of (model, preset); fixed word vectors are not among them."""
 

@@ -142,6 +142,7 @@ class Classification(_Texts):
     may_be_empty: tuple[str, ...] = ("text",)
     sizes = _Texts.sizes | {"classes": 3}
     strings = {"text": TEXTS}  # noqa: RUF012
+    signatures = {"serving_default": {}, "embed": {}}  # noqa: RUF012
 
     def servable(self, model: BaseModel, folder: Path) -> Servable:
         """The model as it is exported."""
@@ -177,4 +178,5 @@ class Inference(Classification):
 
     sides = {"premise": 6, "hypothesis": 5}  # noqa: RUF012
     may_be_empty = ("premise", "hypothesis")
+    trained = {"trainable_embeddings": True}  # noqa: RUF012
     strings = {"premise": TEXTS, "hypothesis": [*TEXTS[2:], *TEXTS[:2]]}  # noqa: RUF012

@@ -14,6 +14,7 @@ AXES = {
     "attention_cells": (Steps("steps"), Grid("photo", cell=2)),
     "attention_list": (Listed("names"),),
     "attention_parts": (Features("weather"),),
+    "attention_hops": (Steps("hops"), Tokens("text")),
     "scores": (Tokens("text"),),  # no map
 }
 STEPS, FEATURES = 3, 4
@@ -49,6 +50,7 @@ class AnyMaps:
             "cells": (STEPS, 2, 3),
             "list": (2,),
             "parts": (FEATURES,),
+            "hops": (STEPS, words),
         }
         ramps = {f"attention_{name}": ramp(*shape) for name, shape in shapes.items()}
         names = np.array([[b"left", b"right"]], object)

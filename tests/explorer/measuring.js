@@ -85,7 +85,11 @@ function overlaps(elements) {
 
 /** Words as they stand on the page, line by line and from left to right. */
 function asSeen(boxes) {
-  const order = boxes.map((box, at) => ({ line: Math.round((box.top + box.bottom) / 20), box, at }));
+  const order = boxes.map((box, at) => ({ middle: (box.top + box.bottom) / 2, box, at }));
+  order.sort((one, other) => one.middle - other.middle);
+  const begins = (one, at) => at > 0 && one.middle - order[at - 1].middle > 8; // pixels
+  let line = 0;
+  order.forEach((one, at) => (one.line = begins(one, at) ? ++line : line));
   order.sort((one, other) => one.line - other.line || one.box.left - other.box.left);
   return order.map(({ at }) => at);
 }

@@ -88,7 +88,7 @@ def language_model(folder: Path) -> Any:
 
 def pairs(folder: Path) -> Any:
     sides = ("premise", "hypothesis")
-    labels = ("yes", "no", "perhaps")
+    labels = LABELS["tiny_pairs"]
     return ClassificationEndpoint(built(LSTMNInference), word_codec(folder), labels, sides=sides)
 
 
@@ -108,6 +108,10 @@ MAKERS: dict[str, tuple[str, Callable[[Path], Any]]] = {
 }
 """Name -> task, and what makes the endpoint in a folder."""
 
+LABELS = {"tiny_pairs": ["yes", "no", "perhaps"]}
+"""Name -> classes that its card names."""
+LIMITATIONS = {"word_by_word": "anything but words", "tiny_transformer": "songs; <b>poems</b>"}
+"""Name -> texts that, as its card says, it is not for."""
 AXES = {"glimpses": map_axes(Glimpses), "rows": map_axes(Rows), "any_maps": ANY_AXES}
 """Name -> what its card says of the axes of its outputs; the others have the names of tasks."""
 
@@ -131,6 +135,8 @@ def write_offered(folder: Path, name: str, task: str = "translation") -> Path:
         versions={},
         limits=limits,
         axes=to_json(AXES[name]) if name in AXES else None,
+        limitations=LIMITATIONS.get(name, ""),
+        labels=LABELS.get(name, []),
     )
     write_card(folder / name, card)
     return folder / name

@@ -190,7 +190,7 @@ def test_inputs_of_every_kind_are_sent_as_the_signature_takes_them(open_page):
 def test_every_map_is_shown_as_its_axes_ask(open_page, tmp_path):
     page = open_page(model="any_maps", inputs=EVERYTHING)
     words, kinds = ["two", "dogs", "run"], "[aria-label='Which attention'] button"
-    assert texts(page, kinds) == ["words", "notes", "heads", "cells", "list", "parts"]
+    assert texts(page, kinds) == ["words", "notes", "heads", "cells", "list", "parts", "hops"]
     assert texts(page, ".prose .token") == [*words, "<none>"]
     page.hover(".prose .token >> nth=3")
     assert page.inner_text(".readout") == "<none>: 0.40"
@@ -209,6 +209,14 @@ def test_every_map_is_shown_as_its_axes_ask(open_page, tmp_path):
     assert texts(page, ".bars .estimate") == ["left", "right"]
     page.click(f"{kinds} >> text=parts")
     assert texts(page, ".bars .chances") == ["0.10", "0.20", "0.30", "0.40"]
+    page.click(f"{kinds} >> text=hops")
+    assert texts(page, ".prose .token") == words
+    assert texts(page, "[aria-label=step] button") == ["sum", "1", "2", "3"]
+    assert page.inner_text(".readout").replace("\u00a0", " ").startswith("Most weight: run 1.50")
+    page.click("[aria-label=step] [data-value='2']")
+    assert page.inner_text(".readout").replace("\u00a0", " ").startswith("Most weight: run 0.50")
+    page.keyboard.press("ArrowRight")
+    assert "step=3" in page.url
     for number in range(page.locator(kinds).count()):
         page.locator(kinds).nth(number).click()
         assert least_contrast(page)[0] >= 4.5

@@ -9,6 +9,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.image import imread
 
 from tests.explorer.looking import saved, texts
+from tests.explorer.offered import LABELS, LIMITATIONS
 from zoo.plots import colors
 
 MEASURING = Path(__file__).with_name("measuring.js").read_text()
@@ -106,6 +107,7 @@ def test_after_an_error_no_old_answer_stays(open_page):
     page.wait_for_selector("#said.error")
     # The server says which signature refused it, of which who types knows nothing.
     assert page.inner_text("#said").startswith("every query must hold XXXXX exactly once")
+    assert "serving_default" not in page.inner_text("#said")
     assert page.locator("#panes *").count() == 0
     page.click(".example")
     page.wait_for_selector("#said.done")
@@ -126,6 +128,13 @@ def test_every_probability_says_what_it_is(open_page):
     assert texts(page, ".caption") == ["Candidates and their probabilities"]
     page = open_page(model="tiny_pairs", inputs={"premise": "a", "hypothesis": "dull"})
     assert page.inner_text(".chance").endswith(", the highest of 3 classes")
+    assert texts(page, ".caption") == ["Classes and their probabilities"]
+    classes = texts(page, ".likely .estimate")
+    assert sorted(classes) == sorted(LABELS["tiny_pairs"])
+    assert classes[0] == page.inner_text(".result")
+    chances = [float(chance) for chance in texts(page, ".likely .chances")]
+    assert chances == sorted(chances, reverse=True)
+    assert sum(chances) == pytest.approx(1.0, abs=0.02)
     page = open_page(**address("tiny_lstmn"))
     assert texts(page, ".caption") == ["Next words and their probabilities"]
     assert len(texts(page, ".likely .candidate")) == 3
@@ -233,3 +242,17 @@ def test_models_are_told_by_what_they_are_and_examples_by_their_first_words(open
     examples = texts(page, ".example")
     assert examples[0] == "Who repaired the lamp of the …"
     assert len({*examples}) == 4
+
+
+def test_the_limitations_of_every_model_are_read_in_full(open_page):
+    names = [*LIMITATIONS]
+    page = open_page(width=700, model=names[0], beside=names[1], inputs={"text": "two dogs"})
+    for place, name in zip(("limitations", "beside-limitations"), names, strict=True):
+        assert page.inner_text(f"#{place}") == f"Not for {LIMITATIONS[name]}."
+        cut = page.locator(f"#{place}").evaluate("e => e.scrollWidth > e.clientWidth")
+        assert not cut
+        picker = page.locator("#beside" if "-" in place else "#model")
+        assert place in picker.get_attribute("aria-describedby").split()
+    page.select_option("#model", "tiny_cloze")  # its card names none
+    page.wait_for_selector("#said.done")
+    assert page.inner_text("#limitations") == page.inner_text("#beside-limitations") == ""

@@ -3,16 +3,19 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.image import imread
 
 import zoo
 from zoo.models.lstmn.lstmn_inference import LSTMNInference
 from zoo.pipelines.results import Continuation
 from zoo.pipelines.trainers import TRAINERS, find_answer
 from zoo.serving.cards import DataRecord, verify
+from zoo.serving.folders import PICTURE_FILE
 from zoo.serving.headlines import headline
 from zoo.tasks.classification.endpoint import ClassificationEndpoint
 from zoo.tasks.reading.endpoint import ReadingEndpoint
 from zoo.tasks.shared.endpoints import export_endpoint
+from zoo.tasks.shared.pictures import draw_answer
 from zoo.text.tokenizer import WordTokenizer
 from zoo.text.vocabulary import Vocabulary, write_vocabulary
 from zoo.text.words import WordCodec
@@ -105,6 +108,10 @@ def test_the_best_weights_are_kept_saved_and_loaded_again(inference, tmp_path):
     assert card.data.training == f"3 rows, {len(losses)} epochs"
     assert card.data.remarks == "fine-tuned from pairs, which was trained on sample"
     again, sides = zoo.pipeline(folder), (PAIRS["premise"], PAIRS["hypothesis"])
+    first = {"premise": PAIRS["premise"][0], "hypothesis": PAIRS["hypothesis"][0]}
+    draw_answer(again.servable, first, tmp_path / "first.png")
+    pictures = (folder / PICTURE_FILE, tmp_path / "first.png")
+    np.testing.assert_allclose(*map(imread, pictures), atol=0.02)  # but for rounded weights
     for one, other in zip(inference(*sides), again(*sides), strict=True):
         assert (one.label, one.tokens) == (other.label, other.tokens)
         assert one.score == pytest.approx(other.score, rel=1e-5)
@@ -134,6 +141,13 @@ def test_a_share_is_held_out_and_scored(inference):
 def test_wrong_settings_are_refused(inference, options, message):
     with pytest.raises(ValueError, match=message):
         inference.fit(PAIRS, **({"progress": False} | options))
+
+
+@pytest.mark.parametrize(("texts", "asked"), [(["", "a b"], "a b"), ([" ", ""], " ")])
+def test_the_picture_is_of_an_example_with_words(inference, texts, asked):
+    trainer = TRAINERS["inference"](inference._trained_model().endpoint)
+    frame = trainer.read({"premise": ["c", "d"], "hypothesis": texts, "label": ["neutral"] * 2})
+    assert trainer.question(frame)["hypothesis"] == asked
 
 
 def test_nothing_trained_is_nothing_to_save(load, tmp_path):

@@ -7,7 +7,10 @@ from tests.plots.test_attention import labels, make_result
 from tests.plots.test_documents import DOCUMENT, QUERY, result
 from zoo.plots import (
     BEFORE,
+    SENTINEL,
+    alignments,
     answer,
+    both_alignments,
     inter_attention,
     intra_attention,
     reading,
@@ -49,8 +52,14 @@ PAIR = {
 }
 
 
-def drawn(figure):
-    axes = figure.axes[0]
+BOTH = {name: PAIR[name] for name in PAIR if not name.startswith("attention")} | {
+    "attention_premise_to_hypothesis": random(2, 3, 4),
+    "attention_hypothesis_to_premise": random(2, 3, 4)[::-1],
+}
+
+
+def drawn(figure, panel=0):
+    axes = figure.axes[panel]
     return np.asarray(axes.images[0].get_array()), labels(axes.yaxis), labels(axes.xaxis)
 
 
@@ -74,6 +83,23 @@ def test_a_pair_is_hypothesis_by_premise():
     np.testing.assert_array_equal(weights, PAIR["attention_inter"][1, :2, :1])
 
 
+def test_a_pair_that_is_aligned_both_ways_has_two_maps_with_nothing_last():
+    figure = both_alignments(BOTH, 1)
+    weights, rows, columns = drawn(figure)
+    assert (rows, columns) == (["c"], ["y", "z", SENTINEL])
+    given = BOTH["attention_premise_to_hypothesis"]
+    np.testing.assert_array_equal(weights, given[1][:1][:, [0, 1, 3]])
+    weights, rows, columns = drawn(figure, 1)
+    assert (rows, columns) == (["y", "z"], ["c", SENTINEL])
+    given = BOTH["attention_hypothesis_to_premise"]
+    np.testing.assert_array_equal(weights, given[1][:2][:, [0, 3]])
+    names = [(axes.get_ylabel(), axes.get_xlabel()) for axes in figure.axes[:2]]
+    assert names == [("premise", "hypothesis"), ("hypothesis", "premise")]
+    np.testing.assert_array_equal(drawn(answer(BOTH, 1), 1)[0], weights)
+    with pytest.raises(ValueError, match="maps must hold at least one, got none"):
+        alignments([])
+
+
 def test_the_picture_follows_the_outputs():
     for task, expected in ((TRANSLATION, translation), (TAPE, intra_attention)):
         np.testing.assert_array_equal(drawn(answer(task, 1))[0], drawn(expected(task, 1))[0])
@@ -90,7 +116,7 @@ def test_a_model_without_attention_has_no_picture():
 
 @pytest.mark.parametrize("row", [-1, 2])
 def test_a_row_that_is_not_there_is_refused(row):
-    for task in (TRANSLATION, TAPE, PAIR):
+    for task in (TRANSLATION, TAPE, PAIR, BOTH):
         with pytest.raises(ValueError, match=f"row must be in a batch of 2, got {row}"):
             answer(task, row)
 

@@ -6,9 +6,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from tests.plots.test_answers import PAIR, TRANSLATION
+from tests.plots.test_answers import BOTH, PAIR, TRANSLATION
 from tests.plots.test_attention import make_result
 from tests.plots.test_documents import DOCUMENT, QUERY, result
+from tests.plots.test_hops import result as hops_result
 from zoo.plots import inline
 from zoo.plots.inline import ribbons, shaded
 
@@ -52,10 +53,12 @@ def test_ribbons_are_as_thick_as_weights():
     [
         (TRANSLATION, ["written", "read"]),
         (PAIR, ["premise", "hypothesis"]),
+        (BOTH, ["premise", "hypothesis", "(none)"]),
         (make_result([b"The", b"tower"], b"tower", 1, 1), ["The", "tower", "(none)"]),
         (result([DOCUMENT], [QUERY]), ["document"]),
+        (hops_result(), ["sum of all hops", "dull", "fée"]),
     ],
-    ids=["translation", "inference", "reading", "cloze"],
+    ids=["translation", "inference", "alignment", "reading", "cloze", "hops"],
 )
 def test_every_task_has_a_picture(outputs, words):
     _, texts = parse(inline(outputs))

@@ -7,6 +7,8 @@ import tensorflow as tf
 from zoo.models.lstmn.lstmn_classifier import LSTMNClassifier
 from zoo.models.lstmn.lstmn_inference import LSTMNInference
 from zoo.models.lstmn.lstmn_language_model import LSTMNLanguageModel
+from zoo.models.self_attentive.self_attentive_classifier import SelfAttentiveClassifier
+from zoo.models.self_attentive.self_attentive_inference import SelfAttentiveInference
 from zoo.tasks.classification.endpoint import ClassificationEndpoint
 from zoo.tasks.language_model.endpoint import LanguageModelEndpoint
 from zoo.text.vocabulary import write_vocabulary
@@ -107,3 +109,48 @@ def test_what_cannot_be_is_refused(codec):
     for labels in ((), ("good", "good")):
         with pytest.raises(ValueError, match=r"labels must differ, got \[.*\]"):
             ClassificationEndpoint(built(LSTMNClassifier), codec, labels)
+
+
+def test_odd_texts_have_defined_answers(codec):
+    """An empty text has no hops to sum; unknown words are words; a long text is cut."""
+    model = built(SelfAttentiveClassifier)
+    endpoint = ClassificationEndpoint(model, codec, LABELS, maximum_tokens=50)
+    texts = ["", "dull", "zebra " * 3, "a fine film " * 7_000]
+    answers = {name: v.numpy() for name, v in endpoint.serve(tf.constant(texts)).items()}
+    assert answers["text_length"].tolist() == [0, 1, 3, 50]
+    assert np.isfinite(answers["probabilities"]).all()
+    sums = answers["attention_hops"].sum(axis=2)
+    np.testing.assert_allclose(sums, [[0, 0], [1, 1], [1, 1], [1, 1]], rtol=1e-5)
+    nothing = model.classifier(np.zeros((1, 12), "float32"))
+    np.testing.assert_allclose(answers["probabilities"][:1], tf.nn.softmax(nothing), rtol=1e-5)
+    for row, text in enumerate(texts):
+        alone = endpoint.serve(tf.constant([text]))["probabilities"]
+        np.testing.assert_allclose(alone[0], answers["probabilities"][row], rtol=1e-4)
+
+
+def test_embeddings_are_a_signature_of_their_own(codec):
+    model = built(SelfAttentiveClassifier)
+    endpoint = ClassificationEndpoint(model, codec, LABELS)
+    assert endpoint.endpoints().keys() == {"serving_default", "embed"}
+    answers = endpoint.embed(TEXTS)
+    assert answers["embedding"].shape == (4, 2, 6)
+    assert answers.keys() == {"embedding", "text_tokens", "text_length", "attention_hops"}
+    expected = model.embed({"text": np.array([[4, 5, 6, 8]], "int32")})["embedding"]
+    np.testing.assert_allclose(answers["embedding"][:1], expected, rtol=1e-5)
+    assert not answers["embedding"].numpy()[1].any()  # of the empty text
+    assert ClassificationEndpoint(built(LSTMNClassifier), codec, LABELS).endpoints().keys() == {
+        "serving_default"
+    }
+
+
+def test_one_text_of_a_pair_may_be_empty(codec):
+    endpoint = ClassificationEndpoint(
+        built(SelfAttentiveInference), codec, LABELS, sides=("premise", "hypothesis")
+    )
+    pairs = tf.constant(["a fine film .", "", ""]), tf.constant(["", "dull", ""])
+    answers = endpoint.serve(*pairs)
+    assert np.isfinite(answers["probabilities"].numpy()).all()
+    np.testing.assert_allclose(*answers["probabilities"].numpy()[:2], rtol=1e-5)  # factors of 0
+    read = endpoint.embed(*pairs)
+    assert read["premise_embedding"].shape == read["hypothesis_embedding"].shape == (3, 2, 6)
+    assert read["attention_premise_hops"].shape == (3, 2, 4)

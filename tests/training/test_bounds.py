@@ -24,6 +24,7 @@ TRAINING = [
     "multi30k_rnnsearch",
     "multi30k_seq2seq",
     "multi30k_transformer",
+    "sick_decomposable",
     "snli_lstmn",
     "squad_dcn",
     "sst_lstmn",

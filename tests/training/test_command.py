@@ -107,6 +107,24 @@ def test_a_box_becomes_a_line():
     assert one_line(box) == "Not a number. (see x --help)"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["run", "x", "--qestion", "a"], "--question"),
+        (["picture", "x", "--ouut", "a"], "--out"),
+        (["serve", "--acess-log"], "--access-log"),
+    ],
+)
+def test_a_mistyped_flag_gets_a_suggestion(arguments, meant, capsys):
+    with pytest.raises(SystemExit):
+        start(print, Command, "A zoo.", program="python -m zoo", arguments=arguments)
+    typed = ", ".join(arguments[-1:] if arguments[0] == "serve" else arguments[-2:])
+    line = (
+        f"error: Unrecognized options: {typed}; did you mean {meant}? (see python -m zoo --help)\n"
+    )
+    assert capsys.readouterr().err == line
+
+
 def test_next_commands_are_ones_that_the_command_line_takes():
     folder = Path("my runs/it's one/saved_model")
     question = {"question": "Who's there?", "context": "It was $HOME."}

@@ -161,7 +161,6 @@ def measure_in_child(
 def prepare_child() -> None:
     """Restricts a process, before it loads TensorFlow, to the CPU, whose memory is measured."""
     os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # else every process prints a greeting
 
 
 def measure_point(

@@ -103,12 +103,15 @@ def measure_row(settings: TranslationSpeed, row: str) -> dict[str, float]:
 
 
 def limit_threads(threads: int | None) -> None:
-    """Sets TensorFlow's threads; must come before its first operation."""
+    """Sets TensorFlow's threads before its first operation, then has its remarks made."""
     import tensorflow as tf
+
+    from zoo.serving.remarks import spend_remarks
 
     if threads is not None:
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         tf.config.threading.set_inter_op_parallelism_threads(threads)
+    spend_remarks()
 
 
 def make_model(settings: TranslationSpeed, row: str) -> "SequenceToSequenceModel":

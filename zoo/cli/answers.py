@@ -38,8 +38,9 @@ class Run(Question):
     def __call__(self) -> None:
         """Writes one answer per line, or score and translation per entry of an n-best list."""
         rows = 1 if sys.stdin.isatty() else _ROWS  # a user at a terminal waits for each answer
-        for number, result in enumerate(_ask(self, rows), 1):
-            _warn_of_unknown_words(resolve(self.name), result, number)
+        folder = resolve(self.name)  # once, and before TensorFlow is loaded: names may be wrong
+        for number, result in enumerate(_ask(self, folder, rows), 1):
+            _warn_of_unknown_words(folder, result, number)
             row = {name: value[0] for name, value in result.items()}
             print(_as_json(row) if self.json else _as_text(row), flush=True)
 
@@ -61,7 +62,8 @@ class Picture(Question):
         numbers = (self.beam_width, self.length_penalty, self.new_tokens)
         if self.candidates or any(number is not None for number in numbers):
             raise ValueError("a picture is drawn of the model's own answer, not of a ranked list")
-        found = list(itertools.islice(_ask(self, 1, "heads" if self.heads else None), 2))
+        answers = _ask(self, resolve(self.name), 1, "heads" if self.heads else None)
+        found = list(itertools.islice(answers, 2))
         if len(found) != 1:
             count = "none" if not found else "several"
             raise ValueError(f"examples of a picture must be one, got {count}")
@@ -70,12 +72,13 @@ class Picture(Question):
 
 
 def _ask(
-    question: Question, rows: int, name: str | None = None
+    question: Question, folder: Path, rows: int, name: str | None = None
 ) -> Iterator[dict[str, "np.ndarray"]]:
     """Yields the outputs of a signature for one example after another, without padding.
 
     Args:
-        question: names the model and the inputs.
+        question: the inputs.
+        folder: of the model.
         rows: how many examples are asked at a time.
         name: of the signature; None: the one that takes the given inputs.
 
@@ -86,12 +89,11 @@ def _ask(
         ValueError: the model has no such signature, or none that takes the given inputs.
     """
     given = question.given()
-    resolve(question.name)  # finds a wrong name before TensorFlow is loaded
     with without_collector():
         with without_greetings(), without_keras():
             from zoo.serving.padding import pick_rows
             from zoo.serving.servable import Servable, unoptimised
-        servable = Servable(question.name)
+        servable = Servable(folder)
     name = name or choose_signature(servable, given, texts=bool(question.text))
     if name not in servable.signatures:
         raise ValueError(f"{servable.folder.name} has no signature {name}, which gives all heads")

@@ -18,7 +18,8 @@ from zoo.training.command import start
 
 DESCRIPTION = """Attention models: list them, ask them, see what they look at.
 
-COMMAND --help says more of each. Completion in a shell: --tyro-print-completion bash (or zsh)."""
+COMMAND --help says more of each; --version prints the version. Completion in a shell:
+--tyro-print-completion bash (or zsh)."""
 
 Command = (
     Annotated[List, tyro.conf.subcommand("list")]

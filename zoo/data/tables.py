@@ -61,10 +61,46 @@ def read_table(
             rows: Iterator[_Row] = json_objects(split_lines(text))
         else:
             rows = _cells(text, quoted=ending(path) == ".csv")
-        values = _columns(rows, columns, optional)
+        return collect(rows, columns, optional)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    return pd.DataFrame(values)
+
+
+def collect(
+    rows: Iterator[_Row], columns: Mapping[str, str], optional: Collection[str] = ()
+) -> pd.DataFrame:
+    """Makes a table of strings from rows in any format.
+
+    Args:
+        rows: Line number, and cells by name, or cells in order after a row of their names.
+        columns: As of `read_table`.
+        optional: Likewise.
+
+    Raises:
+        ValueError: As `read_table`; names the line.
+    """
+    return pd.DataFrame(_columns(rows, columns, optional))
+
+
+def number_labels(
+    frame: pd.DataFrame, numbers: Mapping[str, int], path: str | os.PathLike[str], first: int = 1
+) -> pd.DataFrame:
+    """Replaces the labels of a data set by the numbers of its classes.
+
+    Args:
+        frame: A row for each line of the file, with a column `label` of strings.
+        numbers: Label -> class.
+        path: The file, for the error.
+        first: Number of the first row's line.
+
+    Raises:
+        ValueError: A label is none of them; names the file and the line.
+    """
+    for line, label in enumerate(frame["label"], start=first):
+        if label not in numbers:
+            known = ", ".join(map(repr, numbers))
+            raise ValueError(f"{path}: line {line}: label must be one of {known}, got {label!r}")
+    return frame.assign(label=frame["label"].map(numbers).astype("int64"))
 
 
 def json_objects(lines: Iterable[str]) -> Iterator[tuple[int, dict[str, Any]]]:

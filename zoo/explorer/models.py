@@ -72,6 +72,7 @@ class OfferedModel:
             "score": _score(self.card),
             "about": _about(self.card),
             "limitations": self.card.limitations,
+            "labels": self.card.labels,
         }
 
 

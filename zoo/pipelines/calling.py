@@ -184,7 +184,9 @@ class Pipeline:
         return self._trained_model().evaluate(data)
 
     def save(self, folder: str | Path, *, data: str = "data of its own") -> Path:
-        """Ships the trained model: a SavedModel with its card, which `zoo.pipeline` loads.
+        """Ships the trained model: a SavedModel with its card and a picture of its attention.
+
+        `zoo.pipeline` loads it. The picture shows the first example held out, else trained on.
 
         Args:
             folder: Where to; a SavedModel that is there is replaced.

@@ -16,6 +16,7 @@ import pandas as pd
 from zoo.data.cloze_format import PLACEHOLDER
 from zoo.data.penn import penn_tokens
 from zoo.pipelines.tables import check_rows, lists_column, read_table, wrong
+from zoo.serving.servable import DEFAULT_SIGNATURE
 from zoo.tasks.classification import examples as classification
 from zoo.tasks.cloze import examples as cloze
 from zoo.tasks.language_model import examples as language_model
@@ -39,7 +40,7 @@ class Trainer(ABC):
     """
 
     columns: ClassVar[tuple[str, ...]]
-    """Columns of strings that a table must have."""
+    """Columns of strings that a table must have; first the inputs of the endpoint, in its order."""
     optional: ClassVar[tuple[str, ...]] = ()
     """Further columns that are used where they are there."""
     monitor: ClassVar[str]
@@ -60,6 +61,17 @@ class Trainer(ABC):
     def checked(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Makes the task's own columns of those of strings."""
         return frame
+
+    def question(self, frame: pd.DataFrame) -> dict[str, str]:
+        """Picks what to draw the attention of: the first row with words in all of its inputs.
+
+        Returns:
+            Input of the endpoint -> text; of the first row if no row has words.
+        """
+        inputs = [spec.name for spec in self.endpoint.endpoints()[DEFAULT_SIGNATURE].signature]
+        texts = frame[[*self.columns[: len(inputs)]]].set_axis(inputs, axis="columns")
+        worded = texts.map(lambda text: bool(text.strip())).all(axis="columns")
+        return dict(texts.iloc[int(worded.to_numpy().argmax())])
 
     @abstractmethod
     def batches(self, frame: pd.DataFrame, batch_size: int, seed: int) -> Batches:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,10 +14,12 @@ import pandas as pd
 from zoo.pipelines.tables import split_table
 from zoo.pipelines.trainers import TRAINERS, Evaluation
 from zoo.serving.cards import DataRecord, ModelCard
+from zoo.serving.folders import PICTURE_FILE
 from zoo.serving.live import LiveServable
 from zoo.serving.load import load
 from zoo.tasks.export_again import ENDPOINTS
 from zoo.tasks.shared.endpoints import export_endpoint
+from zoo.tasks.shared.pictures import draw_answer
 
 _HELD_OUT = "val_"  # before names of metrics on the rows held out
 
@@ -61,6 +64,7 @@ class TrainedModel:
         self.servable = LiveServable(folder, self.endpoint.endpoints(), card.limits)
         self.metrics: dict[str, float] = {}
         self._fits: list[str] = []
+        self._question: dict[str, str] = {}
         self._evaluated = ""
         self._seconds, self._seed = 0.0, 0
 
@@ -90,6 +94,7 @@ class TrainedModel:
                 "patience must be None without validation_data or validation_split, got"
                 f" {settings.patience}"
             )
+        self._question = self.trainer.question(training if validation is None else validation)
         began = time.monotonic()
         self._fits.append(f"{len(training)} rows, interrupted")
         history = self._train(training, validation, settings)
@@ -132,22 +137,26 @@ class TrainedModel:
         return history
 
     def save(self, folder: Path, name: str, source: str) -> None:
-        """Writes the SavedModel and its card."""
+        """Writes the SavedModel, its card, and a picture of the attention to an example."""
         record = DataRecord(
             name,
             training="; then ".join(self._fits),
             evaluation=self._evaluated,
             remarks=f"fine-tuned from {source}, which was trained on {self.card.data.name}",
         )
-        export_endpoint(
-            folder,
-            self.endpoint,
-            task=self.card.task,
-            data=record,
-            metrics={key: value for key, value in self.metrics.items() if math.isfinite(value)},
-            seed=self._seed,
-            seconds=self._seconds,
-        )
+        with tempfile.TemporaryDirectory() as place:
+            picture = Path(place) / PICTURE_FILE
+            draw_answer(self.servable, self._question, picture)
+            export_endpoint(
+                folder,
+                self.endpoint,
+                task=self.card.task,
+                data=record,
+                metrics={key: value for key, value in self.metrics.items() if math.isfinite(value)},
+                seed=self._seed,
+                seconds=self._seconds,
+                picture=picture if picture.is_file() else None,
+            )
 
 
 class _OneEpoch(keras.callbacks.Callback):

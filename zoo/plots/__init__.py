@@ -4,43 +4,50 @@ Figures are made without pyplot, so nothing is shared between calls, threads or 
 display is needed. Tokens of any script can be drawn; characters that no installed font has become
 boxes.
 
-`alignment`, `heads`, `document` and `tape` draw any weights and tokens. `translation`,
-`translation_heads`, `reading`, `cloze`, `intra_attention` and `inter_attention` draw a servable's
-outputs for that task, and `answer` chooses among them. `over_image` and `over_features` draw
-attention to things that are no tokens, and `declared` chooses by the meaning of a map's axes.
+`alignment`, `alignments`, `heads`, `document` and `tape` draw any weights and tokens.
+`translation`, `translation_heads`, `reading`, `cloze`, `hops`, `intra_attention`, `inter_attention`
+and `both_alignments` draw a servable's outputs for that task, and `answer` chooses among them.
+`over_image` and `over_features` draw attention to things that are no tokens, and `declared` chooses
+by the meaning of a map's axes.
 `inline` gives an SVG element for a notebook.
 """
 
 from zoo.models.core.axes import BEFORE, SENTINEL
 from zoo.plots.answers import (
     answer,
+    both_alignments,
     inter_attention,
     intra_attention,
     translation,
     translation_heads,
 )
-from zoo.plots.attention import alignment, reading, tape
+from zoo.plots.attention import Alignment, alignment, alignments, reading, tape
 from zoo.plots.declared import declared, over_features, over_image
 from zoo.plots.documents import Shaded, cloze, document
 from zoo.plots.figures import check_ending, save_figure
 from zoo.plots.growth import growth_by_size
 from zoo.plots.head_grids import Heads, heads
+from zoo.plots.hops import hops
 from zoo.plots.inline import inline
 from zoo.plots.scores import scores_by_length
 
 __all__ = [
     "BEFORE",
     "SENTINEL",
+    "Alignment",
     "Heads",
     "Shaded",
     "alignment",
+    "alignments",
     "answer",
+    "both_alignments",
     "check_ending",
     "cloze",
     "declared",
     "document",
     "growth_by_size",
     "heads",
+    "hops",
     "inline",
     "inter_attention",
     "intra_attention",

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from zoo.models.core.axes import Axes
-from zoo.plots.attention import alignment, reading, tape
+from zoo.models.core.axes import SENTINEL, Axes
+from zoo.plots.attention import Alignment, alignment, alignments, reading, tape
 from zoo.plots.declared import declared, has_declared
 from zoo.plots.documents import cloze
 from zoo.plots.figures import LONGEST_TITLE, pick_row
 from zoo.plots.head_grids import Heads, heads
+from zoo.plots.hops import hops
 from zoo.plots.text import as_text, drawable_text
 from zoo.plots.words import Word, merge, whole_words
 
@@ -130,6 +131,30 @@ def inter_attention(result: Mapping[str, Any], row: int = 0) -> Figure:
     )
 
 
+def both_alignments(result: Mapping[str, Any], row: int = 0) -> Figure:
+    """Draws the alignment of two sentences in both directions, words without a partner last.
+
+    Args:
+        result: Outputs of a servable for pairs of texts that are aligned in both directions.
+        row: Which pair of the batch.
+
+    Returns:
+        A figure.
+
+    Raises:
+        ValueError: `row` is not in the batch, or one of its texts has no token.
+    """
+    tokens, maps = {}, []
+    for side in ("premise", "hypothesis"):
+        picked, length = pick_row(result, row, side)
+        tokens[side] = picked[f"{side}_tokens"][:length]
+    for side, other in (("premise", "hypothesis"), ("hypothesis", "premise")):
+        columns = [*range(len(tokens[other])), -1]
+        weights = picked[f"attention_{side}_to_{other}"][: len(tokens[side])][:, columns]
+        maps.append(Alignment(weights, tokens[side], [*tokens[other], SENTINEL], side, other))
+    return alignments(maps, title=_said(picked))
+
+
 def _texts(words: Sequence[Word]) -> list[str]:
     return [word.text for word in words]
 
@@ -167,6 +192,9 @@ _DRAWN_BY: dict[str, Callable[..., Figure]] = {
     "attention_alignment": translation,
     "attention_inter": inter_attention,
     "attention_intra": intra_attention,
+    "attention_hops": hops,
+    "attention_premise_hops": hops,
+    "attention_premise_to_hypothesis": both_alignments,
 }
 
 

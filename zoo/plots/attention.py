@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -24,6 +24,21 @@ _LONGEST_TOKEN = 20  # characters
 _COLORS = {"start": STARTS, "end": ENDS}
 _ESTIMATES = ("start_probabilities", "end_probabilities")
 _ANSWER_COLOR = "crimson"
+
+
+class Alignment(NamedTuple):
+    """A map that `alignments` draws."""
+
+    weights: np.ndarray
+    """(queries, keys), without padding."""
+    query_tokens: Sequence[str | bytes]
+    """The tokens that attend; bytes are read as UTF-8."""
+    key_tokens: Sequence[str | bytes]
+    """The tokens attended to, with `SENTINEL` last if the map has such a column."""
+    query_name: str = ""
+    """Name of the rows, written beside them."""
+    key_name: str = ""
+    """Name of the columns, written below them."""
 
 
 def alignment(
@@ -54,17 +69,40 @@ def alignment(
     Raises:
         ValueError: No tokens on a side, weights of another shape, or weights that are not finite.
     """
-    weights = _checked_weights(weights, query_tokens, key_tokens)
-    rows, columns = weights.shape
-    width, height = _inches(columns, _WIDEST_INCHES), _inches(rows, _HIGHEST_INCHES)
-    figure = Figure(figsize=(width + 2.2, height + 1.6), layout="constrained", facecolor=PAPER)
-    axes = figure.add_subplot()
-    image = axes.imshow(weights, cmap=WEIGHTS, vmin=0, vmax=_largest(weights), aspect="auto")
-    _label_tokens(axes, "y", query_tokens, height)
-    _label_tokens(axes, "x", key_tokens, width)
-    axes.set_ylabel(drawable_text(query_name, LONGEST_TITLE), **as_written([query_name]))
-    axes.set_xlabel(drawable_text(key_name, LONGEST_TITLE), **as_written([key_name]))
-    _color_bar(figure, image, width, height, "attention")
+    one = Alignment(weights, query_tokens, key_tokens, query_name, key_name)
+    return alignments([one], title=title)
+
+
+def alignments(maps: Sequence[Alignment], *, title: str = "") -> Figure:
+    """Draws attention maps side by side, each as `alignment` draws it.
+
+    Args:
+        maps: One at least.
+        title: Shown above all.
+
+    Returns:
+        A figure, for a notebook or `save_figure`.
+
+    Raises:
+        ValueError: No maps; or as `alignment`, for one of them.
+    """
+    if not maps:
+        raise ValueError("maps must hold at least one, got none")
+    maps = [one._replace(weights=_checked_weights(*one[:3])) for one in maps]
+    widths = [_inches(one.weights.shape[1], _WIDEST_INCHES) for one in maps]
+    heights = [_inches(one.weights.shape[0], _HIGHEST_INCHES) for one in maps]
+    height = max(heights)
+    size = (sum(widths) + 2.2 * len(maps), height + 1.6)
+    figure = Figure(figsize=size, layout="constrained", facecolor=PAPER)
+    grid = figure.subplots(1, len(maps), squeeze=False, width_ratios=widths)
+    for axes, one, width in zip(grid[0], maps, widths, strict=True):
+        largest = _largest(one.weights)
+        image = axes.imshow(one.weights, cmap=WEIGHTS, vmin=0, vmax=largest, aspect="auto")
+        _label_tokens(axes, "y", one.query_tokens, height)
+        _label_tokens(axes, "x", one.key_tokens, width)
+        axes.set_ylabel(drawable_text(one.query_name, LONGEST_TITLE), **as_written([one[3]]))
+        axes.set_xlabel(drawable_text(one.key_name, LONGEST_TITLE), **as_written([one[4]]))
+        _color_bar(figure, image, width, height, "attention")
     add_title(figure, title)
     return figure
 

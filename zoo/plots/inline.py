@@ -242,6 +242,21 @@ def _intra(result: Mapping[str, Any], row: int) -> str:
     return ribbons(weights, tokens, before, query_name="word read", key_name="words before it")
 
 
+def _hops(result: Mapping[str, Any], row: int) -> str:
+    picked, length = pick_row(result, row, "text")
+    total = picked["attention_hops"][:, :length].sum(axis=0)
+    window = window_around(int(total.argmax()), length, _MAXIMUM_WORDS)
+    return shaded(total[window], picked["text_tokens"][window], name="sum of all hops")
+
+
+def _both(result: Mapping[str, Any], row: int) -> str:
+    picked, rows = pick_row(result, row, "hypothesis")
+    _, columns = pick_row(result, row, "premise")
+    weights = picked["attention_hypothesis_to_premise"][:rows, [*range(columns), -1]]
+    words = picked["hypothesis_tokens"][:rows], [*picked["premise_tokens"][:columns], SENTINEL]
+    return ribbons(weights, *words, query_name="hypothesis", key_name="premise")
+
+
 # Drawing functions, by the output that identifies the task.
 _DRAWN_BY: dict[str, Callable[[Mapping[str, Any], int], str]] = {
     "attention_context_to_question": _reading,
@@ -249,4 +264,6 @@ _DRAWN_BY: dict[str, Callable[[Mapping[str, Any], int], str]] = {
     "attention_alignment": _translation,
     "attention_inter": _inter,
     "attention_intra": _intra,
+    "attention_hops": _hops,
+    "attention_premise_to_hypothesis": _both,
 }

@@ -91,14 +91,16 @@ def load_labels(name_or_path: str | Path) -> tuple[str, ...]:
 
 def _make(config: Mapping[str, Any], content: bytes | Path) -> "TextCodec":
     """A codec as its card describes it."""
+    from zoo.text.hashed_words import HashedWordCodec
     from zoo.text.subwords import SubwordCodec
     from zoo.text.words import WordCodec
 
     if isinstance(content, bytes):
         return SubwordCodec(content)
     options = {key: value for key, value in config.items() if key != "class"}
+    hashed = config.get("class") == HashedWordCodec.__name__
     try:
-        return WordCodec(content, **options)
+        return (HashedWordCodec if hashed else WordCodec)(content, **options)
     except TypeError as error:
         raise ValueError(f"{content}: the card's {options} make no codec: {error}") from error
 

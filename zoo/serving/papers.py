@@ -50,15 +50,28 @@ _CUI = Paper(
     "ACL 2017",
     "https://arxiv.org/abs/1607.04423",
 )
+_LIN = Paper(
+    "A Structured Self-attentive Sentence Embedding",
+    "Lin, Feng, Nogueira dos Santos, Yu, Xiang, Zhou, Bengio",
+    "ICLR 2017",
+    "https://arxiv.org/abs/1703.03130",
+)
 _VASWANI = Paper(
     "Attention Is All You Need",
     "Vaswani, Shazeer, Parmar, Uszkoreit, Jones, Gomez, Kaiser, Polosukhin",
     "NIPS 2017",
     "https://arxiv.org/abs/1706.03762",
 )
+_PARIKH = Paper(
+    "A Decomposable Attention Model for Natural Language Inference",
+    "Parikh, Täckström, Das, Uszkoreit",
+    "EMNLP 2016",
+    "https://arxiv.org/abs/1606.01933",
+)
 _PAPERS = {
     "AttentionOverAttentionReader": (_CUI,),
     "ChoTranslator": (_CHO,),
+    "DecomposableAttention": (_PARIKH,),
     "DynamicCoattentionNetwork": (_XIONG,),
     "DynamicCoattentionNetworkPlus": (_XIONG_PLUS, _XIONG),
     "LSTMNClassifier": (_CHENG,),
@@ -68,6 +81,8 @@ _PAPERS = {
     "LuongTranslator": (_LUONG,),
     "RNNencdec": (_CHO, _BAHDANAU),
     "RNNsearch": (_BAHDANAU,),
+    "SelfAttentiveClassifier": (_LIN,),
+    "SelfAttentiveInference": (_LIN,),
     "SutskeverTranslator": (_SUTSKEVER,),
     "Transformer": (_VASWANI,),
 }

@@ -108,7 +108,13 @@ def _parsed(
 
 
 def one_line(message: str) -> str:
-    """Strips the frame, its title and line breaks from a message of the parser."""
+    """Strips the frame, its title and line breaks from a message of the parser.
+
+    Of flags that may have been meant, the names are kept.
+    """
     lines = [line.translate(_BOX).strip() for line in message.splitlines() if "╭" not in line]
     text = " ".join(filter(None, lines)).replace("__tyro-dummy-inner__.", "")
+    flags = dict.fromkeys(line.split()[0].rstrip(",") for line in lines if line.startswith("--"))
+    meant = f"; did you mean {' or '.join(flags)}?"
+    text = re.sub(r"\s*Perhaps you meant:.*?(?=\s*For full helptext|$)", meant, text)
     return re.sub(r"\s*For full helptext, (run|see):? (.*)", r" (see \2)", text).strip()

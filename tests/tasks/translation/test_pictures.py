@@ -9,6 +9,7 @@ from tests.tasks.translation.test_endpoint import make_model
 from tests.tasks.translation.translators import make_codecs
 from zoo.serving.cards import DataRecord, read_card
 from zoo.serving.load import load, load_servable, resolve
+from zoo.serving.servable import Servable
 from zoo.tasks.shared.endpoints import export_endpoint
 from zoo.tasks.shared.pictures import draw_answer
 from zoo.tasks.translation.endpoint import TranslationEndpoint
@@ -88,7 +89,9 @@ def test_one_subword_model_for_both_sides_travels_with_the_folder(subwords):
 
 def test_the_picture_has_a_row_a_target_word_and_a_column_a_source_word(words, tmp_path):
     folder, model, codecs = words
-    (translation,) = draw_answer(folder, {"text": TEXT}, tmp_path / "picture.png")["translation"]
+    (translation,) = draw_answer(Servable(folder), {"text": TEXT}, tmp_path / "picture.png")[
+        "translation"
+    ]
     endpoint = TranslationEndpoint(model, *codecs, beam_width=2, length_penalty=0.6)
     assert translation == endpoint.serve(tf.constant([TEXT]))["translation"].numpy()[0]
     assert plt.imread(tmp_path / "picture.png").ndim == 3
@@ -96,14 +99,14 @@ def test_the_picture_has_a_row_a_target_word_and_a_column_a_source_word(words, t
 
 
 def test_without_a_translation_there_is_no_picture(words, tmp_path):
-    answer = draw_answer(words[0], {"text": " "}, tmp_path / "picture.png")
+    answer = draw_answer(Servable(words[0]), {"text": " "}, tmp_path / "picture.png")
     assert answer["translation"].tolist() == [b""]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_without_attention_there_is_no_picture(subwords, tmp_path):
     folder, _, expected = subwords
-    answer = draw_answer(folder, {"text": TEXT}, tmp_path / "picture.png")
+    answer = draw_answer(Servable(folder), {"text": TEXT}, tmp_path / "picture.png")
     assert answer["translation"] == expected
     assert list(tmp_path.iterdir()) == []
 

@@ -9,7 +9,7 @@ import { readingView } from "./reading.js";
 import { tapeView } from "./tape.js";
 import { asText, pieces } from "./words.js";
 
-const SHOWN = 8; // words that may come next
+const SHOWN = 8; // classes, or words that may come next
 
 const tokensOf = (outputs, side) => outputs[`${side}_tokens`].slice(0, outputs[`${side}_length`]);
 
@@ -60,14 +60,17 @@ function viewOf({ outputs, axes, ...given }) {
   return declaredView({ outputs, axes, ...given });
 }
 
-/** Makes the headline: answer, probability and alternatives. */
-function answerOf(outputs) {
+/** Makes the headline: answer, probability and alternatives; `labels`: all classes in order. */
+function answerOf(outputs, labels) {
   const chance = (value, more = "") => (value > 0 ? `probability ${decimals(value)}${more}` : "");
   if (outputs.translation !== undefined) return { text: asText(outputs.translation) };
   if (outputs.label !== undefined) {
     const { probabilities, label } = outputs;
     const more = `, the highest of ${probabilities.length} classes`;
-    return { text: asText(label), chance: chance(Math.max(...probabilities), more) };
+    const classes = labels.map((text, number) => ({ text, chance: probabilities[number] }));
+    classes.sort((one, other) => other.chance - one.chance);
+    const likely = classes.slice(0, SHOWN);
+    return { text: asText(label), chance: chance(Math.max(...probabilities), more), likely };
   }
   if (outputs.candidates)
     return { text: asText(outputs.answer), chance: chance(outputs.probabilities[0]) };
@@ -106,8 +109,8 @@ function notRead(outputs, { axes, limits }) {
     : "";
 }
 
-function likelyNext(likely) {
-  const caption = make("span", { class: "caption", text: "Next words and their probabilities" });
+function likelyBars(likely, kind) {
+  const caption = make("span", { class: "caption", text: `${kind} and their probabilities` });
   const bars = likely.map(({ text, chance }) => chanceBar(text, chance));
   return make("span", { class: "likely", dir: "ltr" }, caption, ...bars);
 }
@@ -124,7 +127,8 @@ function likelyNext(likely) {
  */
 export function fillPane({ pane, model, outputs, given, tools }) {
   const view = viewOf({ outputs, axes: model.axes, ...given });
-  const { text, chance, likely = [] } = answerOf(outputs);
+  const { text, chance, likely = [] } = answerOf(outputs, model.labels);
+  const kind = outputs.label === undefined ? "Next words" : "Classes";
   const warning = notRead(outputs, model);
   pane.replaceChildren(
     make(
@@ -140,7 +144,7 @@ export function fillPane({ pane, model, outputs, given, tools }) {
       make("span", { class: "result", text: text || "(nothing)" }),
       chance ? make("span", { class: "chance", text: chance }) : "",
       warning ? make("span", { class: "note", text: warning }) : "",
-      likely.length ? likelyNext(likely) : "",
+      likely.length ? likelyBars(likely, kind) : "",
     ),
     ...(view
       ? view.elements

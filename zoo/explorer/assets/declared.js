@@ -57,10 +57,13 @@ function rowsOf(map, queries, keys) {
 const within = (value, depth, change) =>
   depth ? value.map((inner) => within(inner, depth - 1, change)) : change(value);
 
-function viewFor(queries, keys) {
+/** Tells whether an axis is of steps that write no text. */
+const looks = (axis, outputs) => axis.kind === "steps" && !Array.isArray(outputs[`${axis.of}_tokens`]);
+
+function viewFor(queries, keys, outputs) {
   if (keys.kind === "grid") return "cells";
   if (keys.kind === "features") return "bars";
-  if (queries) return "pairs";
+  if (queries && !(keys.kind === "tokens" && looks(queries, outputs))) return "pairs";
   return keys.kind === "tokens" ? "shaded" : "bars";
 }
 
@@ -91,7 +94,7 @@ function kindOf(name, axes, outputs) {
     rowTitle: self ? `${rows.title}, attending` : rows.title,
     columnTitle: self ? `${columns.title}, attended to` : columns.title,
     sides: `In each, a row is of ${rows.title || "all"}, a column of ${columns.title}.`,
-    view: viewFor(queries, keys),
+    view: viewFor(queries, keys, outputs),
     of: keys.of,
     cell: keys.cell,
     grid: columns.grid,

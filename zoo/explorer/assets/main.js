@@ -53,12 +53,12 @@ function fillPickers() {
   at("beside").replaceChildren(make("option", { value: "", text: "none" }), ...pairs.map(option));
   at("beside").value = state.beside;
   at("beside-field").hidden = !pairs.length;
-  for (const [place, about] of [
-    ["about", model.about],
-    ["beside-about", find(state.beside)?.about ?? ""],
+  for (const [before, told] of [
+    ["", model],
+    ["beside-", find(state.beside)],
   ]) {
-    at(place).textContent = about;
-    at(place).title = about;
+    at(`${before}about`).textContent = at(`${before}about`).title = told?.about ?? "";
+    at(`${before}limitations`).textContent = told?.limitations ? `Not for ${told.limitations}.` : "";
   }
 }
 

@@ -8,6 +8,7 @@ Read in this order:
     recurrent_translator.py  arguments and word vectors of all recurrent translators
     registry.py              how a model is found by its name
     arguments.py             checks of constructor arguments
+    regularisation.py        weight decay as a part of the loss
     accumulation.py          one step from several parts of a batch, and sums over replicas
 
 Shared by no particular paper, hence without equations.

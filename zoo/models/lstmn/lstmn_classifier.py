@@ -25,7 +25,6 @@ NumPy reference: ``tests/references/lstmn_classifier.py``. Docs: ``docs/architec
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import keras
 from keras import ops
 
 from zoo.layers.classifier_head import ClassifierHead
@@ -35,6 +34,7 @@ from zoo.models.core.arguments import check_rate, check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
+from zoo.models.core.regularisation import penalise_matrices
 from zoo.models.core.targets import Targets
 from zoo.models.lstmn.lstmn import check_window, intra_attention
 from zoo.models.lstmn.stacked_lstmn import StackedLSTMN
@@ -146,9 +146,8 @@ class LSTMNClassifier(BaseModel):
         self.embedding.build()
         self.reader.build((None, None, self.embedding_dim))
         self.classifier.build((None, self.hidden_dim))
-        for weight in [*self.reader.trainable_weights, *self.classifier.trainable_weights]:
-            if self.l2 and len(weight.shape) > 1:
-                weight.regularizer = keras.regularizers.L2(self.l2)
+        matrices = [*self.reader.trainable_weights, *self.classifier.trainable_weights]
+        penalise_matrices(matrices, self.l2)
         self.built = True
 
     def call(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Any]:

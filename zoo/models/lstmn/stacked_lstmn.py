@@ -23,7 +23,9 @@ class StackedLSTMN(keras.layers.Layer):
         depth: number of layers.
         skip_connections: whether layers above the first read [h_t of the layer below; x_t].
         dropout: its rate.
-        **options: as of ``LSTMN``.
+        score_units: as of ``LSTMN``, like the two that follow.
+        window: most slots in reach; None: all.
+        include_initial: whether slot 0 can be read.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """Classifies strings: what a model of one text or of a pair of texts is shipped as."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -66,10 +66,16 @@ class ClassificationEndpoint:
         return codec_config(self.codec)
 
     def endpoints(self) -> dict[str, Endpoint]:
-        """The signatures to export, as `zoo.serving.export.export_servable` takes them."""
+        """The signatures to export, as `zoo.serving.export.export_servable` takes them.
+
+        A model with a method ``embed``, inputs to embeddings and attention, has `embed` as well.
+        """
         strings = [tf.TensorSpec([None], tf.string, name=side) for side in self.sides]
         axes = token_axes(*self.sides) | map_axes(self.model)
-        return {"serving_default": Endpoint(self.serve, strings, axes)}
+        signatures = {"serving_default": Endpoint(self.serve, strings, axes)}
+        if hasattr(self.model, "embed"):
+            signatures["embed"] = Endpoint(self.embed, strings, axes)
+        return signatures
 
     def serve(self, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
         """Classifies a batch; an empty text is classified too, as what it is.
@@ -88,18 +94,43 @@ class ClassificationEndpoint:
         Raises:
             tf.errors.InvalidArgumentError: the sides differ in their batch size.
         """
+        outputs, read = self._ask(self.model, texts)
+        logits = tf.cast(outputs["logits"], tf.float32)
+        answers = {
+            "label": tf.gather(tf.constant(self.labels), tf.argmax(logits, axis=-1)),
+            "probabilities": tf.nn.softmax(logits),
+        }
+        return answers | read
+
+    def embed(self, *texts: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Embeds a batch, for search and clustering, by a model that has a method ``embed``.
+
+        Args:
+            *texts: as of `serve`.
+
+        Returns:
+            A flat dict: the embeddings, such as `embedding` (batch, hops, size), float32; tokens,
+            lengths and maps as of `serve`.
+
+        Raises:
+            tf.errors.InvalidArgumentError: the sides differ in their batch size.
+        """
+        outputs, read = self._ask(self.model.embed, texts)
+        embeddings = {n: tf.cast(v, tf.float32) for n, v in outputs.items() if n != "attention"}
+        return embeddings | read
+
+    def _ask(
+        self, asked: Callable[..., Any], texts: Sequence[tf.Tensor]
+    ) -> tuple[dict[str, Any], dict[str, tf.Tensor]]:
+        """Outputs of the model or of its method; tokens, lengths and maps as they are answered."""
         checked = same_batch(**dict(zip(self.sides, texts, strict=True)))
         read = {
             side: read_texts(text, self.codec, self.maximum_tokens)
             for side, text in zip(self.sides, checked, strict=True)
         }
         ids = {side: text.ids for side, text in read.items()}
-        outputs = ask_model(self.model, ids, tf.size(checked[0]))
-        logits = tf.cast(outputs["logits"], tf.float32)
-        answers = {
-            "label": tf.gather(tf.constant(self.labels), tf.argmax(logits, axis=-1)),
-            "probabilities": tf.nn.softmax(logits),
-        }
+        outputs = ask_model(asked, ids, tf.size(checked[0]))
+        answers: dict[str, tf.Tensor] = {}
         for side, text in read.items():
             answers |= {f"{side}_tokens": text.tokens, f"{side}_length": text.lengths}
-        return answers | attention_maps(outputs)
+        return outputs, answers | attention_maps(outputs)

@@ -96,7 +96,7 @@ class ClassificationEvaluator:
         self._model = model
 
     def __call__(self) -> Mapping[str, float]:
-        """Returns ``accuracy`` in percent and ``loss``, the mean cross entropy."""
+        """Returns ``accuracy`` in percent and ``loss``, the mean of the model's losses."""
         right, loss, count = 0.0, 0.0, 0
         labels = self.examples.columns["label"]
         for inputs, rows in self.examples.evaluation():

@@ -1,7 +1,7 @@
 """Base of all recipes of classification: their settings, and the parts of their training."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +63,8 @@ class ClassificationTask(Task):
 
     read: 'Callable[[Any, "logging.Logger"], ClassificationData]'
     """Settings and the run's log to the data."""
+    texts: Mapping[str, str] = field(default_factory=lambda: TEXTS)
+    """Texts for the picture of a model of published data, by side."""
 
     monitor = "accuracy"
     ties = "loss"
@@ -156,7 +158,7 @@ class ClassificationTask(Task):
     def question(self) -> dict[str, str]:
         """Returns the first of the sample or own texts, else one written for the picture."""
         if self.data.name not in ("sample", DATA):
-            return {side: TEXTS[side] for side in self.data.sides}
+            return {side: self.texts[side] for side in self.data.sides}
         return {side: self.data.test[side].iloc[0] for side in self.data.sides}
 
     def end(self, model: Any) -> None:

@@ -1,6 +1,5 @@
 """The data sets of cloze questions, as every cloze recipe takes them."""
 
-import dataclasses
 import logging
 from itertools import product
 from pathlib import Path
@@ -9,13 +8,13 @@ from typing import Literal, NamedTuple, cast
 import pandas as pd
 
 from zoo.data.choice import DataSet, choose, sample_reason
-from zoo.data.cloze import PUBLISHED, SPLITS, data_set, find_cloze
+from zoo.data.cloze import PUBLISHED, SPLITS, ClozeSet, data_set, find_cloze
 from zoo.data.cloze_books import Kind
 from zoo.data.cloze_format import read_cbt
 from zoo.data.cloze_sample import cloze_sample
 from zoo.data.cloze_windows import cut_questions
 from zoo.serving.cards import DataRecord
-from zoo.tasks.shared.records import file_sums, record_files
+from zoo.tasks.shared.records import record_files
 
 DataName = Literal["sample", "cloze", "cbt"]
 Kinds = Literal["ne", "cn", "both"]
@@ -94,21 +93,29 @@ def load_cloze_data(
         record = DataRecord("sample", "train", "test", remarks="generated questions")
         training, validation, test = (cloze_sample(split).assign(kind=kinds) for split in SPLITS)
         return ClozeData(training, validation, test, record, training)
-    paths = {
-        (split, kind): find_cloze(name, kind, split, data_dir)
-        for split, kind in product(SPLITS, kinds_of(kinds))
-    }
+    paths = _find(name, kinds, data_dir)
     frames = []
     for split in SPLITS:
         parts = [read_cbt(paths[split, kind]).assign(kind=kind) for kind in kinds_of(kinds)]
         frames.append(pd.concat(parts, ignore_index=True))
     counts = ", ".join(f"{s} {len(f)}" for s, f in zip(SPLITS, frames, strict=True))
     logger.info("data: %s, %s: %s questions", _TITLES[name], _KINDS[kinds], counts)
-    remarks = "" if name == "cbt" else "not the Children's Book Test: other books, own splits"
-    title, files = f"{_TITLES[name]}, {_KINDS[kinds]}", [*paths.values()]
-    record = record_files(title, ("train", "test"), files, PUBLISHED[name], logger, remarks)
+    record = _record(name, kinds, [*paths.values()], logger)
     training, validation, test = frames
     return ClozeData(training, validation, test, record, training)
+
+
+def _find(name: ClozeSet, kinds: Kinds, data_dir: Path | None) -> dict[tuple[str, Kind], Path]:
+    """Finds the files of a set by split and kind."""
+    wanted = product(SPLITS, kinds_of(kinds))
+    return {(split, kind): find_cloze(name, kind, split, data_dir) for split, kind in wanted}
+
+
+def _record(name: ClozeSet, kinds: Kinds, files: list[Path], logger: logging.Logger) -> DataRecord:
+    """Records all files read of a set."""
+    remarks = "" if name == "cbt" else "not the Children's Book Test: other books, own splits"
+    title = f"{_TITLES[name]}, {_KINDS[kinds]}"
+    return record_files(title, ("train", "test"), files, PUBLISHED[name], logger, remarks)
 
 
 def with_cut_questions(
@@ -129,11 +136,10 @@ def with_cut_questions(
     """
     if name == "sample":
         raise ValueError("more_questions must be False with the generated sample, got True")
-    training, windows, sums = data.training, [data.training], dict(data.record.sha256)
-    for other in {*kinds_of("both")} - {*kinds_of(kinds)}:
-        path = find_cloze(name, other, "train", data_dir)
-        windows.append(read_cbt(path))
-        sums |= file_sums([path])
+    others = sorted({*kinds_of("both")} - {*kinds_of(kinds)})
+    paths = [find_cloze(name, other, "train", data_dir) for other in others]
+    training, windows = data.training, [data.training, *map(read_cbt, paths)]
+    files = [*_find(name, kinds, data_dir).values(), *paths]
     parts = [training]
     for kind in kinds_of(kinds):
         asked = training[training["kind"] == kind]
@@ -142,6 +148,6 @@ def with_cut_questions(
     logger.info("training questions cut from the same windows: %d", sum(map(len, parts[1:])))
     return data._replace(
         training=pd.concat(parts, ignore_index=True),
-        record=dataclasses.replace(data.record, sha256=sums),
+        record=_record(name, kinds, files, logger) if paths else data.record,
         texts=pd.concat(windows, ignore_index=True),
     )

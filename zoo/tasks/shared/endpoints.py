@@ -43,6 +43,7 @@ def export_endpoint(
     metrics: Mapping[str, float],
     seed: int,
     seconds: float,
+    picture: Path | None = None,
 ) -> None:
     """Writes the SavedModel, strings in and strings out, with its card.
 
@@ -54,6 +55,7 @@ def export_endpoint(
         metrics: measured on the evaluation split.
         seed: seed of the run.
         seconds: wall time of the training.
+        picture: file of the attention picture to put beside it; None: none.
     """
     card = describe(
         endpoint.model,
@@ -66,7 +68,14 @@ def export_endpoint(
         tokenizer=endpoint.get_config(),
         labels=getattr(endpoint, "labels", ()),  # of classifiers
     )
-    export_servable(folder, endpoint.model, endpoint.endpoints(), assets=endpoint.assets, card=card)
+    export_servable(
+        folder,
+        endpoint.model,
+        endpoint.endpoints(),
+        assets=endpoint.assets,
+        picture=picture,
+        card=card,
+    )
 
 
 def codec_config(codec: Any) -> dict[str, Any]:

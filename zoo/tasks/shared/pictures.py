@@ -1,4 +1,4 @@
-"""Pictures of what an exported model attends to."""
+"""Pictures of what a model attends to."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,20 +8,20 @@ from zoo.plots import answer, save_figure
 from zoo.serving.servable import Servable
 
 
-def draw_answer(folder: Path, question: Mapping[str, str], picture: Path) -> dict[str, Any]:
-    """Asks a SavedModel, and draws what it attended to where there is anything to draw.
+def draw_answer(servable: Servable, question: Mapping[str, str], picture: Path) -> dict[str, Any]:
+    """Asks a model, and draws what it attended to where there is anything to draw.
 
     There is nothing of a model without attention, and of an answer or a text without words.
 
     Args:
-        folder: of the SavedModel.
+        servable: of the model.
         question: name of an input -> its text.
         picture: PNG file to write.
 
     Returns:
         Its answer, one row.
     """
-    servable, inputs = Servable(folder), {name: [text] for name, text in question.items()}
+    inputs = {name: [text] for name, text in question.items()}
     result = servable.ask(inputs)
     lengths = [value for name, value in result.items() if name.endswith("_length")]
     attends = any(name.startswith("attention_") for name in result)

@@ -4,6 +4,7 @@ A card names a data set only if every file read is the published one. Files of t
 layout with other content, or with content that cannot be checked, are recorded by their own names.
 """
 
+import hashlib
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -57,7 +58,14 @@ def file_sums(paths: Iterable[Path]) -> dict[str, str]:
 
 
 def content_sha256(path: Path) -> str:
-    """Computes the SHA-256 of a file, of its content if it is compressed."""
+    """Computes the SHA-256 of a file, of its content if it is compressed.
+
+    Of a folder it is that of the sums and names of all files below it, in order.
+    """
+    if path.is_dir():
+        files = sorted(one for one in path.rglob("*") if one.is_file())
+        sums = (f"{content_sha256(one)}  {one.relative_to(path).as_posix()}\n" for one in files)
+        return hashlib.sha256("".join(sums).encode()).hexdigest()
     return file_sha256(path, decompress=path.suffix == ".gz")
 
 

@@ -195,10 +195,12 @@ class Task(ABC):
 
     def draw(self) -> None:
         """Draws what the exported model attends to; ``told`` says what is logged of its answer."""
+        from zoo.serving.servable import Servable
         from zoo.tasks.shared.pictures import draw_answer
 
         question = self.question()
-        answer = draw_answer(self.folder.saved_model, question, self.folder.picture)
+        servable = Servable(self.folder.saved_model)
+        answer = draw_answer(servable, question, self.folder.picture)
         if line := self.told(question, answer):
             self.folder.logger.info("%s", line)
 

@@ -1,0 +1,122 @@
+r"""Decomposable attention (Parikh et al. 2016) for natural language inference, on SICK or SNLI.
+
+    python -m recipes.sick_decomposable                    # SICK if present, else the sample
+    python -m recipes.sick_decomposable --data sample      # generated, needs no data
+    python -m recipes.word_vectors --texts squad wikitext-2 imdb multi30k sick cad-nli \
+        --output vectors.txt
+    python -m recipes.sick_decomposable --data sick --vectors vectors.txt
+    python -m recipes.sick_decomposable --data snli --vectors glove.840B.300d.txt --intra
+    python -m recipes.sick_decomposable --data cad-nli --vectors vectors.txt
+
+``cad-nli`` trains on SICK and on counterfactual pairs, and measures on SNLI, of which it reads only
+the dev and test parts. The same command resumes an interrupted run. The run folder holds settings,
+log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and ``attention.png``, the
+alignment of two sentences in both directions.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from zoo.tasks.classification.fixed_vectors import FixedVectorSettings, FixedVectorTask
+from zoo.tasks.shared.training_run import run
+from zoo.training.bounds import Count
+from zoo.training.command import start
+
+
+@dataclass(frozen=True)
+class Settings(FixedVectorSettings):
+    """Settings of the run. Those that are None depend on the data; the run folder records them."""
+
+    data: Literal["auto", "sample", "sick", "snli", "cad-nli"] = "auto"
+    """auto: SICK if present or, if no folder is named, the generated sample."""
+    intra: bool = False
+    """Whether each sentence first attends to itself."""
+    distances: Count = 11
+    """Number of distance biases of that attention."""
+    projection_dim: Count | None = None
+    """Size that word vectors are projected to."""
+    normalise: Literal["all", "words", "none"] = "all"
+    """Vectors that are scaled to norm 1: all; all but those of hashed words; none."""
+    initializer: Literal["glorot_uniform", "gaussian"] | None = None
+    """Initial weights; gaussian: the paper's, which belong to adagrad."""
+
+
+_ADAM = {"optimizer": "adam", "initializer": "glorot_uniform", "batch_size": 32}
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "sample": _ADAM
+    | {
+        "common_components": 0,
+        "embedding_dim": 32,
+        "projection_dim": 32,
+        "hidden_dim": 32,
+        "dropout": 0.0,
+        "word_dropout": 0.0,
+        "first_epoch_gradient": 1.0,
+        "epochs": 6,
+        "learning_rate": 5e-3,
+    },
+    "sick": _ADAM
+    | {
+        "common_components": 2,
+        "embedding_dim": 100,
+        "projection_dim": 200,
+        "hidden_dim": 200,
+        "dropout": 0.2,
+        "word_dropout": 0.2,
+        "first_epoch_gradient": 1.0,
+        "epochs": 60,
+        "learning_rate": 1e-3,
+    },
+    "snli": {
+        "optimizer": "adagrad",
+        "initializer": "gaussian",
+        "common_components": 0,
+        "embedding_dim": 300,
+        "projection_dim": 200,
+        "hidden_dim": 200,
+        "dropout": 0.2,
+        "word_dropout": 0.0,
+        "first_epoch_gradient": 1.0,
+        "epochs": 100,
+        "batch_size": 32,
+        "learning_rate": 0.05,
+    },
+}
+DEFAULTS["cad-nli"] = DEFAULTS["sick"]
+"""Defaults for settings that are None, by data set."""
+
+
+def load(settings: Settings, logger: Any) -> Any:
+    """Reads the data."""
+    from zoo.tasks.classification import data
+
+    if settings.data == "cad-nli":
+        return data.load_counterfactual(settings.data_dir, logger)
+    read = data.load_snli if settings.data == "snli" else data.load_sick
+    return read(settings.data, settings.data_dir, logger)
+
+
+def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
+    """Builds the architecture."""
+    from zoo.models.decomposable.decomposable_attention import DecomposableAttention
+
+    return DecomposableAttention(
+        projection_dim=settings.projection_dim,
+        hidden_dim=settings.hidden_dim,
+        intra=settings.intra,
+        distances=settings.distances,
+        normalise=settings.normalise,
+        initializer=settings.initializer,
+        dropout=settings.dropout,
+        word_dropout=settings.word_dropout,
+        **arguments,
+    )
+
+
+def main(settings: Settings) -> dict[str, Any]:
+    """Runs the recipe and returns what ``result.json`` holds."""
+    return run(settings, FixedVectorTask("sick_decomposable", make_model, DEFAULTS, load))
+
+
+if __name__ == "__main__":
+    start(main, Settings, __doc__)

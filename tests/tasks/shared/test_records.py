@@ -1,0 +1,161 @@
+"""A card names a data set only if the checksum of every file that was read is the known one."""
+
+import importlib
+import json
+import logging
+import typing
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.recipes.test_cloze_aoa import write_set
+from zoo.data.download import RemoteFile
+from zoo.serving.cards import DataRecord
+from zoo.tasks.classification.data import load_snli, load_sst
+from zoo.tasks.cloze.data import load_cloze_data, with_cut_questions
+from zoo.tasks.language_model.data import load_language_model_data
+from zoo.tasks.reading.data import load_reading_data
+from zoo.tasks.shared.records import file_sums
+from zoo.tasks.translation.data import load_translation_data
+
+ROOT = Path(__file__).resolve().parents[3]
+LOGGER = logging.getLogger("tests.records")
+
+PAIR = {"gold_label": "neutral", "sentence1": "A cat.", "sentence2": "It ran."}
+ANSWERED = {"id": "1", "question": "Who?", "answers": [{"text": "cat", "answer_start": 2}]}
+SQUAD = {"data": [{"title": "", "paragraphs": [{"context": "A cat ran.", "qas": [ANSWERED]}]}]}
+
+
+class Reader(NamedTuple):
+    """One way in which recipes read data."""
+
+    data: str
+    """Value of `--data`."""
+    title: str
+    """Name of the data set on cards."""
+    write: Callable[[Path], None]
+    """Writes small files of its names; each holds a cat."""
+    read: Callable[[Path], DataRecord]
+    published: str = ""
+    """Module and name of the known checksums; none are known without."""
+    known: Callable[[dict[str, str]], object] = lambda sums: sums
+    """Checksums -> the form in which that module holds them."""
+
+
+def texts(*names: str, content: str) -> Callable[[Path], None]:
+    return lambda folder: [(folder / name).write_text(content) for name in names] and None
+
+
+def remote(sums: dict[str, str]) -> dict[str, RemoteFile]:
+    return {name: RemoteFile(name, "", digits, 0) for name, digits in sums.items()}
+
+
+def squad_files(sums: dict[str, str]) -> dict[str, RemoteFile]:
+    files = remote(sums).values()
+    return {"train" if "train" in file.name else "dev": file for file in files}
+
+
+def corpus(name: str, published: str = "", pattern: str = "wiki.{}.tokens") -> Reader:
+    names = [pattern.format(split) for split in ("train", "valid", "test")]
+    return Reader(
+        name,
+        name,
+        texts(*names, content="the cat ran\n"),
+        lambda folder: load_language_model_data(name, folder, LOGGER).record,
+        published,
+        lambda sums: {name: sums},
+    )
+
+
+def cloze(data: str, title: str, kinds: str, *, cut: bool = False) -> Reader:
+    def write(folder: Path) -> None:
+        write_set(folder, data)
+        write_set(folder, data, kind="cn")
+
+    def read(folder: Path) -> DataRecord:
+        found = load_cloze_data(data, kinds, folder, LOGGER)
+        return (with_cut_questions(found, data, kinds, folder, LOGGER) if cut else found).record
+
+    published = "zoo.tasks.cloze.data.PUBLISHED" if data == "cloze" else ""
+    return Reader(data, title, write, read, published, lambda sums: {data: sums})
+
+
+BOOKS = "cloze questions on children's books"
+READERS = {
+    "sst": Reader(
+        "sst",
+        "SST",
+        texts("train.txt", "dev.txt", "test.txt", content="(3 (2 A) (3 (4 fine) (2 cat)))\n"),
+        lambda folder: load_sst("sst", 5, True, folder, LOGGER).record,
+        "zoo.data.sst.PUBLISHED",
+    ),
+    "snli": Reader(
+        "snli",
+        "SNLI 1.0",
+        texts(*(f"snli_1.0_{s}.jsonl" for s in ("train", "dev", "test")), content=json.dumps(PAIR)),
+        lambda folder: load_snli("snli", folder, LOGGER).record,
+    ),
+    "squad": Reader(
+        "squad",
+        "SQuAD 1.1",
+        texts("train-v1.1.json", "dev-v1.1.json", content=json.dumps(SQUAD)),
+        lambda folder: load_reading_data("squad", folder, None, 9, LOGGER).record,
+        "zoo.tasks.reading.data.SQUAD_FILES",
+        squad_files,
+    ),
+    "multi30k": Reader(
+        "multi30k",
+        "Multi30k",
+        texts(
+            *(f"{s}.{one}" for s in ("train", "val", "test_2016_flickr") for one in ("en", "de")),
+            content="A cat runs.\n",
+        ),
+        lambda folder: load_translation_data("multi30k", "en", "de", folder, LOGGER).record,
+        "zoo.tasks.translation.data.MULTI30K_FILES",
+        remote,
+    ),
+    "wikitext-2": corpus("wikitext-2", "zoo.tasks.language_model.data.PUBLISHED"),
+    "wikitext-103": corpus("wikitext-103"),
+    "ptb": corpus("ptb", pattern="ptb.{}.txt"),
+    "cloze": cloze("cloze", f"{BOOKS}, named entities", "ne"),
+    "cloze of both kinds": cloze("cloze", f"{BOOKS}, named entities and common nouns", "both"),
+    "cloze with cut questions": cloze("cloze", f"{BOOKS}, named entities", "ne", cut=True),
+    "cbt": cloze("cbt", "Children's Book Test, named entities", "ne"),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_one_file_that_is_not_the_published_one_takes_the_name_away(name, tmp_path, monkeypatch):
+    reader = READERS[name]
+    reader.write(tmp_path)
+    record = reader.read(tmp_path)
+    if reader.published:
+        assert record.name.startswith("own files: ")
+        monkeypatch.setattr(reader.published, reader.known(file_sums([*tmp_path.iterdir()])))
+        record = reader.read(tmp_path)
+        assert record.name == reader.title
+        assert "in the layout" not in record.remarks
+    files = [path for path in tmp_path.iterdir() if path.name in record.sha256]
+    assert len(files) == len(record.sha256) > 1
+    for path in files:
+        content = path.read_text()
+        path.write_text(content.replace("cat", "dog"))
+        record = reader.read(tmp_path)
+        assert record.name.startswith("own files: ")
+        assert path.name in record.name
+        assert f"in the layout of {reader.title}" in record.remarks
+        assert path.name in record.remarks
+        path.write_text(content)
+
+
+def test_every_data_set_of_the_recipes_is_tried():
+    offered = set()
+    for path in (ROOT / "recipes").glob("*.py"):
+        settings = getattr(importlib.import_module(f"recipes.{path.stem}"), "Settings", None)
+        values = typing.get_type_hints(settings).get("data") if settings else None
+        offered |= {*typing.get_args(values)} - {"auto", "sample"}
+    assert {reader.data for reader in READERS.values()} == {
+        value for value in offered if isinstance(value, str)
+    }

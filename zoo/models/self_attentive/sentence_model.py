@@ -1,0 +1,107 @@
+"""Arguments, encoder and loss that the models of one text and of a pair share.
+
+Shape letters: B texts, T words, d embedding, u units of one direction, r hops.
+"""
+
+from typing import Any, get_args
+
+import keras
+from keras import ops
+
+from zoo.layers.embedding import WordEmbedding
+from zoo.models.core.arguments import check_choice, check_rate, check_sizes
+from zoo.models.core.base import BaseModel
+from zoo.models.core.regularisation import penalise_matrices
+from zoo.models.core.targets import Targets
+from zoo.models.self_attentive.encoder import POOLINGS, Pooling, SentenceEncoder
+from zoo.models.self_attentive.redundancy import Reduction, redundancy
+from zoo.ops.cross_entropy import precise_cross_entropy
+from zoo.ops.masking import Tensor, mask_from_ids
+
+
+class SentenceModel(BaseModel):
+    """A classifier on the matrices of texts; its subclasses name the arguments."""
+
+    PREDICTION = "logits"
+    TARGETS = Targets(classes=True)
+
+    vocabulary_size: int
+    classes: int
+    embedding_dim: int
+    hidden_dim: int
+    attention_dim: int | None
+    hops: int
+    pooling: Pooling
+    attention_bias: bool
+    attention_dropout: float
+    classifier_dim: int | None
+    dropout: float
+    word_dropout: float
+    penalty: float
+    penalty_reduction: Reduction
+    l2: float
+    trainable_embeddings: bool
+    embedding_dtype: str | None
+
+    def check_arguments(self) -> None:
+        """Raises a ValueError for an argument out of bounds, or not one of its options."""
+        names = ("vocabulary_size", "classes", "embedding_dim", "hidden_dim", "hops")
+        check_sizes(**{name: getattr(self, name) for name in names})
+        of_hidden_dim = {name: getattr(self, name) for name in ("attention_dim", "classifier_dim")}
+        check_sizes(**{name: size for name, size in of_hidden_dim.items() if size is not None})
+        check_choice("pooling", self.pooling, POOLINGS)
+        check_choice("penalty_reduction", self.penalty_reduction, get_args(Reduction))
+        for name in ("attention_dropout", "dropout", "word_dropout"):
+            check_rate(name, getattr(self, name))
+        for name in ("penalty", "l2"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)!r}")
+
+    def make_encoder(self) -> None:
+        """Makes the table of words and the encoder."""
+        policy = self.dtype_policy
+        self.embedding = WordEmbedding(
+            self.vocabulary_size,
+            self.embedding_dim,
+            self.embedding_dtype,
+            trainable=self.trainable_embeddings,
+            name="embedding",
+            dtype=policy,
+        )
+        self.drop_words = keras.layers.Dropout(self.word_dropout, dtype=policy)
+        self.encoder = SentenceEncoder(
+            self.hidden_dim,
+            self.attention_dim or self.hidden_dim,
+            self.hops,
+            self.pooling,
+            self.attention_bias,
+            self.attention_dropout,
+            name="encoder",
+            dtype=policy,
+        )
+
+    def build_encoder(self) -> tuple[None, int, int]:
+        """Creates the weights of both; returns the shape of the matrices, (None, r, 2u)."""
+        self.embedding.build()
+        self.encoder.build((None, None, self.embedding_dim))
+        return (None, *self.encoder.matrix_shape)
+
+    def regularise(self) -> None:
+        """Adds the sum of squares of all matrices but the word table to the loss."""
+        of_words = id(self.embedding.table)
+        matrices = [weight for weight in self.trainable_weights if id(weight) != of_words]
+        penalise_matrices(matrices, self.l2)
+
+    def encode(self, ids: Tensor, training: bool = False) -> tuple[Tensor, Tensor]:
+        """Reads texts (B, T): M (B, r, 2u) and A (B, r, T); of a pooling r is 1."""
+        words = self.drop_words(self.embedding(ids), training=training)
+        return self.encoder(words, mask_from_ids(ids), training=training)
+
+    def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
+        """Computes the cross entropy of the classes, and the penalty of the texts' hops (B,)."""
+        losses = precise_cross_entropy(outputs["logits"], targets)
+        if self.penalty and self.pooling == "attention":
+            for weights in outputs["attention"].values():
+                of_texts = redundancy(weights, self.penalty_reduction)
+                losses = losses + self.penalty * ops.cast(of_texts, losses.dtype)
+        return losses, ops.ones_like(losses)
