@@ -29,6 +29,7 @@ def check_protocol(codec: TextCodec) -> None:
 def check_strange_strings(codec: TextCodec) -> None:
     """Nothing fails, ids are in range and tokens aligned; spaces alone have no tokens."""
     ids, tokens = codec.encode(STRANGE), codec.tokens(STRANGE)
+    assert [read.to_list() for read in codec.read(STRANGE)] == [ids.to_list(), tokens.to_list()]
     assert ids.dtype == tf.int32
     assert tokens.dtype == tf.string
     assert ids.row_lengths().numpy().tolist() == tokens.row_lengths().numpy().tolist()

@@ -45,6 +45,10 @@ class TextCodec(Protocol):
         """
         ...
 
+    def read(self, strings: Strings) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
+        """Returns `encode` and `tokens` of strings (batch,), cutting them only once."""
+        ...
+
     def pieces(self, ids: Ids) -> tf.Tensor | tf.RaggedTensor:
         """Maps ids of any shape to pieces; padding is "", an end is "</s>"."""
         ...

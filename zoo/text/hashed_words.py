@@ -10,7 +10,6 @@ from typing import Any
 
 import tensorflow as tf
 
-from zoo.text.codecs import Strings, check_strings
 from zoo.text.vocabulary import UNKNOWN
 from zoo.text.words import WordCodec
 
@@ -47,16 +46,8 @@ class HashedWordCodec(WordCodec):
         """All words in order of id, the four special ones first; "" for ids of hashed words."""
         return [*super().words, *[""] * self._hashed_words]
 
-    def encode(self, strings: Strings) -> tf.RaggedTensor:
-        """Cuts strings into words.
-
-        Args:
-            strings: (batch,) tf.string, or what converts to it.
-
-        Returns:
-            (batch, tokens) int32, without start and end. No word has id 1.
-        """
-        words = self._tokenizer(check_strings(strings)).folded
+    def _ids(self, words: tf.RaggedTensor) -> tf.RaggedTensor:
+        """Numbers words (batch, tokens); none has id 1."""
         ids = self._vocabulary.ids(words.flat_values)
         buckets = tf.strings.to_hash_bucket_fast(words.flat_values, self._hashed_words)
         hashed = len(self._vocabulary) + tf.cast(buckets, tf.int32)

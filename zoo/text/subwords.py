@@ -202,6 +202,11 @@ class SubwordCodec(tf.Module):
         """
         return self._surface.tokenize(_cut_words(check_strings(strings)))
 
+    def read(self, strings: Strings) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
+        """Returns what `encode` and `tokens` return."""
+        words = _cut_words(check_strings(strings))
+        return self._ids.tokenize(words), self._surface.tokenize(words)
+
     def pieces(self, ids: Ids) -> tf.Tensor | tf.RaggedTensor:
         """Returns the subwords that ids stand for.
 

@@ -99,7 +99,7 @@ class WordCodec(tf.Module):
         Returns:
             (batch, tokens) int32, without start and end; words outside the vocabulary are 1.
         """
-        return self._vocabulary.ids(self._tokenizer(check_strings(strings)).folded)
+        return self._ids(self._tokenizer(check_strings(strings)).folded)
 
     def tokens(self, strings: Strings) -> tf.RaggedTensor:
         """Returns the words that `encode` numbers, as in the strings.
@@ -111,6 +111,15 @@ class WordCodec(tf.Module):
             (batch, tokens) tf.string; bytes that are not UTF-8 are kept.
         """
         return self._tokenizer(check_strings(strings)).surface
+
+    def read(self, strings: Strings) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
+        """Returns what `encode` and `tokens` return, of strings that are cut only once."""
+        words = self._tokenizer(check_strings(strings))
+        return self._ids(words.folded), words.surface
+
+    def _ids(self, words: tf.RaggedTensor) -> tf.RaggedTensor:
+        """Numbers words (batch, tokens) as the vocabulary has them."""
+        return self._vocabulary.ids(words)
 
     def pieces(self, ids: Ids) -> tf.Tensor | tf.RaggedTensor:
         """Returns the words that ids stand for.

@@ -55,7 +55,7 @@ def read_texts(
     """
     limit = maximum_tokens - end
     text = beginnings(text, limit)
-    ids, tokens = codec.encode(text)[:, :limit], codec.tokens(text)[:, :limit]
+    ids, tokens = (cut[:, :limit] for cut in codec.read(text))
     return padded(*_with_end(ids, tokens)) if end else padded(ids, tokens)
 
 
