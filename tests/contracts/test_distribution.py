@@ -21,7 +21,8 @@ from zoo.text.batching import without_tuning
 from zoo.training.averaging import ExponentialMovingAverage
 from zoo.training.distribution import make_strategy
 
-EXAMPLES, BATCH, LIMIT, RATE = 6, 5, 0.1, 0.5
+EXAMPLES, BATCH, LIMIT, RATE = 6, 5, 0.05, 0.5
+SCALE = 0.4  # of the weights: larger ones saturate some models
 ROUNDS = 10  # through the examples, in two steps each
 ON_THREE = {"AttentionOverAttentionReader", "RNNsearch"}
 
@@ -79,7 +80,7 @@ def trained(entry, replicas, optimizer, accumulate=1, rounds=1, eagerly=False):
     assert strategy.num_replicas_in_sync == replicas
     with strategy.scope():
         in_one_graph = replicas == accumulate == 1 and not eagerly
-        model = (traced_once if in_one_graph else build)(entry, **smoothed(entry))
+        model = (traced_once if in_one_graph else build)(entry, scale=SCALE, **smoothed(entry))
         own = type(optimizer).from_config(optimizer.get_config())
         model.compile(own, run_eagerly=eagerly, accumulate=accumulate)
     average, record = ExponentialMovingAverage(0.9), Record()
@@ -97,7 +98,7 @@ def flat(model):
 def descent(entry):
     """Result of plain gradient descent on the mean over each batch, clipped by the joint norm."""
     model, examples, clipped = (
-        build(entry, **smoothed(entry)),
+        build(entry, scale=SCALE, **smoothed(entry)),
         TASKS[entry.task].examples(EXAMPLES),
         [],
     )
@@ -124,7 +125,7 @@ def test_a_model_with_an_answer_an_example_and_one_with_an_answer_a_token_are_on
 def test_k11_any_number_of_devices_descends_the_clipped_gradient_of_the_mean(entry):
     """After the first two steps, and after twenty."""
     expected = descent(entry)
-    assert relative_difference(flat(build(entry, **smoothed(entry))), expected) > 1e-3
+    assert relative_difference(flat(build(entry, scale=SCALE, **smoothed(entry))), expected) > 1e-3
     optimizer = keras.optimizers.SGD(RATE, global_clipnorm=LIMIT)
     one = trained(entry, 1, optimizer, rounds=ROUNDS)
     assert relative_difference(one.first, expected) < 1e-5

@@ -57,9 +57,8 @@ def test_text_files(tmp_path):
 
 
 def test_errors_name_the_text(tmp_path, data_dir):
-    with pytest.raises(
-        ValueError, match="texts must be squad, wikitext-2, imdb, cloze or a file, got 'glove'"
-    ):
+    known = "squad, wikitext-2, imdb, cloze, multi30k, sick, cad-nli"
+    with pytest.raises(ValueError, match=f"texts must be {known} or a file, got 'glove'"):
         read_texts("glove", data_dir)
     with pytest.raises(FileNotFoundError, match=r"train\.jsonl\[\.gz\]: not found in .*nowhere"):
         read_texts("imdb", tmp_path / "nowhere")
