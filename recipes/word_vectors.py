@@ -16,7 +16,6 @@ bit for bit, since the workers race.
 """
 
 import itertools
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -225,16 +224,9 @@ def _wikitext(data_dir: Path | None) -> list[str]:
 
 def _imdb(data_dir: Path | None) -> list[str]:
     """Returns the reviews of IMDb's training part."""
-    path = _find("imdb", "train.jsonl", data_dir)
-    reviews = []
-    for number, line in enumerate(read_lines(path), start=1):
-        try:
-            reviews.append(json.loads(line)["text"].replace("<br />", " "))
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ValueError(
-                f"{path}: line {number} must be a JSON object with text, got {line[:60]!r}"
-            ) from error
-    return reviews
+    from zoo.data.imdb import find_imdb, read_imdb
+
+    return read_imdb(find_imdb("train", data_dir))["text"].tolist()
 
 
 def _cloze(data_dir: Path | None) -> list[str]:

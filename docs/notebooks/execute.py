@@ -14,6 +14,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from zoo.files import whole_text
+
 FOLDER = Path(__file__).resolve().parent
 _KEPT_OF_NOTEBOOK = ("kernelspec", "language_info")
 _KEPT_OF_CELL = ("tags",)
@@ -44,7 +46,8 @@ def execute(name: str) -> None:
         resources={"metadata": {"path": str(FOLDER)}},
     ).execute()
     nbformat.validate(notebook)
-    path.write_text(as_text(clean(notebook)), encoding="utf-8")
+    with whole_text(path) as file:
+        file.write(as_text(clean(notebook)))
 
 
 def clean(notebook: dict[str, Any]) -> dict[str, Any]:

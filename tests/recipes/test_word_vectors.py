@@ -26,7 +26,7 @@ def data_dir(tmp_path):
         encoding="utf-8",
     )
     with gzip.open(folder / "imdb/train.jsonl.gz", "wt", encoding="utf-8") as file:
-        file.write(json.dumps({"text": "Good.<br /><br />Really."}) + "\n")
+        file.write(json.dumps({"text": "Good.<br /><br />Really.", "label": 1}) + "\n")
     return folder
 
 
@@ -35,6 +35,13 @@ def test_known_texts(data_dir):
     (paragraph,) = read_texts("wikitext-2", data_dir)
     assert " ".join(paragraph.split()) == "A well-built for 1,200 men , 2.5 m long ."
     assert read_texts("imdb", data_dir)[0].split() == ["Good.", "Really."]
+
+
+def test_reviews_are_read_from_the_published_folders_too(tmp_path):
+    for folder, text in {"pos": "Good.<br />", "neg": "Bad."}.items():
+        (tmp_path / "aclImdb/train" / folder).mkdir(parents=True)
+        (tmp_path / "aclImdb/train" / folder / "0_7.txt").write_text(text)
+    assert [text.strip() for text in read_texts("imdb", tmp_path)] == ["Good.", "Bad."]
 
 
 def test_sentences_of_overlapping_documents_count_once(tmp_path):
@@ -60,7 +67,7 @@ def test_errors_name_the_text(tmp_path, data_dir):
     known = "squad, wikitext-2, imdb, cloze, multi30k, sick, cad-nli"
     with pytest.raises(ValueError, match=f"texts must be {known} or a file, got 'glove'"):
         read_texts("glove", data_dir)
-    with pytest.raises(FileNotFoundError, match=r"train\.jsonl\[\.gz\]: not found in .*nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"train\.jsonl or .*: not found in .*nowhere"):
         read_texts("imdb", tmp_path / "nowhere")
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9")
     with pytest.raises(ValueError, match=r"latin\.txt: line 1 is not UTF-8: byte 0xe9"):
@@ -68,10 +75,15 @@ def test_errors_name_the_text(tmp_path, data_dir):
     (tmp_path / "cut.gz").write_bytes(gzip.compress(b"one two\n" * 99)[:-9])
     with pytest.raises(ValueError, match=r"cut\.gz: not a complete gzip file"):
         read_texts(str(tmp_path / "cut.gz"), None)
-    for line in ("{", "[]", '{"text": 1}', "{}"):
+    for line, message in {
+        "{": "is not valid JSON",
+        "[]": r"must be an object, got \[\]",
+        '{"text": 1}': "'label' must be text, got nothing",
+        '{"label": 1}': "'text' must be text, got nothing",
+    }.items():
         with gzip.open(data_dir / "imdb/train.jsonl.gz", "wt") as file:
-            file.write(f'{{"text": "Good."}}\n{line}\n')
-        with pytest.raises(ValueError, match=r"train\.jsonl\.gz: line 2 must be a JSON object"):
+            file.write(f'{{"text": "Good.", "label": 1}}\n{line}\n')
+        with pytest.raises(ValueError, match=rf"train\.jsonl\.gz: line 2:? {message}"):
             read_texts("imdb", data_dir)
 
 

@@ -109,8 +109,7 @@ def hold_out(frame: pd.DataFrame, share: float) -> tuple[pd.DataFrame, pd.DataFr
     """Divides reviews into those to keep and the last share of each class.
 
     Reviews of a film follow each other, and no film of the test part is in the training part. Held
-    out at random, reviews of films that were trained on would promise too much: here 89.8 % where
-    the test part had 86.9.
+    out at random, reviews of films that were trained on would promise too much.
 
     Args:
         frame: as `read_imdb` returns it.
