@@ -68,7 +68,7 @@ def smoothed(entry: ModelEntry, **overrides: Any) -> dict[str, Any]:
 
 def draws(entry: ModelEntry) -> bool:
     """Whether the loss of a model in training depends on chance."""
-    return "objective" in inspect.signature(entry.cls).parameters
+    return bool({"objective", "locations"} & inspect.signature(entry.cls).parameters.keys())
 
 
 def traced_once(entry: ModelEntry, scale: float = 0.6, **overrides: Any) -> BaseModel:

@@ -151,11 +151,13 @@ def test_k14_the_loss_of_training_and_its_gradients_are_those_of_the_reference(e
     batch = Batch(examples_of(entry))
     loss, gradients, outputs = loss_and_gradients_of(model, batch, training=True)
     axes = TASKS[entry.task].output_axes(model)
-    # What only training gives was drawn at random, and goes into the loss as it is.
+    # What only training gives was drawn at random, and goes into the loss as it is. What has no
+    # gradient is that of the weights as they are.
     drawn = {name: value for name, value in outputs.items() if name not in axes}
     constants = [
         reference.predict(weights, example.inputs, config)
         | {name: value[row] for name, value in drawn.items()}
+        | {"weights": weights}
         for row, example in enumerate(batch.examples)
     ]
 

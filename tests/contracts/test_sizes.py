@@ -102,6 +102,9 @@ TRAINABLE = {
     ("SelfAttentiveInference", "paper_snli"): SELF_ATTENTIVE_SNLI,
     ("DecomposableAttention", "paper"): 381_803,
     ("DecomposableAttention", "paper_intra"): 582_214,
+    ("RecurrentAttentionModel", "paper"): 209_165,
+    ("RecurrentAttentionModel", "paper_translated"): 256_269,
+    ("RecurrentAttentionModel", "paper_cluttered"): 256_269,
 }
 """Trainable parameters of (model, preset); fixed word vectors are not among them."""
 

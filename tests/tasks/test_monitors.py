@@ -8,6 +8,7 @@ import pytest
 from zoo.data import (
     classification_sample,
     cloze_sample,
+    digit_sample,
     language_sample,
     reading_sample,
     translation_sample,
@@ -18,6 +19,7 @@ TASKS = {
     "reading": ("squad_dcn", "f1", "answer_loss"),
     "cloze": ("cloze_aoa", "accuracy", "answer_loss"),
     "classification": ("sst_lstmn", "accuracy", "loss"),
+    "images": ("mnist_glimpse", "accuracy", "loss"),
     "language_model": ("wikitext_lstmn", "perplexity", None),
     "translation": ("multi30k_seq2seq", "bleu", "perplexity"),
 }
@@ -33,6 +35,7 @@ def small_samples(monkeypatch):
     for sizes in (
         classification_sample.SAMPLE_ROWS,
         cloze_sample.SAMPLE_QUESTIONS,
+        digit_sample.SAMPLE_IMAGES,
         language_sample.SAMPLE_LINES,
         reading_sample.SAMPLE_QUESTIONS,
         translation_sample.SAMPLE_PAIRS,

@@ -19,6 +19,7 @@ from zoo.training.command import start
 INFINITY, NAN = float("inf"), float("nan")
 TRAINING = [
     "cloze_aoa",
+    "mnist_glimpse",
     "multi30k_lstmn",
     "multi30k_luong",
     "multi30k_rnnsearch",

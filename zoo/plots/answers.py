@@ -11,6 +11,7 @@ from zoo.plots.attention import Alignment, alignment, alignments, reading, tape
 from zoo.plots.declared import declared, has_declared
 from zoo.plots.documents import cloze
 from zoo.plots.figures import LONGEST_TITLE, pick_row
+from zoo.plots.glimpses import glimpses, has_path
 from zoo.plots.head_grids import Heads, heads
 from zoo.plots.hops import hops
 from zoo.plots.text import as_text, drawable_text
@@ -224,6 +225,8 @@ def answer(
     for name, draw in _DRAWN_BY.items():
         if name in result:
             return draw(result, row)
+    if has_path(result, inputs or {}):
+        return glimpses(result, inputs or {}, row)
     if has_declared(result, axes or {}):
         return declared(result, axes or {}, inputs or {}, row)
     raise ValueError(

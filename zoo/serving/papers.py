@@ -68,6 +68,12 @@ _PARIKH = Paper(
     "EMNLP 2016",
     "https://arxiv.org/abs/1606.01933",
 )
+_MNIH = Paper(
+    "Recurrent Models of Visual Attention",
+    "Mnih, Heess, Graves, Kavukcuoglu",
+    "NIPS 2014",
+    "https://arxiv.org/abs/1406.6247",
+)
 _PAPERS = {
     "AttentionOverAttentionReader": (_CUI,),
     "ChoTranslator": (_CHO,),
@@ -81,6 +87,7 @@ _PAPERS = {
     "LuongTranslator": (_LUONG,),
     "RNNencdec": (_CHO, _BAHDANAU),
     "RNNsearch": (_BAHDANAU,),
+    "RecurrentAttentionModel": (_MNIH,),
     "SelfAttentiveClassifier": (_LIN,),
     "SelfAttentiveInference": (_LIN,),
     "SutskeverTranslator": (_SUTSKEVER,),

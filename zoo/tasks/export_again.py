@@ -18,6 +18,7 @@ from zoo.serving.load import load, load_card, load_vocabulary, resolve
 from zoo.serving.weights import order_of_use
 from zoo.tasks.classification.endpoint import ClassificationEndpoint
 from zoo.tasks.cloze.endpoint import ClozeEndpoint
+from zoo.tasks.images.endpoint import ImageEndpoint
 from zoo.tasks.language_model.endpoint import LanguageModelEndpoint
 from zoo.tasks.reading.endpoint import ReadingEndpoint
 from zoo.tasks.translation.endpoint import TranslationEndpoint
@@ -105,9 +106,15 @@ def _language_model(source: Path, card: ModelCard, model: keras.Model) -> tuple[
     return endpoint, endpoint.assets
 
 
+def _image_classifier(source: Path, card: ModelCard, model: Any) -> tuple[Any, list[Any]]:
+    endpoint = ImageEndpoint(model, load_labels(source))
+    return endpoint, endpoint.assets
+
+
 ENDPOINTS: dict[str, Callable[[Path, ModelCard, keras.Model], tuple[Any, list[Any]]]] = {
     "classification": _classifier,
     "cloze": _cloze_reader,
+    "images": _image_classifier,
     "inference": _classifier,
     "language_model": _language_model,
     "reading": _reader,

@@ -14,7 +14,7 @@ import tyro
 from zoo.training.settings import TrainingSettings
 
 _DATA = re.compile(
-    r"data(_dir)?|kind|source|target|classes|phrases|more_questions|readings|case_fold"
+    r"data(_dir)?|task|canvas|kind|source|target|classes|phrases|more_questions|readings|case_fold"
     r"|vectors|vector_norm|minimum_count|unknown_slots|segment_length|maximum_\w*tokens"
     r"|vocabulary(_size)?|maximum_vocabulary|(train|validation|test|dev)(_(?!vectors)\w+)?|held_out\w*"
     r"|(\w+_)?(columns?|file)|questions|(source|target)_language"

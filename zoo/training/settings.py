@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     import keras
     import tensorflow as tf
+    from matplotlib.figure import Figure
 
     from zoo.training.cluster import Workers
     from zoo.training.loop import Batches
@@ -259,12 +260,13 @@ def train(
     ties: str | None = None,
     carried: Sequence["tf.Variable"] = (),
     ask: Callable[[], Mapping[str, Any]] | None = None,
+    draw: "Callable[[Mapping[str, Any]], Figure] | None" = None,
 ) -> dict[str, Any]:
     """Trains as the settings say: see ``zoo.training.loop.train``.
 
-    The outputs of ``ask`` are drawn after each epoch: see ``zoo.training.pictures``. The trained
-    model computes in float32, whatever it was trained in. Of several processes only the chief
-    returns; the others end.
+    ``draw`` draws the outputs of ``ask`` after each epoch: see ``zoo.training.pictures``. The
+    trained model computes in float32, whatever it was trained in. Of several processes only the
+    chief returns; the others end.
 
     Returns:
         The loop's report, with ``precision``, ``accumulate`` and ``deterministic``.
@@ -278,6 +280,7 @@ def train(
     from zoo.training.precision import to_float32
 
     workers.check_same("vocabulary", _vocabulary_of(run))
+    options: dict[str, Any] = {"logger": run.logger} | ({"draw": draw} if draw else {})
     report = loop.train(
         model,
         batches,
@@ -290,7 +293,7 @@ def train(
         ema_decay=settings.ema_decay or None,
         strategy=workers.strategy,
         **{name: getattr(settings, name) for name in _OF_THE_LOOP},
-        callbacks=[AttentionPictures(run.tensorboard, ask, logger=run.logger)] if ask else (),
+        callbacks=[AttentionPictures(run.tensorboard, ask, **options)] if ask else (),
     )
     workers.end_unless_chief(run.logger)
     to_float32(model)

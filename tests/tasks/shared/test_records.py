@@ -3,6 +3,8 @@
 import importlib
 import json
 import logging
+import math
+import struct
 import typing
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from tests.recipes.test_cloze_aoa import write_set
 from zoo.data.download import RemoteFile
 from zoo.data.labelled_lines import SETS
+from zoo.data.mnist import FILES
 from zoo.serving.cards import DataRecord
 from zoo.tasks.classification.data import (
     load_counterfactual,
@@ -22,6 +25,7 @@ from zoo.tasks.classification.data import (
     load_texts,
 )
 from zoo.tasks.cloze.data import load_cloze_data, with_cut_questions
+from zoo.tasks.images.data import load_images
 from zoo.tasks.language_model.data import load_language_model_data
 from zoo.tasks.reading.data import load_reading_data
 from zoo.tasks.shared.records import file_sums
@@ -39,6 +43,10 @@ ANSWERED = {"id": "1", "question": "Who?", "answers": [{"text": "cat", "answer_s
 SQUAD = {"data": [{"title": "", "paragraphs": [{"context": "A cat ran.", "qas": [ANSWERED]}]}]}
 
 
+def with_another_animal(content: bytes) -> bytes:
+    return content.replace(b"cat", b"dog")
+
+
 class Reader(NamedTuple):
     """One way in which recipes read data."""
 
@@ -53,6 +61,8 @@ class Reader(NamedTuple):
     """Module and name of the known checksums; none are known without."""
     known: Callable[[dict[str, str]], object] = lambda sums: sums
     """Checksums -> the form in which that module holds them."""
+    changed: Callable[[bytes], bytes] = with_another_animal
+    """Content of a file -> content that is as good, and not the published one."""
 
 
 def texts(*names: str, content: str) -> Callable[[Path], None]:
@@ -103,6 +113,13 @@ def cloze(data: str, title: str, kinds: str, *, cut: bool = False) -> Reader:
 
     published = "zoo.tasks.cloze.data.PUBLISHED" if data == "cloze" else ""
     return Reader(data, title, write, read, published, lambda sums: {data: sums})
+
+
+def pictures(folder: Path) -> None:
+    for name in FILES:
+        shape = (3, 4, 4) if "images" in name else (3,)
+        header = bytes([0, 0, 8, len(shape)]) + struct.pack(f">{len(shape)}I", *shape)
+        (folder / name).write_bytes(header + bytes(math.prod(shape)))
 
 
 BOOKS = "cloze questions on children's books"
@@ -166,6 +183,15 @@ READERS = {
         "zoo.tasks.translation.data.MULTI30K_FILES",
         remote,
     ),
+    "mnist": Reader(
+        "mnist",
+        "MNIST",
+        pictures,
+        lambda folder: load_images("mnist", "plain", 60, 0.4, folder, LOGGER).record,
+        "zoo.data.mnist.FILES",
+        remote,
+        lambda content: content[:-1] + b"\1",
+    ),
     "wikitext-2": corpus("wikitext-2", "zoo.tasks.language_model.data.PUBLISHED"),
     "wikitext-103": corpus("wikitext-103"),
     "ptb": corpus("ptb", pattern="ptb.{}.txt"),
@@ -190,14 +216,14 @@ def test_one_file_that_is_not_the_published_one_takes_the_name_away(name, tmp_pa
     files = [path for path in tmp_path.iterdir() if path.name in record.sha256]
     assert 0 < len(files) == len(record.sha256)
     for path in files:
-        content = path.read_text()
-        path.write_text(content.replace("cat", "dog"))
+        content = path.read_bytes()
+        path.write_bytes(reader.changed(content))
         record = reader.read(tmp_path)
         assert record.name.startswith("own files: ")
         assert path.name in record.name
         assert f"in the layout of {reader.title}" in record.remarks
         assert path.name in record.remarks
-        path.write_text(content)
+        path.write_bytes(content)
 
 
 def test_every_data_set_of_the_recipes_is_tried():

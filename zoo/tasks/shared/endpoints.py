@@ -135,14 +135,14 @@ def attention_maps(outputs: Mapping[str, Any]) -> dict[str, tf.Tensor]:
 
 
 def asking(
-    serve: Callable[..., dict[str, tf.Tensor]], *texts: str
+    serve: Callable[..., dict[str, tf.Tensor]], *values: Any
 ) -> Callable[[], dict[str, tf.Tensor]]:
     """A function that asks an endpoint the same question again and again, as a graph.
 
     Args:
-        serve: batches of strings to named outputs.
-        texts: one for each of its inputs.
+        serve: batches of strings, or of arrays, to named outputs.
+        values: one for each of its inputs.
     """
     function: Any = tf.function(serve, autograph=False)
-    inputs = [tf.constant([text]) for text in texts]
+    inputs = [tf.constant([value]) for value in values]
     return lambda: function(*inputs)

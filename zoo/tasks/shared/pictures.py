@@ -8,20 +8,20 @@ from zoo.plots import answer, save_figure
 from zoo.serving.servable import Servable
 
 
-def draw_answer(servable: Servable, question: Mapping[str, str], picture: Path) -> dict[str, Any]:
+def draw_answer(servable: Servable, question: Mapping[str, Any], picture: Path) -> dict[str, Any]:
     """Asks a model, and draws what it attended to where there is anything to draw.
 
     There is nothing of a model without attention, and of an answer or a text without words.
 
     Args:
         servable: of the model.
-        question: name of an input -> its text.
+        question: name of an input -> its text, or array.
         picture: PNG file to write.
 
     Returns:
         Its answer, one row.
     """
-    inputs = {name: [text] for name, text in question.items()}
+    inputs = {name: [value] for name, value in question.items()}
     result = servable.ask(inputs)
     lengths = [value for name, value in result.items() if name.endswith("_length")]
     attends = any(name.startswith("attention_") for name in result)

@@ -18,6 +18,7 @@ from zoo.training.settings import build_and_compile, fit_warmup, open_run, train
 if TYPE_CHECKING:
     import keras
     import tensorflow as tf
+    from matplotlib.figure import Figure
 
     from zoo.serving.cards import DataRecord
     from zoo.tasks.shared.endpoints import StringEndpoint
@@ -61,6 +62,7 @@ def run(settings: Any, task: "Task") -> dict[str, Any]:
         ties=task.ties,
         carried=task.carried,
         ask=task.ask(endpoint),
+        draw=task.figure,
     )
     task.end(model)
     metrics = task.measure(endpoint)
@@ -80,7 +82,7 @@ def run(settings: Any, task: "Task") -> dict[str, Any]:
 def _finish(task: "Task", result: Mapping[str, Any]) -> dict[str, Any]:
     """Writes the result, and tells what to do next."""
     complete = task.folder.finish(result)
-    for line in next_commands(task.folder.saved_model, task.question()):
+    for line in task.next_commands():
         task.folder.logger.info("%s", line)
     return complete
 
@@ -182,9 +184,15 @@ class Task(ABC):
 
         return asking(endpoint.serve, *self.question().values())
 
+    def figure(self, result: Mapping[str, Any]) -> "Figure":
+        """Draws an answer that ``ask`` returned."""
+        from zoo.plots import answer
+
+        return answer(result)
+
     @abstractmethod
-    def question(self) -> dict[str, str]:
-        """Returns the inputs of the endpoint that the pictures are drawn of."""
+    def question(self) -> dict[str, Any]:
+        """Returns the inputs of the endpoint that the pictures are drawn of, one example."""
 
     def end(self, model: Any) -> None:  # noqa: B027  # often nothing
         """Takes back what ``begin`` gave the model for its training alone."""
@@ -203,6 +211,10 @@ class Task(ABC):
         answer = draw_answer(servable, question, self.folder.picture)
         if line := self.told(question, answer):
             self.folder.logger.info("%s", line)
+
+    def next_commands(self) -> list[str]:
+        """Returns lines on what to do with the exported model, the first to ask the question."""
+        return next_commands(self.folder.saved_model, self.question())
 
     def told(self, question: Mapping[str, str], answer: Mapping[str, Any]) -> str:
         """Returns a line on an answer, of one row; empty: there is nothing to tell."""

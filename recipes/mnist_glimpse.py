@@ -1,0 +1,109 @@
+"""The recurrent attention model (Mnih et al. 2014) on MNIST: plain, translated or cluttered.
+
+    python -m recipes.mnist_glimpse                        # MNIST if it is here, else the sample
+    python -m recipes.mnist_glimpse --data sample          # generated, needs no data
+    python -m recipes.mnist_glimpse --data mnist
+    python -m recipes.mnist_glimpse --data mnist --task cluttered
+    python -m recipes.mnist_glimpse --data mnist --task cluttered --locations random
+    python -m recipes.mnist_glimpse --data mnist --task translated --canvas 100
+
+A part of the training images chooses the best weights. At test the model looks at the centre and
+then where the means are, once; nothing is averaged over several samples. The same command resumes
+an interrupted run. The run folder holds settings, log, TensorBoard events, checkpoints,
+``result.json``, the SavedModel and ``attention.png``: the path of the glimpses over an image, what
+the retina saw, and what the model believed after each.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from zoo.tasks.images.recipe import ImageSettings, ImageTask
+from zoo.tasks.shared.training_run import run
+from zoo.training.bounds import Count, Positive, Rate
+from zoo.training.command import start
+
+
+@dataclass(frozen=True)
+class Settings(ImageSettings):
+    """Settings of the run. Those that are None depend on the data; the run folder records them."""
+
+    glimpses: Count | None = None
+    """How often it looks; by default 7, and 8 at canvases."""
+    glimpse_size: Count | None = None
+    """Side of a patch in cells; by default 8, and 12 of canvases."""
+    scales: Count | None = None
+    """Number of patches, each twice as wide; by default 1, and 3 of canvases."""
+    sigma: Positive | None = None
+    """Standard deviation of the locations, in halves of an image."""
+    locator_dim: Count | None = None
+    """Size of a hidden layer between the state and the means of the locations."""
+    mean_activation: Literal["tanh", "linear"] = "tanh"
+    """Activation of those means; linear: as printed."""
+    first_location: Literal["random", "centre"] = "random"
+    """In training; at test it is the centre."""
+    locations: Literal["learned", "random"] = "learned"
+    """random: the baseline, which looks anywhere."""
+    head_gradients: bool = False
+    """Whether locator and baseline also train the rest of the network."""
+    hidden_dim: Count = 256
+    """Size of the state."""
+    dropout: Rate = 0.0
+    """Rate of dropout on the classifier's input."""
+
+
+_CANVAS = {"glimpses": 8, "glimpse_size": 12, "scales": 3}
+RETINAS: dict[str, dict[str, Any]] = {
+    "plain": {"glimpses": 7, "glimpse_size": 8, "scales": 1},
+    "translated": _CANVAS,
+    "cluttered": _CANVAS,
+}
+"""The paper's, by task."""
+
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "sample": {
+        "optimizer": "adam",
+        "sigma": 0.15,
+        "locator_dim": 128,
+        "epochs": 10,
+        "batch_size": 64,
+        "learning_rate": 2e-3,
+    },
+    "mnist": {
+        "optimizer": "adam",
+        "sigma": 0.1,
+        "locator_dim": 128,
+        "epochs": 60,
+        "batch_size": 128,
+        "learning_rate": 1e-3,
+    },
+}
+"""Defaults by data set. The paper trains by gradient descent with momentum, with batches of 20."""
+
+
+def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
+    """Builds the architecture."""
+    from zoo.models.glimpse.recurrent_attention import RecurrentAttentionModel
+
+    return RecurrentAttentionModel(
+        glimpses=settings.glimpses,
+        glimpse_size=settings.glimpse_size,
+        scales=settings.scales,
+        sigma=settings.sigma,
+        locator_dim=settings.locator_dim,
+        mean_activation=settings.mean_activation,
+        first_location=settings.first_location,
+        locations=settings.locations,
+        head_gradients=settings.head_gradients,
+        hidden_dim=settings.hidden_dim,
+        dropout=settings.dropout,
+        **arguments,
+    )
+
+
+def main(settings: Settings) -> dict[str, Any]:
+    """Runs the recipe and returns what ``result.json`` holds."""
+    return run(settings, ImageTask("mnist_glimpse", make_model, DEFAULTS, RETINAS))
+
+
+if __name__ == "__main__":
+    start(main, Settings, __doc__)
