@@ -47,8 +47,8 @@ class ImageTask(Task):
     has.
     """
 
-    by_variant: Mapping[str, Mapping[str, Any]]
-    """Plain, translated, cluttered -> what settings given as None become."""
+    of_variants: Mapping[str, Mapping[str, Any]]
+    """Translated, cluttered -> what settings given as None become, before the defaults by data."""
 
     name = "images"
     monitor = "accuracy"
@@ -59,10 +59,10 @@ class ImageTask(Task):
         from zoo.tasks.images.data import resolve_data
 
         data = resolve_data(settings.data, settings.data_dir)
-        of_variant = {data: self.by_variant[settings.task]}
+        of_variant = {data: self.of_variants.get(settings.task, {})}
         variant = "" if settings.task == "plain" else f"_{settings.task}"
         recipe = f"{self.recipe}{variant}"
-        return resolve(settings, recipe, data, of_variant, self.defaults)
+        return resolve(settings, recipe, data, self.defaults, of_variant)
 
     def load(self) -> "DataRecord":
         """Reads the pictures."""
