@@ -47,7 +47,7 @@ def _draw(strokes: str, generator: np.random.Generator) -> np.ndarray:
     corners = np.array([(i, j) for i in (0.0, 0.5, 1.0) for j in (0.0, 1.0)]) - 0.5
     corners = corners * (_HEIGHT, _WIDTH) + generator.normal(0.0, 0.8, (6, 2))
     corners += (_SIDE - 1) / 2 + generator.uniform(-3.0, 3.0, 2)
-    pixels = np.stack(np.mgrid[:_SIDE, :_SIDE], axis=-1).astype("float64")  # (28, 28, 2)
+    pixels = np.moveaxis(np.mgrid[:_SIDE, :_SIDE], 0, -1).astype("float64")  # (28, 28, 2)
     ends = np.array([[corners[end] for end in _STROKES[stroke]] for stroke in strokes])
     distance = _distances(pixels[:, :, None], ends[:, 0], ends[:, 1]).min(axis=-1)  # (28, 28)
     ink = np.clip(generator.uniform(0.8, 1.6) + 0.5 - distance, 0.0, 1.0)

@@ -22,6 +22,7 @@ _ABOUT = {
     "cloze": "Fills the blank of a query with a word of a document.",
     "language_model": "Says which words may come next.",
     "classification": "Puts a text into a class.",
+    "images": "Names the class of a picture.",
     "inference": "Says whether one sentence follows from another.",
 }
 

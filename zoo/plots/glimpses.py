@@ -86,10 +86,9 @@ def _draw_path(panel: Panel, image: np.ndarray, locations: np.ndarray, sides: li
         last = step == len(centres) - 1
         for side in sides:
             corner = (x - side // 2, y - side // 2)
-            style = {"fill": False, "linewidth": 1.0 if side == sides[0] else 0.4}
-            panel.add_patch(
-                Rectangle(corner, side, side, color=ANSWER if last else WEIGHT, **style)
-            )
+            frame = Rectangle(corner, side, side, fill=False, color=ANSWER if last else WEIGHT)
+            frame.set_linewidth(1.0 if side == sides[0] else 0.4)
+            panel.add_patch(frame)
         panel.annotate(str(step + 1), (x, y), color=ANSWER, fontsize=8, ha="center", va="center")
     panel.plot(centres[:, 1], centres[:, 0], color=WEIGHT, linewidth=1.0)
     panel.set_xlim(0, width)

@@ -133,7 +133,9 @@ class RecurrentAttentionModel(BaseModel):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        image_size = None if image_size is None else tuple(image_size)  # a list, from JSON
+        if image_size is not None:  # a list, where it comes from JSON
+            height, width = image_size
+            image_size = (height, width)
         self.keep_arguments(locals())
         self._check_arguments()
         self._make_layers()

@@ -76,8 +76,8 @@ def load_images(
         record = DataRecord("sample", "train", "test", remarks=remarks)
     else:
         paths = [mnist.find_mnist(split, data_dir, download=True) for split in mnist.SPLITS]
-        train, test = (mnist.read_mnist(*pair) for pair in paths)
-        parts = [*_hold_out(train, held_out), test]
+        whole, measured = (mnist.read_mnist(*pair) for pair in paths)
+        parts = [*_hold_out(whole, held_out), measured]
         shares = f"{held_out:.2%} of the training part held out"
         remarks = "; ".join(filter(None, (told, shares)))
         files = [path for pair in paths for path in pair]
@@ -85,8 +85,8 @@ def load_images(
         record = record_files("MNIST", ("train", "test"), files, published, logger, remarks)
     for name, part in zip(_SPLITS, parts, strict=True):
         logger.info("%s: %d pictures", name, len(part.images))
-    scenes = [_scenes(part, variant, canvas, number) for number, part in enumerate(parts)]
-    return ImageData(data, mnist.LABELS, *scenes, record)
+    train, dev, test = (_scenes(part, variant, canvas, n) for n, part in enumerate(parts))
+    return ImageData(data, mnist.LABELS, train, dev, test, record)
 
 
 def resolve_data(name: str, data_dir: Path | None) -> str:
