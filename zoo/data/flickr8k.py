@@ -73,14 +73,17 @@ def read_captions(path: str | Path, split: str) -> pd.DataFrame:
         image, mark, rest = line.partition("#")
         caption = rest.partition("\t")[2].strip()
         if not (image and mark and caption):
-            told = f"{path / _CAPTIONS}: line {number} must be a file name, #, a number, a tab"
-            raise ValueError(f"{told} and a caption, got {line!r}")
+            raise ValueError(
+                f"{path / _CAPTIONS}: line {number} must be a file name, #, a number, a tab and a "
+                f"caption, got {line!r}"
+            )
         captions.setdefault(image, []).append(caption)
     rows = []
     for number, image in enumerate(_lines(path, part := f"Flickr_8k.{split}Images.txt"), 1):
         if image not in captions:
-            told = f"{path / part}: line {number} must name a picture of {_CAPTIONS}"
-            raise ValueError(f"{told}, got {image!r}")
+            raise ValueError(
+                f"{path / part}: line {number} must name a picture of {_CAPTIONS}, got {image!r}"
+            )
         rows += [(image, caption) for caption in captions[image]]
     return pd.DataFrame(rows, columns=["image", "caption"])
 
