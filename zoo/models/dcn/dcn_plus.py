@@ -52,6 +52,7 @@ from zoo.models.dcn.pointing import (
     span_overlap_f1,
 )
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
+from zoo.ops.sampling import draw_categorical
 
 Objective = Literal["mixed", "cross_entropy"]
 
@@ -245,13 +246,8 @@ class DynamicCoattentionNetworkPlus(BaseModel):
 
     def _sample(self, outputs: dict[str, Tensor]) -> Tensor:
         """Samples a start and an end at each iteration: int32 (B, I, 2)."""
-        draws = []
-        for side in ("start", "end"):
-            logits = outputs[f"{side}_per_iteration"]  # (B, I, m)
-            batch, iterations, length = ops.shape(logits)
-            flat = ops.reshape(logits, (batch * iterations, length))
-            draw = keras.random.categorical(flat, 1, dtype="int32", seed=self.sampling_seed)
-            draws.append(ops.reshape(draw, (batch, iterations)))
+        every = [outputs[f"{side}_per_iteration"] for side in ("start", "end")]  # (B, I, m) each
+        draws = [draw_categorical(logits, self.sampling_seed) for logits in every]
         return ops.stack(draws, axis=-1)
 
     def _reinforcement(self, targets: Any, outputs: dict[str, Any], weights: Any) -> Tensor:

@@ -16,6 +16,7 @@ import keras
 from keras import ops
 
 from zoo.ops.masking import Tensor, at_least_float32
+from zoo.ops.sampling import score_function_loss
 
 MeanActivation = Literal["tanh", "linear"]
 MEAN_ACTIVATIONS = get_args(MeanActivation)
@@ -68,8 +69,7 @@ def log_density(samples: Tensor, means: Tensor, sigma: float) -> Tensor:
 def reinforcement_loss(samples: Tensor, means: Tensor, sigma: float, advantages: Tensor) -> Tensor:
     """Computes a loss whose gradient is that of ``- sum_t (R - b_t) log pi(l_t)``.
 
-    Its value is zero: log pi says nothing about the quality of the model, and the logged loss
-    would drown in it.
+    Its value is zero (``score_function_loss``).
 
     Args:
         samples: (B, T, 2), before they are clipped to the image: log pi is theirs.
@@ -80,6 +80,5 @@ def reinforcement_loss(samples: Tensor, means: Tensor, sigma: float, advantages:
     Returns:
         (B,).
     """
-    scores = log_density(ops.stop_gradient(samples), means, sigma)
-    scores = scores - ops.stop_gradient(scores)
-    return -ops.sum(ops.stop_gradient(advantages) * scores, axis=-1)
+    densities = log_density(ops.stop_gradient(samples), means, sigma)
+    return ops.sum(score_function_loss(densities, advantages), axis=-1)
