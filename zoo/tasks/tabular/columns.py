@@ -97,13 +97,13 @@ class RowCodec:
             raise ValueError(
                 f"table must have the columns {', '.join(self.names)}; {absent[0]} is missing"
             )
-        columns = []
-        for one in self.numeric:
-            columns.append((to_numbers(table[one.column]) - one.mean) / one.deviation)
+        columns = [
+            (to_numbers(table[one.column]) - one.mean) / one.deviation for one in self.numeric
+        ]
         for category in self.categorical:
             ids = {name: float(number) for number, name in enumerate(category.categories)}
             columns.append(to_strings(table[category.column]).map(ids).to_numpy("float64"))
-        return np.stack(columns, axis=1).astype("float32") if columns else np.zeros((0, 0), "f4")
+        return np.stack(columns, axis=1).astype("float32")
 
     def specs(self) -> list[tf.TensorSpec]:
         """The inputs of a signature: one tensor a column."""
@@ -225,6 +225,15 @@ def infer_columns(
     if not numbers and not strings:
         raise ValueError(f"columns must have one with different values, got {list(columns)}")
     return RowCodec(tuple(numbers), tuple(strings)), tuple(left_out)
+
+
+def as_texts(table: pd.DataFrame, codec: RowCodec) -> dict[str, str]:
+    """Returns the first row as the signature of strings takes it: input -> text, "" if missing."""
+    texts = {
+        one.input: to_strings(table[one.column]).iloc[0]
+        for one in (*codec.numeric, *codec.categorical)
+    }
+    return {name: text or "" for name, text in texts.items()}
 
 
 def input_names(columns: Sequence[str]) -> list[str]:
