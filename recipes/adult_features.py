@@ -54,7 +54,7 @@ _ROWS: dict[str, Any] = {
 _KNOWN = _ROWS | {
     "sparsity": 5e-3,
     "value_penalty": 1e-3,
-    "dropout": 0.0,
+    "dropout": 0.2,
     "feature_dropout": 0.0,
     "epochs": 60,
     "batch_size": 200,

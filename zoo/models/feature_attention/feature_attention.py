@@ -83,13 +83,12 @@ class FeatureAttention(BaseModel):
         feature_dropout: rate at which features are taken for missing in training.
 
     Raises:
-        ValueError: if there is no feature, a size is not positive, ``normalise`` is none of its
-            options, a coefficient is negative or infinite, or a rate is none.
+        ValueError: if there is no feature, a size is not positive, ``normalise`` or a rate is out
+            of range, or a coefficient is negative or infinite.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "paper": {"numeric": 11, "classes": 2},
-        "adult": {"numeric": 6, "categorical": (8, 16, 7, 14, 6, 5, 2, 41), "classes": 2},
         "tiny": {
             "numeric": 2,
             "categorical": (3, 2),

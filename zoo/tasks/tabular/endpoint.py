@@ -24,7 +24,7 @@ class Target(NamedTuple):
     labels: tuple[str, ...] = ()
     """Names of the classes; none: a value is predicted."""
     mean: float = 0.0
-    """Of a value: the model predicts how many deviations it is above the mean."""
+    """Mean of a value; the model predicts how many deviations it is above."""
     deviation: float = 1.0
 
 

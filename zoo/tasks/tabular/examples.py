@@ -59,7 +59,7 @@ def _check(column: pd.Series, right: np.ndarray, expected: str) -> None:
 
 
 class Answers(NamedTuple):
-    """What a model says of rows."""
+    """Outputs and weights of a model for rows."""
 
     outputs: np.ndarray
     """Probabilities (N, C), or values (N,) in deviations above the mean."""
