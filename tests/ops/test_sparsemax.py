@@ -16,8 +16,8 @@ MASK[3] = False
 def nearest_point(scores):
     """The point of the simplex nearest to scores, by projected descent on any start."""
     point = np.full(len(scores), 1 / len(scores))
-    for _ in range(4000):
-        point = project_on_simplex(point - 0.05 * (point - scores))
+    for _ in range(300):
+        point = project_on_simplex(point - 0.5 * (point - scores))
     return point
 
 
