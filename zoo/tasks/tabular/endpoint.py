@@ -15,6 +15,8 @@ NAMES = "row_features"
 """Output with the names of the features, in the order of their weights."""
 WEIGHTS = "weights"
 """Output with the weights of the features."""
+AXES: dict[str, Axes] = {name: (Listed(NAMES),) for name in (NAMES, WEIGHTS)}
+"""The meaning of their last axes."""
 
 
 class Target(NamedTuple):
@@ -78,8 +80,7 @@ class TabularEndpoint:
     @property
     def axes(self) -> dict[str, Axes]:
         """The meaning of the last axes of the outputs."""
-        named: Axes = (Listed(NAMES),)
-        return {NAMES: named, WEIGHTS: named} | map_axes(self.model)
+        return AXES | map_axes(self.model)
 
     def endpoints(self) -> dict[str, Endpoint]:
         """The signatures to export, as `zoo.serving.export.export_servable` takes them."""
