@@ -15,6 +15,7 @@ from zoo.data.tabular_sample import tabular_sample
 from zoo.serving.cards import read_card
 from zoo.serving.load import load_servable
 from zoo.tasks.tabular.data import load_table
+from zoo.tasks.tabular.importance import MEAN, MISSING, PERMUTATION
 
 SMALL = {"embedding_dim": 4, "hidden_dim": 4, "epochs": 1, "batch_size": 16}
 
@@ -33,7 +34,7 @@ def test_it_learns_the_sample(tmp_path):
     right = [a == b for a, b in zip(labels, frame["arrival"], strict=True)]
     assert sum(right) >= 48
     measured = json.loads((tmp_path / "result.json").read_text())["importance"]
-    for measure in ("set to its mean", "missing", "permuted"):
+    for measure in (MEAN, MISSING, PERMUTATION):
         known, idle = (
             [measured[measure][name] for name in names]
             for names in (("distance", "weather", "service"), ("weight", "colour", "depot"))

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from zoo.plots.colors import PAPER
 from zoo.plots.figures import add_note, add_title
@@ -59,6 +60,7 @@ def importances(
             panel.axvline(0, color="black", linewidth=0.6)
             panel.set_yticks(range(len(features)), labels)
             panel.tick_params(labelsize=8)
+            panel.xaxis.set_major_locator(MaxNLocator(4))
             panel.set_title(_titled(group, name, told.get(name)), fontsize=9)
         for panel in line[len(measures) :]:
             panel.set_axis_off()
@@ -70,7 +72,7 @@ def importances(
 
 def _titled(group: str, measure: str, correlation: float | None) -> str:
     """A panel's title, with the rank correlation where there is one."""
-    text = f"{group}: {measure}"
+    text = f"{group}\n{measure}"
     if correlation is None or not np.isfinite(correlation):
         return text
     return f"{text}\nrank correlation {correlation:+.2f}"

@@ -218,7 +218,8 @@ def infer_columns(
             counts = to_strings(table[name]).value_counts()
             frequent = counts[counts >= minimum_count].index[:maximum_categories]
             known_names = tuple(sorted(name for name in frequent if name.isprintable()))
-            if len(known_names) > 1 or (known_names and counts.sum() < len(table)):
+            # One known category tells rows with it from the others.
+            if len(known_names) > 1 or 0 < counts[[*known_names]].sum() < len(table):
                 strings.append(CategoricalColumn(name, inputs[name], known_names))
                 continue
         left_out.append(name)

@@ -20,7 +20,8 @@ from zoo.metrics.ranks import rank_correlation
 from zoo.tasks.tabular.columns import RowCodec
 from zoo.tasks.tabular.examples import Answers, Asking, Rows
 
-WEIGHT, MEAN, MISSING, PERMUTATION = "weight", "set to its mean", "missing", "permuted"
+WEIGHT, MEAN, MISSING = "weight", "drop when set to its mean", "drop when missing"
+PERMUTATION = "rise of the loss when permuted"
 
 
 class Importance(NamedTuple):

@@ -23,7 +23,10 @@ def draw_importance(
     importance: Importance,
     picture: Path,
 ) -> str:
-    """Draws the features of the first row, and below those of all rows.
+    """Draws the features of a row, and below those of all rows.
+
+    The row is the first one about which the model is less sure than about half of them: where it is
+    sure, nothing matters.
 
     Args:
         ask: the model.
@@ -34,21 +37,30 @@ def draw_importance(
         picture: file to write.
 
     Returns:
-        The model's answer for the first row, for a log.
+        Number of the row and the model's answer, for a log.
     """
-    row = examples.rows[0]
+    number = _doubtful(ask(examples.rows))
+    row = examples.rows[number]
     alone = importance_of_row(ask, codec, row, typical_row(examples.rows, codec))
     told = told_answer(ask(row[None]), target)
-    groups = {"this row": alone, f"{len(examples.rows)} rows": importance}
+    groups = {f"row {number + 1}": alone, f"all {len(examples.rows)} rows": importance}
     figure = importances(
         codec.names,
         {name: one.measures for name, one in groups.items()},
         correlations={name: one.correlations() for name, one in groups.items()},
-        title=f"{target.column}: {told}",
+        title=f"row {number + 1}: {target.column} {told}",
         note=NOTE,
     )
     save_figure(figure, picture)
-    return told
+    return f"row {number + 1}: {told}"
+
+
+def _doubtful(answers: Answers) -> int:
+    """Number of the first row of no more than middling certainty; 0 for values."""
+    if answers.outputs.ndim == 1:
+        return 0
+    certainty = answers.outputs.max(axis=1)
+    return int((certainty <= np.median(certainty)).argmax())
 
 
 def told_answer(answers: Answers, target: Target) -> str:

@@ -167,10 +167,10 @@ class TabularTask(Task):
         return metrics
 
     def draw(self) -> None:
-        """Draws the features of the first row of the test part, and those of the whole part."""
+        """Draws the features of a row of the test part, and those of the whole part."""
         from zoo.tasks.tabular.pictures import draw_importance
 
         ask, examples = self._answers
         parts = ask, self.codec, self.data.target, examples
         told = draw_importance(*parts, self.importance, self.folder.picture)
-        self.folder.logger.info("first row of the test part: %s", told)
+        self.folder.logger.info("drawn of the test part: %s", told)
