@@ -140,10 +140,39 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
     )
 
 
+@dataclass
+class HopsTask(ClassificationTask):
+    """Also measures how much the hops look at the same words."""
+
+    def measure(self, endpoint: Any) -> dict[str, float]:
+        """Accuracy and, of several hops, their mean overlap on the test part, from 0 to 1."""
+        metrics = super().measure(endpoint)
+        if self.settings.pooling == "attention" and self.settings.hops > 1:
+            metrics["overlap"] = mean_overlap_of(endpoint.model, self.test_batches())
+            self.folder.logger.info("test: overlap of hops %.4f", metrics["overlap"])
+        return metrics
+
+
+def mean_overlap_of(model: Any, batches: Any) -> float:
+    """Averages the overlap of the hops over texts."""
+    import tensorflow as tf
+
+    from zoo.models.self_attentive.redundancy import mean_overlap
+
+    @tf.function(input_signature=[{"text": tf.TensorSpec([None, None], tf.int32)}], autograph=False)
+    def total(texts: Any) -> Any:
+        return tf.reduce_sum(mean_overlap(model(texts, training=False)["attention"]["hops"]))
+
+    sums, counts = zip(
+        *((float(total(texts)), len(rows)) for texts, rows in batches.evaluation()), strict=True
+    )
+    return sum(sums) / sum(counts)
+
+
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
     parts = (make_model, DEFAULTS, load, {"text": REVIEW})
-    return run(settings, ClassificationTask("imdb_self_attentive", *parts))
+    return run(settings, HopsTask("imdb_self_attentive", *parts))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ Multi30k; the paper's is 0.1. Differences of some tenths of BLEU may be due to t
 """
 
 import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,30 +69,24 @@ def main(settings: Settings) -> dict[str, Any]:
         ValueError: if there is no such row, one was trained with other flags, or its run failed.
     """
     from zoo.files import whole_text
+    from zoo.tasks.shared.studies import Study
     from zoo.tasks.translation.data import resolve_data
-    from zoo.training.json_files import read_object, write_json
 
     unknown = [name for name in settings.rows if name not in ROWS]
     if unknown or not settings.rows:
         raise ValueError(f"rows must be some of {[*ROWS]}, got {unknown or 'none'}")
     data = resolve_data(settings.data, settings.source, settings.target, settings.data_dir)
     folder = (settings.run_dir or Path("runs") / f"transformer_ablations_{data}").absolute()
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "result.json"
-    rows = {row["row"]: row for row in read_object(path)["rows"]} if path.exists() else {}
-    for name in settings.rows:
-        flags = flags_of(name, data, settings)
-        if name not in rows:
-            rows[name] = describe(name, flags, run(name, flags, folder))
-        elif rows[name]["flags"] != flags:
-            held = shlex.join(rows[name]["flags"])
-            raise ValueError(f"{name}: {folder} holds it with other flags: {held}")
-        ordered = [rows[name] for name in ROWS if name in rows]
-        write_json(path, {"rows": ordered})
+    flags = {name: flags_of(name, data, settings) for name in settings.rows}
+
+    def write(rows: Sequence[Mapping[str, Any]]) -> None:
         with whole_text(folder / "table.md") as file:
-            file.write(f"{table(ordered)}\n")
-    print(f"\n{table(ordered)}")
-    return {"rows": ordered}
+            file.write(f"{table(rows)}\n")
+
+    study = Study("recipes.multi30k_transformer", folder, [*ROWS], describe, write, print)
+    rows = study.train(flags)
+    print(f"\n{table(rows)}")
+    return {"rows": rows}
 
 
 def flags_of(name: str, data: str, settings: Settings) -> list[str]:
@@ -105,27 +98,7 @@ def flags_of(name: str, data: str, settings: Settings) -> list[str]:
     return [*common, *(flag for text in texts for flag in shlex.split(text))]
 
 
-def run(name: str, flags: Sequence[str], folder: Path) -> Path:
-    """Trains or resumes a row; returns its folder.
-
-    Raises:
-        SystemExit: if a signal stopped it.
-        ValueError: if the run failed; it has printed the reason.
-    """
-    from zoo.training.interruption import SIGNALS, run_passing_signals
-
-    own = folder / name.replace(" ", "_")
-    command = [sys.executable, "-m", "recipes.multi30k_transformer", *flags, "--run-dir", str(own)]
-    print(f"\n{name}: {shlex.join(command[1:])}", flush=True)
-    status = run_passing_signals(command, Path(__file__).parents[1])
-    if status - 128 in SIGNALS:
-        sys.exit(status)
-    if status:
-        raise ValueError(f"{name}: the recipe ended with status {status}")
-    return own
-
-
-def describe(name: str, flags: Sequence[str], folder: Path) -> dict[str, Any]:
+def describe(name: str, folder: Path) -> dict[str, Any]:
     """Returns the table's entries for a row, whose best weights are chosen on validation."""
     from zoo.serving.cards import read_card
     from zoo.training.json_files import read_object
@@ -133,8 +106,6 @@ def describe(name: str, flags: Sequence[str], folder: Path) -> dict[str, Any]:
     result = read_object(folder / "result.json")
     best = next(one for one in result["history"] if one["step"] == result["best_step"])
     return {
-        "row": name,
-        "flags": list(flags),
         "validation_perplexity": best["perplexity"],
         "validation_bleu": best["bleu"],
         "test_bleu": result["bleu"],
@@ -147,13 +118,14 @@ def describe(name: str, flags: Sequence[str], folder: Path) -> dict[str, Any]:
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Returns the rows as a table in Markdown."""
-    names = ["row", "perplexity", "BLEU", "BLEU, test", "parameters", "minutes", "paper: BLEU"]
-    lines = [names, ["---"] * len(names)]
+    from zoo.tasks.shared.studies import markdown
+
+    lines = [["row", "perplexity", "BLEU", "BLEU, test", "parameters", "minutes", "paper: BLEU"]]
     for row in rows:
         numbers = [row["validation_perplexity"], row["validation_bleu"], row["test_bleu"]]
         cells = [row["row"], *[f"{number:.2f}" for number in numbers], f"{row['parameters']:,}"]
         lines.append([*cells, str(row["minutes"]), str(row["paper_bleu"])])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markdown(lines)
 
 
 if __name__ == "__main__":

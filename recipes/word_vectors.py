@@ -44,8 +44,8 @@ class Settings:
     """File to write, in word2vec's text format."""
     texts: tuple[str, ...] = ("squad", "wikitext-2", "imdb")
     """Training texts: names of known data sets (squad, wikitext-2, imdb, cloze, multi30k, sick,
-    cad-nli: their training parts) or paths of UTF-8 text files, a text a line, compressed if they
-    end in .gz."""
+    cad-nli, flickr8k: their training parts) or paths of UTF-8 text files, a text a line, compressed
+    if they end in .gz."""
     split_at_spaces: bool = False
     """Whether to split only at spaces and keep case, as in cloze questions."""
     data_dir: Path | None = None
@@ -258,6 +258,13 @@ def _cad(data_dir: Path | None) -> list[str]:
     return _sentences(read_cad(find_cad(data_dir)))
 
 
+def _flickr8k(data_dir: Path | None) -> list[str]:
+    """Returns the captions of Flickr8k's training part."""
+    from zoo.data.flickr8k import find_captions, read_captions
+
+    return read_captions(find_captions(data_dir), "train")["caption"].tolist()
+
+
 def _sentences(pairs: "pd.DataFrame") -> list[str]:
     return [*dict.fromkeys([*pairs["premise"], *pairs["hypothesis"]])]
 
@@ -270,6 +277,7 @@ KNOWN_TEXTS = {
     "multi30k": _multi30k,
     "sick": _sick,
     "cad-nli": _cad,
+    "flickr8k": _flickr8k,
 }
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import same_color
 
-from zoo.plots import scores_by_length
+from zoo.plots import scores_by_length, scores_by_seed
 
 BUCKETS = ["1-10", "11-20", "21-30"]
 SCORES = {"with": [30.0, 31.5, 29.0], "without": [28.0, 20.0, 9.5]}
@@ -71,3 +71,27 @@ def test_odd_names_are_drawn():
 def test_what_does_not_fit_is_refused(changes, problem):
     with pytest.raises(ValueError, match=problem):
         scores_by_length(**{"buckets": BUCKETS, "scores": SCORES} | changes)
+
+
+def test_a_dot_a_run_and_a_line_at_their_mean():
+    figure = scores_by_seed({"with": [80.0, 82.0], "$_x$": [71.0]}, score_name="% right", note="n")
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    drawn = [line.get_xdata() for line in axes.get_lines()]
+    assert [list(values) for values in drawn] == [[80, 82], [81, 81], [71], [71, 71]]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["with", "$_x$"]
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]  # the first row on top
+    assert axes.get_xlabel() == "% right"
+
+
+@pytest.mark.parametrize(
+    ("scores", "told"),
+    [
+        ({}, "scores must not be empty"),
+        ({"a": []}, r"scores\['a'\] must be finite numbers, got \[\]"),
+        ({"a": [1.0, float("nan")]}, r"scores\['a'\] must be finite numbers, got \[1.0, nan\]"),
+    ],
+)
+def test_scores_of_seeds_that_cannot_be_drawn_are_refused(scores, told):
+    with pytest.raises(ValueError, match=told):
+        scores_by_seed(scores)

@@ -11,6 +11,7 @@ import recipes.imdb_self_attentive as imdb
 import recipes.snli_self_attentive as snli
 from tests.recipes.run_folder import check_run_folder
 from zoo.data.classification_sample import inference_sample, sentiment_sample
+from zoo.data.imdb import find_imdb, read_imdb
 from zoo.serving.cards import read_card
 from zoo.serving.load import load, load_servable
 
@@ -52,6 +53,11 @@ def write_reviews(folder: Path) -> None:
                 (place / f"{number}_7.txt").write_text(f"A {word} film no {number}<br />here.")
 
 
+def read_imdb_texts(folder: Path) -> list[str]:
+    """The test part of these reviews."""
+    return read_imdb(find_imdb("test", folder))["text"].tolist()
+
+
 def test_reviews_are_read_where_they_lie_and_embedded(tmp_path: Path) -> None:
     write_reviews(tmp_path)
     settings = imdb.Settings(
@@ -60,13 +66,17 @@ def test_reviews_are_read_where_they_lie_and_embedded(tmp_path: Path) -> None:
     result = imdb.main(settings)
     assert result["data"].name == "own files: train, test"
     assert "in the layout of IMDb" in result["data"].remarks
-    assert check_run_folder(tmp_path / "run", "accuracy")
+    assert check_run_folder(tmp_path / "run", "accuracy")["overlap"] == result["overlap"]
     servable = load_servable(tmp_path / "run" / "saved_model")
     texts = tf.constant(["A fine film", ""])
     read = servable.signatures["embed"](text=texts)
     assert read["embedding"].shape == (2, 3, 16)
     answers = servable.signatures["serving_default"](text=texts)
     np.testing.assert_array_equal(read["attention_hops"], answers["attention_hops"])
+    tests = servable.signatures["serving_default"](text=tf.constant([*read_imdb_texts(tmp_path)]))
+    weights = tests["attention_hops"].numpy()  # (B, 3, T)
+    pairs = [np.sum(weights[:, a] * weights[:, b], axis=-1) for a, b in ((0, 1), (0, 2), (1, 2))]
+    assert result["overlap"] == pytest.approx(np.mean(pairs), rel=1e-4)
     card = read_card(tmp_path / "run" / "saved_model")
     assert card.labels == ["negative", "positive"]
     assert card.axes["attention_hops"][0] == {"kind": "steps", "of": "hops"}

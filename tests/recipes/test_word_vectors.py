@@ -64,7 +64,7 @@ def test_text_files(tmp_path):
 
 
 def test_errors_name_the_text(tmp_path, data_dir):
-    known = "squad, wikitext-2, imdb, cloze, multi30k, sick, cad-nli"
+    known = "squad, wikitext-2, imdb, cloze, multi30k, sick, cad-nli, flickr8k"
     with pytest.raises(ValueError, match=f"texts must be {known} or a file, got 'glove'"):
         read_texts("glove", data_dir)
     with pytest.raises(FileNotFoundError, match=r"train\.jsonl or .*: not found in .*nowhere"):

@@ -29,7 +29,7 @@ from zoo.plots.growth import growth_by_size
 from zoo.plots.head_grids import Heads, heads
 from zoo.plots.hops import hops
 from zoo.plots.inline import inline
-from zoo.plots.scores import scores_by_length
+from zoo.plots.scores import scores_by_length, scores_by_seed
 
 __all__ = [
     "BEFORE",
@@ -56,6 +56,7 @@ __all__ = [
     "reading",
     "save_figure",
     "scores_by_length",
+    "scores_by_seed",
     "tape",
     "translation",
     "translation_heads",

@@ -1,4 +1,4 @@
-"""Picture of models' scores by text length."""
+"""Pictures of models' scores: by text length, and over seeds."""
 
 import itertools
 from collections.abc import Collection, Mapping, Sequence
@@ -66,6 +66,53 @@ def scores_by_length(
     add_title(figure, title)
     add_note(figure, note)
     return figure
+
+
+def scores_by_seed(
+    scores: Mapping[str, Sequence[float]],
+    *,
+    score_name: str = "score",
+    title: str = "",
+    note: str = "",
+) -> Figure:
+    """Draws one row per model: a dot for the score of each of its runs, and a line at their mean.
+
+    Args:
+        scores: Scores of the runs, by model; numbers of runs may differ.
+        score_name: Name of the horizontal axis, which begins near the lowest score.
+        title: Shown above.
+        note: Shown below, small.
+
+    Returns:
+        A figure, for a notebook or `zoo.plots.save_figure`.
+
+    Raises:
+        ValueError: No model, or one without scores, or a score that is not finite.
+    """
+    _check_scores(scores)
+    figure = Figure(figsize=(6.4, 0.55 * len(scores) + 1.2), layout="constrained")
+    axes = figure.add_subplot()
+    for place, values in enumerate(scores.values()):
+        axes.plot(values, [place] * len(values), "o", color="C0", alpha=0.6)
+        axes.plot([np.mean(values)] * 2, [place - 0.3, place + 0.3], color="C3", linewidth=2)
+    texts = [drawable_text(model, _LONGEST_LABEL) for model in scores]
+    axes.set_yticks(range(len(scores)), texts, **as_written([*scores]))
+    axes.set_ylim(len(scores) - 0.5, -0.5)  # the first row on top
+    axes.set_xlabel(drawable_text(score_name, _LONGEST_LABEL), **as_written([score_name]))
+    axes.grid(axis="x", alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    add_title(figure, title)
+    add_note(figure, note)
+    return figure
+
+
+def _check_scores(scores: Mapping[str, Sequence[float]]) -> None:
+    """Raises ValueError, see `scores_by_seed`."""
+    if not scores:
+        raise ValueError("scores must not be empty")
+    for model, values in scores.items():
+        if not len(values) or not np.isfinite(values).all():
+            raise ValueError(f"scores[{model!r}] must be finite numbers, got {[*values]}")
 
 
 def _check(

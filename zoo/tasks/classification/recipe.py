@@ -139,12 +139,13 @@ class ClassificationTask(Task):
 
     def evaluator(self, model: Any) -> "ClassificationEvaluator":
         """Scores the validation part."""
-        return self._evaluator(model, self.data.validation)
-
-    def _evaluator(self, model: Any, frame: Any) -> "ClassificationEvaluator":
         from zoo.tasks.classification.examples import ClassificationEvaluator
 
-        return ClassificationEvaluator(model, self._examples(frame, batch_size=64))
+        return ClassificationEvaluator(model, self._examples(self.data.validation, batch_size=64))
+
+    def test_batches(self) -> Any:
+        """Returns the test part, in batches."""
+        return self._examples(self.data.test, batch_size=64)
 
     def endpoint(self, model: Any) -> "ClassificationEndpoint":
         """Classifies strings."""
@@ -167,6 +168,8 @@ class ClassificationTask(Task):
 
     def measure(self, endpoint: Any) -> dict[str, float]:
         """Accuracy on the test part."""
-        metrics = dict(self._evaluator(endpoint.model, self.data.test)())
+        from zoo.tasks.classification.examples import ClassificationEvaluator
+
+        metrics = dict(ClassificationEvaluator(endpoint.model, self.test_batches())())
         self.folder.logger.info("test: accuracy %.2f", metrics["accuracy"])
         return metrics

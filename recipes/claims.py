@@ -1,0 +1,239 @@
+"""Claims of the papers, settled over seeds: each a table of runs that differ in one setting.
+
+    python -m recipes.claims hops                        # MR if it is here, or a sample
+    python -m recipes.claims hops --data mr --seeds 0 1 2 3 4
+    python -m recipes.claims intra --data sick --more="--vectors vectors.txt"
+
+``hops``: sentence embeddings of several hops, with and without the penalty on their overlap,
+against max and mean pooling (Lin et al. 2017, section 4). ``overlap`` is the mean product of two
+hops' weights, from 0, no word in common, to 1, all on one same word.
+
+``intra``: decomposable attention with and without intra-sentence attention (Parikh et al. 2016,
+table 1).
+
+All runs of a claim have the same budget, chosen small so that many seeds can be afforded; the
+recipes' own defaults reach more. Best weights are chosen on validation. The folder of the study
+gets ``table.md`` and ``claim.png``, written anew after each run, and a folder per run. Started
+again, the command keeps complete runs and continues with the others.
+"""
+
+import itertools
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import tyro
+
+from zoo.training.bounds import Seed
+from zoo.training.command import start
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A recipe, and the settings that are compared."""
+
+    recipe: str
+    rows: Mapping[str, str]
+    """Flags of each row, by its name."""
+    budgets: Mapping[str, str]
+    """Flags of all rows, by data set; the first is taken if it is present."""
+    measures: tuple[str, ...] = ("accuracy",)
+    """Metrics of the test part, the first for the picture."""
+
+
+CLAIMS = {
+    "hops": Claim(
+        recipe="recipes.imdb_self_attentive",
+        rows={
+            "penalty": "--penalty 0.1",
+            "no penalty": "--penalty 0",
+            "max pooling": "--pooling max",
+            "mean pooling": "--pooling mean",
+        },
+        budgets={
+            "mr": "--epochs 4",
+            "imdb": "--epochs 2 --maximum-tokens 100",
+            "sample": "--epochs 2",
+        },
+        measures=("accuracy", "overlap"),
+    ),
+    "intra": Claim(
+        recipe="recipes.sick_decomposable",
+        rows={"intra-sentence attention": "--intra", "without it": "--no-intra"},
+        budgets={"sick": "--epochs 25", "sample": "--epochs 2"},
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Choice of a claim, and the settings that its runs share."""
+
+    claim: tyro.conf.Positional[Literal["hops", "intra"]]
+    """The claim."""
+    data: str = "auto"
+    """auto: the claim's first data set if present, else the generated sample."""
+    data_dir: Path | None = None
+    """Folder of the data sets; by default $ZOO_DATA, then the Keras cache."""
+    rows: tuple[str, ...] = ()
+    """Rows to train; by default all."""
+    seeds: tuple[Seed, ...] = (0, 1, 2, 3, 4)
+    """A run is made for each row and seed."""
+    more: str = ""
+    """More flags of the recipe, for every run, in one string; a row's own flags win."""
+    run_dir: Path | None = None
+    """Folder of the runs; by default runs/claims_<claim>_<data>."""
+
+
+def main(settings: Settings) -> dict[str, Any]:
+    """Trains incomplete runs; returns the rows of the table.
+
+    Raises:
+        ValueError: if there is no such row or data set, a seed comes twice, a run was trained with
+            other flags, or it failed.
+    """
+    from zoo.tasks.shared.studies import Study
+
+    claim = CLAIMS[settings.claim]
+    check(settings, claim)
+    data = choose_data(settings, claim)
+    folder = (settings.run_dir or Path("runs") / f"claims_{settings.claim}_{data}").absolute()
+    wanted = [name for name in claim.rows if name in (settings.rows or claim.rows)]
+    runs = {run_name(*one): flags_of(*one, data, settings) for one in _pairs(wanted, settings)}
+    held = sorted({*settings.seeds, *_seeds_of(folder)})
+    order = [run_name(row, seed) for row, seed in itertools.product(claim.rows, held)]
+
+    def describe(_: str, run: Path) -> dict[str, Any]:
+        return measured(run, claim.measures)
+
+    def write(complete: Sequence[Mapping[str, Any]]) -> None:
+        report(summarise(complete, claim), claim, folder, data)
+
+    # Seed by seed, so that an interrupted study compares all rows.
+    complete = Study(claim.recipe, folder, order, describe, write, print).train(runs)
+    rows = summarise(complete, claim)
+    print(f"\n{table(rows, claim)}")
+    return {"rows": rows}
+
+
+def _pairs(rows: Sequence[str], settings: Settings) -> list[tuple[str, int]]:
+    return [(row, seed) for seed, row in itertools.product(settings.seeds, rows)]
+
+
+def _seeds_of(folder: Path) -> list[int]:
+    """Returns the seeds of the runs that a folder holds already."""
+    from zoo.training.json_files import read_object
+
+    path = folder / "result.json"
+    rows = read_object(path)["rows"] if path.exists() else []
+    return [int(row["row"].rpartition(" ")[2]) for row in rows]
+
+
+def check(settings: Settings, claim: Claim) -> None:
+    """Refuses rows that there are not, and seeds that come twice.
+
+    Raises:
+        ValueError: names the setting.
+    """
+    unknown = [name for name in settings.rows if name not in claim.rows]
+    if unknown:
+        raise ValueError(f"rows must be some of {[*claim.rows]}, got {unknown}")
+    if not settings.seeds or len({*settings.seeds}) != len(settings.seeds):
+        raise ValueError(f"seeds must be different numbers, got {[*settings.seeds]}")
+
+
+def choose_data(settings: Settings, claim: Claim) -> str:
+    """Returns the data set that is named, or the claim's first one if it is present.
+
+    Raises:
+        ValueError: if the claim has no budget for it.
+    """
+    from zoo.tasks.classification.data import resolve_data
+
+    names = [*claim.budgets]
+    if settings.data not in ("auto", *names):
+        raise ValueError(f"data must be one of {['auto', *names]}, got {settings.data!r}")
+    return resolve_data(settings.data, names[0], settings.data_dir)
+
+
+def run_name(row: str, seed: int) -> str:
+    """Names the run of a row and a seed."""
+    return f"{row}, seed {seed}"
+
+
+def flags_of(row: str, seed: int, data: str, settings: Settings) -> list[str]:
+    """Returns the flags of a run; the last value of a repeated flag wins."""
+    claim, common = CLAIMS[settings.claim], ["--data", data, "--seed", str(seed)]
+    if settings.data_dir is not None:
+        common += ["--data-dir", str(settings.data_dir.absolute())]
+    texts = (claim.budgets[data], settings.more, claim.rows[row])
+    return [*common, *(flag for text in texts for flag in shlex.split(text))]
+
+
+def measured(folder: Path, measures: Sequence[str]) -> dict[str, Any]:
+    """Returns the metrics of a complete run."""
+    from zoo.serving.cards import read_card
+    from zoo.training.json_files import read_object
+
+    result = read_object(folder / "result.json")
+    return {
+        **{name: result[name] for name in measures if name in result},
+        "parameters": read_card(folder / "saved_model").total_parameters,
+        "minutes": round(result["seconds"] / 60, 1),
+    }
+
+
+def summarise(runs: Sequence[Mapping[str, Any]], claim: Claim) -> list[dict[str, Any]]:
+    """Gathers the runs of each row: the values of all seeds, by measure."""
+    rows = []
+    for name in claim.rows:
+        own = [run for run in runs if run["row"].rpartition(", seed ")[0] == name]
+        if own:
+            names = (*claim.measures, "parameters", "minutes")
+            values = {one: [run[one] for run in own if one in run] for one in names}
+            rows.append({"row": name, "seeds": len(own), **values})
+    return rows
+
+
+def report(rows: Sequence[Mapping[str, Any]], claim: Claim, folder: Path, data: str) -> None:
+    """Writes the table and the picture."""
+    from zoo.files import whole_text
+    from zoo.plots import save_figure, scores_by_seed
+
+    with whole_text(folder / "table.md") as file:
+        file.write(f"{table(rows, claim)}\n")
+    first = claim.measures[0]
+    figure = scores_by_seed(
+        {row["row"]: row[first] for row in rows}, score_name=first, note=f"Data: {data}."
+    )
+    save_figure(figure, folder / "claim.png")
+
+
+def table(rows: Sequence[Mapping[str, Any]], claim: Claim) -> str:
+    """Returns the means as a table in Markdown, with the standard deviations over the seeds."""
+    from zoo.tasks.shared.studies import markdown
+
+    lines = [["row", "seeds", *claim.measures, "parameters", "minutes a run"]]
+    for row in rows:
+        cells = [mean_and_spread(row[name]) for name in claim.measures]
+        minutes = sum(row["minutes"]) / len(row["minutes"])
+        lines.append([row["row"], str(row["seeds"]), *cells])
+        lines[-1] += [f"{row['parameters'][0]:,}", f"{minutes:.1f}"]
+    return markdown(lines)
+
+
+def mean_and_spread(values: Sequence[float]) -> str:
+    """Writes a mean, and the standard deviation of more than one value; empty: nothing."""
+    import numpy as np
+
+    if not values:
+        return ""
+    digits = 2 if np.mean(values) >= 1 else 4
+    spread = f" \N{PLUS-MINUS SIGN} {np.std(values, ddof=1):.{digits}f}" if len(values) > 1 else ""
+    return f"{np.mean(values):.{digits}f}{spread}"
+
+
+if __name__ == "__main__":
+    start(main, Settings, __doc__)

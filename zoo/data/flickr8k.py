@@ -1,0 +1,104 @@
+"""Flickr8k: five captions for each of 8,091 pictures, as a pandas frame.
+
+Hodosh, Young and Hockenmaier, "Framing Image Description as a Ranking Task: Data, Models and
+Evaluation Metrics", Journal of Artificial Intelligence Research 47, 2013. The texts are read as
+released, from `Flickr8k_text.zip` or from a folder that it was unpacked in: `Flickr8k.token.txt`, a
+caption a line, and `Flickr_8k.{train,dev,test}Images.txt`, the pictures of the official parts.
+Captions are tokenised, with spaces before full stops. For research and education only.
+
+The release holds captions of two files that are no pictures of it; they belong to no part, as do
+the captions of 91 pictures.
+"""
+
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+
+from zoo.data.download import data_directories, locate_name, not_found
+from zoo.text_files import read_text, split_lines
+
+SPLITS = ("train", "dev", "test")
+
+_SET = "flickr8k"
+_ARCHIVE = "Flickr8k_text.zip"
+_CAPTIONS = "Flickr8k.token.txt"
+_FOLDERS = (f"{_SET}/Flickr8k_text", "Flickr8k_text", _SET, ".")
+
+
+def find_captions(data_dir: str | Path | None = None) -> Path:
+    """Finds the texts of the data set on this machine.
+
+    Args:
+        data_dir: folder that holds `flickr8k/` or the texts, packed or not; by default `$ZOO_DATA`,
+            then the Keras cache.
+
+    Returns:
+        The archive, or the folder of its files.
+
+    Raises:
+        FileNotFoundError: neither is there; says where they were expected.
+    """
+    archive = locate_name(_SET, _ARCHIVE, data_dir)
+    if archive is not None:
+        return archive
+    tops = data_directories(data_dir)
+    for folder in (top / name for top in tops for name in _FOLDERS):
+        if (folder / _CAPTIONS).is_file():
+            return folder
+    advice = f"put the archive of the release in {tops[0] / _SET}"
+    raise not_found(f"{_ARCHIVE} or {_CAPTIONS}", (_SET,), data_dir, advice)
+
+
+def read_captions(path: str | Path, split: str) -> pd.DataFrame:
+    """Reads the captions of an official part.
+
+    Args:
+        path: as `find_captions` returns it.
+        split: one of `SPLITS`.
+
+    Returns:
+        One row per caption, in the order of the part's pictures: `image`, a file name, and
+        `caption`.
+
+    Raises:
+        ValueError: there is no such split; or a file is missing in the archive, not UTF-8 or
+            malformed, or a picture has no caption: names the file and the line.
+    """
+    if split not in SPLITS:
+        raise ValueError(f"split must be one of {list(SPLITS)}, got {split!r}")
+    path = Path(path)
+    captions: dict[str, list[str]] = {}
+    for number, line in enumerate(_lines(path, _CAPTIONS), 1):
+        image, mark, rest = line.partition("#")
+        caption = rest.partition("\t")[2].strip()
+        if not (image and mark and caption):
+            raise ValueError(
+                f"{path / _CAPTIONS}: line {number} must be a file name, #, a number, a tab and a "
+                f"caption, got {line!r}"
+            )
+        captions.setdefault(image, []).append(caption)
+    rows = []
+    for number, image in enumerate(_lines(path, part := f"Flickr_8k.{split}Images.txt"), 1):
+        if image not in captions:
+            raise ValueError(
+                f"{path / part}: line {number} must name a picture of {_CAPTIONS}, got {image!r}"
+            )
+        rows += [(image, caption) for caption in captions[image]]
+    return pd.DataFrame(rows, columns=["image", "caption"])
+
+
+def _lines(path: Path, name: str) -> list[str]:
+    """Reads the lines of a file of the archive or of the folder."""
+    if path.is_dir():
+        return split_lines(read_text(path / name).text)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [one for one in archive.namelist() if Path(one).name == name]
+            if not members:
+                raise ValueError(f"{path} must hold {name}, got {sorted(archive.namelist())}")
+            return split_lines(archive.read(members[0]).decode("utf-8-sig"))
+    except zipfile.BadZipFile as error:
+        raise ValueError(f"{path} must be a zip archive: {error}") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path / name} must be UTF-8: {error}") from error

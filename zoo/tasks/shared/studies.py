@@ -1,0 +1,88 @@
+"""Studies: tables whose rows are runs of one recipe with different flags, each trained once."""
+
+import shlex
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+"""``row``, its name, ``flags``, and what was measured."""
+
+_ROOT = Path(__file__).parents[3]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A table of runs, in a folder that keeps them.
+
+    Each row has a run folder of its own, under its name, which its recipe resumes. ``result.json``
+    holds the complete rows. Started again, a study keeps these and continues with the others.
+    """
+
+    recipe: str
+    """The module to run, such as ``recipes.translation``."""
+    folder: Path
+    """Folder of the study."""
+    order: Sequence[str]
+    """Names of all rows there may be, in the order of the table."""
+    describe: Callable[[str, Path], Mapping[str, Any]]
+    """A row's name and its run folder to what is measured of it."""
+    write: Callable[[Sequence[Row]], None]
+    """Writes tables and pictures of the complete rows, whenever there is one more."""
+    tell: Callable[[str], None]
+    """Prints the command of a row that begins."""
+
+    def train(self, flags: Mapping[str, Sequence[str]]) -> list[Row]:
+        """Trains the rows that are not complete.
+
+        Args:
+            flags: of the wanted rows, by name.
+
+        Returns:
+            All complete rows, those trained by an earlier call too.
+
+        Raises:
+            ValueError: if a row was trained with other flags, or its run failed.
+            SystemExit: if a signal stopped it.
+        """
+        from zoo.training.json_files import read_object, write_json
+
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / "result.json"
+        rows = {row["row"]: row for row in read_object(path)["rows"]} if path.exists() else {}
+        for name, own in flags.items():
+            if name not in rows:
+                measured = self.describe(name, self._run(name, own))
+                rows[name] = {"row": name, "flags": [*own], **measured}
+            elif rows[name]["flags"] != [*own]:
+                held = shlex.join(rows[name]["flags"])
+                raise ValueError(f"{name}: {self.folder} holds it with other flags: {held}")
+            complete = self._ordered(rows)
+            write_json(path, {"rows": complete})
+            self.write(complete)
+        return self._ordered(rows)
+
+    def _ordered(self, rows: Mapping[str, Row]) -> list[Row]:
+        return [rows[name] for name in self.order if name in rows]
+
+    def _run(self, name: str, flags: Sequence[str]) -> Path:
+        """Trains or resumes a row; returns its folder."""
+        from zoo.training.interruption import SIGNALS, run_passing_signals
+
+        own = self.folder / name.replace(",", "").replace(" ", "_")
+        command = [sys.executable, "-m", self.recipe, *flags, "--run-dir", str(own)]
+        self.tell(f"\n{name}: {shlex.join(command[1:])}")
+        status = run_passing_signals(command, _ROOT)
+        if status - 128 in SIGNALS:
+            sys.exit(status)
+        if status:
+            raise ValueError(f"{name}: the recipe ended with status {status}")
+        return own
+
+
+def markdown(rows: Sequence[Sequence[str]]) -> str:
+    """Returns a table in Markdown, whose first row has the names of the columns."""
+    lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
