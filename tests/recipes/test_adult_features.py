@@ -124,3 +124,4 @@ def test_adult_mushrooms_and_known_importance_are_read_where_they_lie(tmp_path, 
         codec, _ = data.codec((), 1)
         assert codec.encode(data.test).shape == (expected[2], len(codec.names))
     assert data.relevant().shape == (30, 12)
+    assert 0.5 < data.best_auc() < 1

@@ -11,6 +11,7 @@ import pandas as pd
 from zoo.data import adult, known_importance, mushroom, tabular_sample
 from zoo.data.choice import choose, sample_reason
 from zoo.data.tables import read_whole_table
+from zoo.metrics.ranks import area_under_curve
 from zoo.serving.cards import DataRecord
 from zoo.tasks.shared.own_data import OwnParts, own_parts
 from zoo.tasks.shared.own_settings import DATA
@@ -46,6 +47,12 @@ class TabularData(NamedTuple):
     def relevant(self) -> np.ndarray:
         """Marks the features behind each target of the test part: bool (N, F)."""
         return known_importance.relevant(self.name, self.test[[*self.features]].to_numpy())
+
+    def best_auc(self) -> float:
+        """Area under the curve of the true probabilities of the test part: nobody does better."""
+        x = self.test[[*self.features]].to_numpy()
+        ones = (self.test[self.target.column] == self.target.labels[1]).to_numpy()
+        return area_under_curve(known_importance.probability(self.name, x), ones)
 
     def codec(
         self, categorical: Sequence[str], minimum_count: int

@@ -157,6 +157,7 @@ class TabularTask(Task):
         metrics = scores(answers, examples.targets, self.data.target)
         if self.data.known:
             metrics |= found_features(answers.weights, self.data.relevant())
+            metrics["best_auc"] = self.data.best_auc()
         told = ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
         logger.info("test: %s", told)
         self.importance = importance_of_data(ask, self.codec, examples, seed=self.settings.seed)
