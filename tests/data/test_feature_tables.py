@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from zoo.data import adult, known_importance, mushroom
+from zoo.data.rows import divide
 from zoo.data.tables import read_whole_table
 from zoo.data.tabular_sample import FEATURES, LABELS, TARGET, tabular_sample
 
@@ -53,12 +54,12 @@ def test_mushrooms_are_read_and_divided_class_by_class(tmp_path):
     assert frame["class"].value_counts().to_dict() == {"poisonous": 30, "edible": 10}
     assert frame["stalk-root"].unique().tolist() == ["?"]
     frame["number"] = np.arange(40)
-    kept, held = mushroom.divide(frame, "class", 0.2)
+    kept, held = divide(frame, 0.2, by="class")
     assert held["class"].value_counts().to_dict() == {"poisonous": 6, "edible": 2}
     assert sorted([*kept["number"], *held["number"]]) == [*range(40)]
-    again = mushroom.divide(frame, "class", 0.2)[1]
-    other = mushroom.divide(frame, "class", 0.2, seed=1)[1]
+    again, other = (divide(frame, 0.2, seed, by="class")[1] for seed in (0, 1))
     assert again["number"].tolist() == held["number"].tolist() != other["number"].tolist()
+    assert [len(part) for part in divide(frame, 0.1)] == [36, 4]
 
 
 def log_odds(name, x):

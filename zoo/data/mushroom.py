@@ -2,13 +2,12 @@
 
 Schlimmer, UCI Machine Learning Repository, 1987. The file `agaricus-lepiota.data` has a row per
 line without names, the class first. `?` is a missing value, in one column. There is no test part:
-`divide` gives the same one on every machine.
+`zoo.data.rows.divide` gives the same one on every machine.
 """
 
 import os
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from zoo.data.choice import DataSet
@@ -84,26 +83,3 @@ def read_mushroom(path: str | os.PathLike[str]) -> pd.DataFrame:
             another class; names it.
     """
     return read_cells(path, (TARGET, *FEATURES), TARGET, {label[0]: label for label in LABELS})
-
-
-def divide(
-    frame: pd.DataFrame, target: str, share: float, seed: int = 0
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Divides rows at random, each class by itself.
-
-    Args:
-        frame: the rows.
-        target: column of the classes.
-        share: of each class to hold out.
-        seed: of the draw.
-
-    Returns:
-        The rows to keep and those held out, both in the order of the frame.
-    """
-    order = np.random.default_rng(seed).permutation(len(frame))
-    shuffled = frame[target].iloc[order]
-    place = shuffled.groupby(shuffled).cumcount()
-    size = shuffled.map(shuffled.value_counts())
-    held = np.zeros(len(frame), bool)
-    held[order] = (place < (size * share).round()).to_numpy()
-    return frame[~held].reset_index(drop=True), frame[held].reset_index(drop=True)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
 from zoo.data.tables import shown
@@ -53,3 +54,27 @@ def read_cells(
     if not rows:
         raise ValueError(f"{path} must have a row at least, got none")
     return pd.DataFrame(rows, columns=[*columns], dtype=object)
+
+
+def divide(
+    frame: pd.DataFrame, share: float, seed: int = 0, by: str | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Divides rows at random, the same ones on every machine.
+
+    Args:
+        frame: the rows.
+        share: of the rows to hold out.
+        seed: of the draw.
+        by: column of classes, each of which is divided by itself; None: all rows are alike.
+
+    Returns:
+        The rows to keep and those held out, both in the order of the frame.
+    """
+    order = np.random.default_rng(seed).permutation(len(frame))
+    classes = np.zeros(len(frame), int) if by is None else pd.factorize(frame[by])[0]
+    shuffled = pd.Series(classes[order])
+    place = shuffled.groupby(shuffled).cumcount()
+    size = shuffled.map(shuffled.value_counts())
+    held = np.zeros(len(frame), bool)
+    held[order] = (place < (size * share).round()).to_numpy()
+    return frame[~held].reset_index(drop=True), frame[held].reset_index(drop=True)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from zoo.data import adult, known_importance, mushroom, tabular_sample
 from zoo.data.choice import choose, sample_reason
+from zoo.data.rows import divide
 from zoo.data.tables import read_whole_table
 from zoo.metrics.ranks import area_under_curve
 from zoo.serving.cards import DataRecord
@@ -100,7 +101,7 @@ def load_table(
         path = mushroom.find_mushroom(data_dir)
         known, columns = (mushroom.TARGET, mushroom.LABELS), mushroom.FEATURES
         frame = mushroom.read_mushroom(path)
-        training, test = mushroom.divide(frame, mushroom.TARGET, _TEST_SHARE)
+        training, test = divide(frame, _TEST_SHARE, by=mushroom.TARGET)
         parts = f"{1 - _TEST_SHARE:.0%}", f"{_TEST_SHARE:.0%}, stratified, drawn with seed 0"
         record = record_files("Mushroom", parts, [path], mushroom.PUBLISHED, logger)
     else:
@@ -108,7 +109,7 @@ def load_table(
         known, columns = (adult.TARGET, adult.LABELS), adult.FEATURES
         training, test = map(adult.read_adult, paths)
         record = record_files("Adult", ("train", "test"), paths, adult.PUBLISHED, logger)
-    training, validation = mushroom.divide(training, known[0], held_out, _SEED)
+    training, validation = divide(training, held_out, _SEED, by=known[0])
     for part, frame in (("training", training), ("validation", validation)):
         if not len(frame):
             raise ValueError(f"held_out must leave a row for each part, got {held_out}: no {part}")
@@ -155,15 +156,11 @@ def own_table(
             raise ValueError(f"{paths[0]}: row {missing.argmax() + 1} must have a {column}")
         return frame
 
-    def divide(frame: pd.DataFrame, held: float) -> tuple[pd.DataFrame, pd.DataFrame]:
-        classes = _is_class(frame[column], kind)
-        if classes:
-            return mushroom.divide(frame, column, held, _SEED)
-        one_group = pd.Series("", index=frame.index)
-        return mushroom.divide(frame.assign(**{_GROUP: one_group}), _GROUP, held, _SEED)
+    def hold_out(frame: pd.DataFrame, held: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+        return divide(frame, held, _SEED, by=column if _is_class(frame[column], kind) else None)
 
-    parts = own_parts(files, read, share, divide)
-    frames = [frame.drop(columns=_GROUP, errors="ignore") for frame in parts[:3]]
+    parts = own_parts(files, read, share, hold_out)
+    frames = parts[:3]
     features = tuple(name for name in frames[0] if name != column)
     for part, frame in zip(("validation", "test"), frames[1:], strict=True):
         if absent := [name for name in features if name not in frame]:
@@ -171,9 +168,6 @@ def own_table(
     target = make_target(pd.concat(frames[:2])[column], kind)
     record = parts.record
     return TabularData(DATA, target, features, *frames, record), parts
-
-
-_GROUP = "\x00group"  # no name in a file
 
 
 def make_target(column: pd.Series, kind: Kind) -> Target:
