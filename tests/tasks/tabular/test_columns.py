@@ -85,6 +85,14 @@ def test_a_row_of_a_table_becomes_texts(codec):
     }
 
 
+def test_a_gap_of_a_row_becomes_an_empty_text(codec):
+    table = TABLE.astype(object)
+    for row, gap in [(0, "height"), (2, "age"), (2, "town"), (3, "code")]:
+        texts = as_texts(table.iloc[row : row + 1], codec)
+        assert all(isinstance(text, str) for text in texts.values())
+        assert (texts[gap] == "") is (gap != "height")
+
+
 def test_rare_categories_are_unknown():
     table = pd.DataFrame({"town": ["Ulm"] * 3 + ["Rome"] * 2 + ["Bonn"]})
     codec, _ = infer_columns(table, ["town"], minimum_count=2)

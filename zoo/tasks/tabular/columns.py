@@ -160,7 +160,7 @@ def to_numbers(column: pd.Series) -> np.ndarray:
 
 
 def to_strings(column: pd.Series) -> pd.Series:
-    """Reads a column as strings without white space around them; None where missing."""
+    """Reads a column as strings without white space around them, missing where there is none."""
     texts = column.astype(object).where(column.notna(), None)
     texts = texts.map(lambda value: None if value is None else str(value).strip())
     return texts.where(~texts.isin(MISSING), None)
@@ -234,7 +234,7 @@ def as_texts(table: pd.DataFrame, codec: RowCodec) -> dict[str, str]:
         one.input: to_strings(table[one.column]).iloc[0]
         for one in (*codec.numeric, *codec.categorical)
     }
-    return {name: text or "" for name, text in texts.items()}
+    return {name: "" if pd.isna(text) else str(text) for name, text in texts.items()}
 
 
 def input_names(columns: Sequence[str]) -> list[str]:
