@@ -52,17 +52,20 @@ _ROWS: dict[str, Any] = {
     "ema_decay": 0.99,
 }
 _KNOWN = _ROWS | {
-    "sparsity": 5e-3,
+    "sparsity": 1e-2,
     "value_penalty": 1e-3,
-    "dropout": 0.2,
+    "dropout": 0.3,
     "feature_dropout": 0.0,
     "epochs": 60,
     "batch_size": 200,
 }
+# Where one feature switches between the others, stronger terms would hide one of the branches.
+_SWITCHED = _KNOWN | {"value_penalty": 5e-4, "dropout": 0.2}
 DEFAULTS: dict[str, dict[str, Any]] = {
     "adult": _ROWS,
     "mushroom": _ROWS,
-    **dict.fromkeys(("syn1", "syn2", "syn3", "syn4", "syn5", "syn6"), _KNOWN),
+    **dict.fromkeys(("syn1", "syn2", "syn3"), _KNOWN),
+    **dict.fromkeys(("syn4", "syn5", "syn6"), _SWITCHED),
     "sample": _ROWS | {"batch_size": 64},
     "files": _ROWS | {"batch_size": 64, "minimum_count": 2},
 }
