@@ -10,6 +10,8 @@ from tests.contracts.tabular_task import CODEC, LABELS
 from zoo.models.core.registry import find_model
 from zoo.pipelines.results import RowLabel, RowValue
 from zoo.serving.cards import DataRecord, read_card
+from zoo.serving.servable import Servable
+from zoo.serving.warming import warm_up
 from zoo.tasks.export_again import export_again
 from zoo.tasks.shared.endpoints import export_endpoint
 from zoo.tasks.tabular.endpoint import TabularEndpoint, Target
@@ -107,6 +109,10 @@ def test_it_is_scored_trained_and_saved(folder, tmp_path):
     ]:
         with pytest.raises(ValueError, match=message):
             pipeline.fit(data)
+
+
+def test_a_server_warms_it_up(folder):
+    warm_up(Servable(folder))
 
 
 def test_it_is_exported_again_from_what_it_holds(folder, pipeline, tmp_path):
