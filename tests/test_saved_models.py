@@ -52,7 +52,10 @@ def assert_is_told(folder, card, servable):
     assert all(told)
     assert card.papers == papers_of(card.model_class) != []
     classifies = card.task in ("classification", "inference")
-    assert card.labels == (list(load_labels(folder)) if classifies else [])
+    labels = list(load_labels(folder)) if classifies else []
+    if card.task == "tabular":
+        labels = card.tokenizer["target"]["labels"]
+    assert card.labels == labels
     inputs = {name: [text] for name, text in card.example.inputs.items()}
     outputs = servable.ask(inputs, card.example.signature)
     for name, value in card.example.outputs.items():
@@ -75,6 +78,8 @@ def test_the_time_of_a_long_text_is_at_most_linear_in_its_length(name, shipped):
         asked = tf.constant([b"What is XXXXX ?"] * len(units))
         names = serve.structured_input_signature[1]
         inputs = {name: asked if name in ("question", "query") else texts for name in names}
+        numbers = [name for name, spec in names.items() if spec.dtype.is_floating]
+        inputs |= dict.fromkeys(numbers, tf.zeros(len(units)))
         start = time.perf_counter()
         serve(**inputs)
         return time.perf_counter() - start

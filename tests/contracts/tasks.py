@@ -21,6 +21,7 @@ from tests.contracts.batches import (
     attention_axes,
 )
 from tests.contracts.cloze_task import Cloze, ClozeWithCandidates
+from tests.contracts.tabular_task import Tabular
 from tests.contracts.text_tasks import Classification, Inference, LanguageModel
 from tests.toys.tasks import TASKS as TOY_TASKS
 from zoo.models.core.base import BaseModel
@@ -215,6 +216,7 @@ TASKS = {
     "language_model": LanguageModel(),
     "classification": Classification(),
     "inference": Inference(),
+    "tabular": Tabular(),
     **TOY_TASKS,
 }
 

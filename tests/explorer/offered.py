@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from tests.contracts.subjects import build
+from tests.contracts.tabular_task import CODEC
 from tests.explorer.any_maps import AXES as ANY_AXES
 from tests.explorer.any_maps import AnyMaps
 from tests.tasks.cloze.questions import make_endpoint as make_cloze
@@ -19,13 +20,16 @@ from tests.toys.glimpses import Glimpses
 from tests.toys.rows import Rows
 from zoo.models.core.axes import to_json
 from zoo.models.core.registry import find_model
+from zoo.models.feature_attention.feature_attention import FeatureAttention
 from zoo.models.lstmn.lstmn_inference import LSTMNInference
 from zoo.models.lstmn.lstmn_language_model import LSTMNLanguageModel
-from zoo.serving.cards import DataRecord, ModelCard, write_card
+from zoo.serving.cards import DataRecord, Example, ModelCard, write_card
 from zoo.serving.servable import Signature, TensorInfo
 from zoo.tasks.classification.endpoint import ClassificationEndpoint
 from zoo.tasks.language_model.endpoint import LanguageModelEndpoint
 from zoo.tasks.shared.endpoints import map_axes
+from zoo.tasks.tabular.endpoint import AXES as AXES_OF_ROWS
+from zoo.tasks.tabular.endpoint import TabularEndpoint, Target
 from zoo.tasks.translation.endpoint import TranslationEndpoint
 from zoo.text.vocabulary import write_vocabulary
 from zoo.text.words import WordCodec
@@ -92,6 +96,11 @@ def pairs(folder: Path) -> Any:
     return ClassificationEndpoint(built(LSTMNInference), word_codec(folder), labels, sides=sides)
 
 
+def rows_of_a_table(_: Path) -> Any:
+    model = build(find_model("FeatureAttention"), classes=3)
+    return TabularEndpoint(model, CODEC, Target("Height", tuple(LABELS["tiny_table"])))
+
+
 def toy(model_class: Any) -> Callable[[Path], Any]:
     return lambda _: NumbersEndpoint(build(find_model(model_class.__name__)))
 
@@ -104,15 +113,24 @@ MAKERS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "tiny_pairs": ("inference", pairs),
     "glimpses": ("classification", toy(Glimpses)),  # the task of models that read a text
     "rows": ("rows", toy(Rows)),
+    "tiny_table": ("tabular", rows_of_a_table),
     "any_maps": ("summary", lambda _: AnyMaps()),
 }
 """Name -> task, and what makes the endpoint in a folder."""
 
-LABELS = {"tiny_pairs": ["yes", "no", "perhaps"]}
+LABELS = {"tiny_pairs": ["yes", "no", "perhaps"], "tiny_table": ["low", "middle", "high"]}
 """Name -> classes that its card names."""
 LIMITATIONS = {"word_by_word": "anything but words", "tiny_transformer": "songs; <b>poems</b>"}
 """Name -> texts that, as its card says, it is not for."""
-AXES = {"glimpses": map_axes(Glimpses), "rows": map_axes(Rows), "any_maps": ANY_AXES}
+PERSON = {"age": 61.5, "gain": 1.0, "work": "private", "sex": "?"}
+EXAMPLES = {"tiny_table": Example(PERSON, {"label": "low"})}
+"""Name -> example of its card."""
+AXES = {
+    "glimpses": map_axes(Glimpses),
+    "rows": map_axes(Rows),
+    "any_maps": ANY_AXES,
+    "tiny_table": AXES_OF_ROWS | map_axes(FeatureAttention),
+}
 """Name -> what its card says of the axes of its outputs; the others have the names of tasks."""
 
 
@@ -137,6 +155,7 @@ def write_offered(folder: Path, name: str, task: str = "translation") -> Path:
         axes=to_json(AXES[name]) if name in AXES else None,
         limitations=LIMITATIONS.get(name, ""),
         labels=LABELS.get(name, []),
+        example=EXAMPLES.get(name),
     )
     write_card(folder / name, card)
     return folder / name

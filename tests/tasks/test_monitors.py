@@ -10,6 +10,7 @@ from zoo.data import (
     cloze_sample,
     language_sample,
     reading_sample,
+    tabular_sample,
     translation_sample,
 )
 
@@ -19,6 +20,7 @@ TASKS = {
     "cloze": ("cloze_aoa", "accuracy", "answer_loss"),
     "classification": ("sst_lstmn", "accuracy", "loss"),
     "language_model": ("wikitext_lstmn", "perplexity", None),
+    "tabular": ("adult_features", "loss", None),
     "translation": ("multi30k_seq2seq", "bleu", "perplexity"),
 }
 
@@ -35,6 +37,7 @@ def small_samples(monkeypatch):
         cloze_sample.SAMPLE_QUESTIONS,
         language_sample.SAMPLE_LINES,
         reading_sample.SAMPLE_QUESTIONS,
+        tabular_sample.SAMPLE_ROWS,
         translation_sample.SAMPLE_PAIRS,
     ):
         for split in sizes:

@@ -20,6 +20,7 @@ from zoo.tasks.classification.endpoint import ClassificationEndpoint
 from zoo.tasks.cloze.endpoint import ClozeEndpoint
 from zoo.tasks.language_model.endpoint import LanguageModelEndpoint
 from zoo.tasks.reading.endpoint import ReadingEndpoint
+from zoo.tasks.tabular.endpoint import TabularEndpoint
 from zoo.tasks.translation.endpoint import TranslationEndpoint
 from zoo.text.tokenizer import WordTokenizer
 
@@ -105,11 +106,17 @@ def _language_model(source: Path, card: ModelCard, model: keras.Model) -> tuple[
     return endpoint, endpoint.assets
 
 
+def _tabular(source: Path, card: ModelCard, model: keras.Model) -> tuple[Any, list[Any]]:
+    endpoint = TabularEndpoint.from_config(model, card.tokenizer)
+    return endpoint, endpoint.assets
+
+
 ENDPOINTS: dict[str, Callable[[Path, ModelCard, keras.Model], tuple[Any, list[Any]]]] = {
     "classification": _classifier,
     "cloze": _cloze_reader,
     "inference": _classifier,
     "language_model": _language_model,
     "reading": _reader,
+    "tabular": _tabular,
     "translation": _translator,
 }

@@ -42,9 +42,13 @@ function sideOf(axis, outputs, sizes) {
       ? { title: axis.of, names: [...names, "<none>"], positions: [...positions, size - 1] }
       : { title: axis.of, names, positions };
   }
-  const named = axis.kind === "listed" && outputs[axis.of]?.map(asText);
+  const listed = { listed: axis.of, features: `${axis.of}_features` }[axis.kind];
+  const named = outputs[listed]?.map(asText);
   const word = NUMBERED.get(axis.kind) ?? "position";
-  const names = Array.from({ length: size }, (_, at) => named?.[at] || `${word} ${at + 1}`);
+  // The only slot needs no number.
+  const alone = axis.kind === "slots" && size === 1;
+  const called = (at) => named?.[at] || (alone ? "" : `${word} ${at + 1}`);
+  const names = Array.from({ length: size }, (_, at) => called(at));
   return { title: named ? axis.of : word, names, positions: names.map((_, at) => at) };
 }
 
