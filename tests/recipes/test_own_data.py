@@ -6,6 +6,7 @@ from itertools import pairwise as pairs
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -144,6 +145,30 @@ def test_a_classifier_of_own_texts(pairs: bool, tmp_path: Path, until_training) 
     assert len(targets) == 27
 
 
+@pytest.mark.parametrize("pairs", [False, True])
+def test_odd_examples_are_trained_on(pairs: bool, tmp_path: Path, until_training) -> None:
+    """A class of one example, which may be held out; texts of no known word; 20,000 words."""
+    rows = [{"a": f"x{n}", "b": f"y{n}", "label": "no" if n % 2 else "yes"} for n in range(12)]
+    rows += [{"a": "long " * 20_000, "b": "z", "label": "once"}]
+    table = tmp_path / "odd.jsonl"
+    table.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    settings = classification.Settings(
+        train=table,
+        text_columns=("a", "b") if pairs else ("a",),
+        model="DecomposableAttention" if pairs else "SelfAttentiveClassifier",
+        held_out=0.2,
+        maximum_tokens=50,
+        run_dir=tmp_path / "run",
+        **TINY,
+    )
+    handed = reached(classification, settings, until_training)
+    assert handed["model"].classes == 3
+    inputs, _ = handed["batch"]
+    assert max(ids.shape[1] for ids in inputs.values()) <= 50
+    for weight in handed["model"].trainable_weights:
+        assert np.isfinite(weight.numpy()).all()
+
+
 def test_a_language_model_of_own_texts(tmp_path: Path, until_training, capsys) -> None:
     paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
     for path in paths:
@@ -213,7 +238,25 @@ def test_a_cloze_reader_of_own_books(questions: bool, tmp_path: Path, until_trai
                 "--validation",
                 "q.tsv",
             ],
-            "validation must have classes of the training part, got 'drei'",
+            "validation must have classes of the training part, got 'drei' as the label of example",
+        ),
+        (
+            classification,
+            ["--train", "s.tsv", "--text-columns", "0", "--label-column", "1"],
+            "held_out must be a share that leaves some of the 1 different texts of text for both",
+        ),
+        (
+            classification,
+            ["--train", "p.tsv", "--text-columns", "0", "1", "--label-column", "2"],
+            "p.tsv: a column must be named '2', got '0', '1'; name others by the flags",
+        ),
+        (
+            classification,
+            [
+                *("--train", "p.tsv", "--text-columns", "0", "--label-column", "1"),
+                *("--held-out", "0.5", "--model", "DecomposableAttention"),
+            ],
+            "model must be one of ['LSTMNClassifier', 'SelfAttentiveClassifier'], got 'Decompos",
         ),
         (language_model, [], "train must be files of training examples, got none"),
         (cloze, ["--train", "a.en"], "a.en: no question of kind 'ne'; 21 sentences in a row must"),
@@ -231,11 +274,12 @@ def test_a_refusal_is_one_line_and_writes_nothing(
     (tmp_path / "a.en").write_text("one\ntwo\n")
     (tmp_path / "p.tsv").write_text("one\teins\ntwo\tzwei\n")
     (tmp_path / "q.tsv").write_text("three\tdrei\n")
+    (tmp_path / "s.tsv").write_text("same\tone\nsame\ttwo\n")
     with pytest.raises(SystemExit) as stopped:
         start(recipe.main, recipe.Settings, recipe.__doc__, arguments=flags)
     assert str(stopped.value.code).startswith(f"error: {message}")
     assert "\n" not in str(stopped.value.code)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.en", "p.tsv", "q.tsv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.en", "p.tsv", "q.tsv", "s.tsv"]
 
 
 def test_a_try_that_fails_in_the_data_leaves_no_folder_and_the_next_one_begins(tmp_path) -> None:
