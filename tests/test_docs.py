@@ -472,3 +472,11 @@ def test_the_folders_of_tensorflow_serving_are_those_of_its_configuration(
     for name, place in configured:
         assert place == f"models/{name}"
         assert (tmp_path / place / "1" / "saved_model.pb").is_file()
+
+
+def test_the_page_of_rows_asks_the_shipped_model(capsys):
+    code = examples(ROOT / "docs" / "architectures" / "feature_attention.md")["Ask it"]
+    answer = run(code)["answer"]
+    label, weights = capsys.readouterr().out.splitlines()
+    assert label == f"{answer.label} {round(answer.score, 2)}"
+    assert weights.split() == [max(answer.weights, key=answer.weights.get), "0.0"]

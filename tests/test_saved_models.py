@@ -52,7 +52,10 @@ def assert_is_told(folder, card, servable):
     assert all(told)
     assert card.papers == papers_of(card.model_class) != []
     classifies = card.task in ("classification", "inference")
-    assert card.labels == (list(load_labels(folder)) if classifies else [])
+    labels = list(load_labels(folder)) if classifies else []
+    if card.task == "tabular":
+        labels = card.tokenizer["target"]["labels"]
+    assert card.labels == labels
     inputs = {name: [text] for name, text in card.example.inputs.items()}
     outputs = servable.ask(inputs, card.example.signature)
     for name, value in card.example.outputs.items():
@@ -75,6 +78,8 @@ def test_the_time_of_a_long_text_is_at_most_linear_in_its_length(name, shipped):
         asked = tf.constant([b"What is XXXXX ?"] * len(units))
         names = serve.structured_input_signature[1]
         inputs = {name: asked if name in ("question", "query") else texts for name in names}
+        numbers = [name for name, spec in names.items() if spec.dtype.is_floating]
+        inputs |= dict.fromkeys(numbers, tf.zeros(len(units)))
         start = time.perf_counter()
         serve(**inputs)
         return time.perf_counter() - start
@@ -132,6 +137,18 @@ def test_the_shipped_judge_of_films_says_how_good_they_are_found(shipped):
     assert result["label"].numpy()[:2].tolist() == [b"very negative", b"very positive"]
     assert result["attention_intra"].shape[2:] == (8, 9)  # of the longest text
     assert result["text_length"].numpy().tolist() == [6, 8, 0]
+
+
+def test_the_shipped_judge_of_reviews_sees_hops_of_a_review_and_embeds_it(shipped):
+    signatures = shipped("imdb_self_attentive").signatures
+    texts = tf.constant(["A dull and lifeless film.", "An absolute joy, from start to end!", ""])
+    result = signatures["serving_default"](text=texts)
+    assert result["label"].numpy()[:2].tolist() == [b"negative", b"positive"]
+    hops = result["attention_hops"].numpy()
+    assert hops.shape == (3, 30, 9)
+    np.testing.assert_allclose(hops[:2].sum(axis=-1), 1, rtol=1e-5)
+    assert not hops[2].any()
+    assert signatures["embed"](text=texts)["embedding"].shape == (3, 30, 256)
 
 
 def test_the_shipped_language_model_tells_what_comes_next_and_what_was_read_beside_it(shipped):

@@ -19,6 +19,7 @@ from .models.aoa import AttentionOverAttentionReader as AttentionOverAttentionRe
 from .models.dcn import DynamicCoattentionNetwork as DynamicCoattentionNetwork
 from .models.dcn import DynamicCoattentionNetworkPlus as DynamicCoattentionNetworkPlus
 from .models.decomposable import DecomposableAttention as DecomposableAttention
+from .models.feature_attention import FeatureAttention as FeatureAttention
 from .models.glimpse import RecurrentAttentionModel as RecurrentAttentionModel
 from .models.lstmn import LSTMNClassifier as LSTMNClassifier
 from .models.lstmn import LSTMNInference as LSTMNInference

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from zoo.cli import answers
+from zoo.serving.cards import read_card
 from zoo.serving.load import resolve
 
+TABLE = "adult_features"
 TRANSLATOR = "multi30k_rnnsearch_en_de"
 ENGLISH = "A man in a red shirt is sleeping."
 GERMAN = "Ein Mann in einem roten Hemd schläft."
@@ -232,3 +234,26 @@ def test_what_a_continuation_lacks_is_named(zoo_command):
     assert "new_tokens must be a number above 0, got 0" in code
     code, _ = zoo_command("picture", "wikitext_lstmn", "a", "--generate", "3")
     assert "a picture is drawn of the model's own answer" in code
+
+
+def test_rows_of_a_table_are_json_objects_whose_numbers_may_be_texts(zoo_command):
+    row = read_card(resolve(TABLE)).example.inputs
+    texts = {name: str(value) for name, value in row.items()}
+    gaps = row | {"age": None, "sex": "", "capital_gain": ""}
+    lines = [json.dumps(one).encode() for one in (row, texts, gaps)]
+    code, said = zoo_command("run", TABLE, "--json", lines=b"\n".join(lines))
+    assert code is None
+    first, second, third = map(json.loads, said.out.splitlines())
+    assert first == second
+    missing = dict(zip(third["row_features"], third["weights"], strict=True))
+    gone = [name for name, weight in missing.items() if not weight]
+    assert gone == ["age", "capital-gain", "occupation", "sex"]  # one of them by the example
+    code, said = zoo_command("run", TABLE, lines=lines[0])
+    assert said.out == f"{first['label']}\n"
+
+
+@pytest.mark.parametrize("value", ["old", True, [1]])
+def test_a_number_that_is_none_is_named_with_its_line(zoo_command, value):
+    row = read_card(resolve(TABLE)).example.inputs | {"age": value}
+    code, _ = zoo_command("run", TABLE, lines=json.dumps(row).encode())
+    assert "line 1: age must be a number, got" in code

@@ -5,6 +5,7 @@ answers stay as they are until a model's weights are replaced on purpose.
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -73,15 +74,35 @@ QUERIES = (
 )
 
 
+def rows_of(columns: dict[str, Any]) -> dict[str, tf.Tensor]:
+    """Twenty rows of the columns that a card lists, a tenth of their values missing."""
+    generator = np.random.default_rng(0)
+    inputs = {}
+    for one in columns["numeric"]:
+        values = one["mean"] + one["deviation"] * generator.normal(size=20)
+        values[generator.random(20) < 0.1] = np.nan
+        inputs[one["input"]] = tf.constant(values, tf.float32)
+    for one in columns["categorical"]:
+        known = generator.choice(one["categories"], 20)
+        inputs[one["input"]] = tf.constant(np.where(generator.random(20) < 0.1, "?", known))
+    return inputs
+
+
 def inputs_of(name: str) -> dict[str, tf.Tensor]:
     """Twenty inputs for a shipped model."""
-    task = read_card(resolve(name)).task
+    card = read_card(resolve(name))
+    task = card.task
+    if task == "tabular":
+        return rows_of(card.tokenizer)
     if task == "reading":
         contexts = [CONTEXT] * 10 + [*SENTENCES[:10]]
         return {"question": tf.constant(QUESTIONS * 2), "context": tf.constant(contexts)}
     if task == "cloze":
         documents = [STORY] * 10 + [STORY.lower()[:150]] * 10
         return {"document": tf.constant(documents), "query": tf.constant(QUERIES * 2)}
+    if task == "inference":
+        others = [*SENTENCES[1:], SENTENCES[0]]
+        return {"premise": tf.constant(SENTENCES), "hypothesis": tf.constant(others)}
     return {"text": tf.constant(SENTENCES)}
 
 

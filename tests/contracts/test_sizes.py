@@ -59,6 +59,14 @@ SELF_ATTENTIVE_SNLI = (
     + 9000 * 4000 + 4000 + 3 * 4001  # classifier
 )  # fmt: skip
 
+# Nor is there a paper with sizes of attention to features; these are the defaults' for Syn1.
+FEATURE_ATTENTION = (
+    2 * 11 * 32  # scales and shifts of numbers
+    + 32 * 32 + 11 * 32  # keys
+    + 32 * 32 + 32  # context and query
+    + 128 * (32 + 1) + 2 * (128 + 1)
+)  # fmt: skip
+
 TRAINABLE = {
     ("DynamicCoattentionNetwork", "paper"): 8_069_432,
     ("DynamicCoattentionNetworkPlus", "paper"): DCN_PLUS,
@@ -100,6 +108,7 @@ TRAINABLE = {
     ("SelfAttentiveClassifier", "paper_age"): SELF_ATTENTIVE_AGE,
     ("SelfAttentiveInference", "paper"): SELF_ATTENTIVE_SNLI,
     ("SelfAttentiveInference", "paper_snli"): SELF_ATTENTIVE_SNLI,
+    ("FeatureAttention", "paper"): FEATURE_ATTENTION,
     ("DecomposableAttention", "paper"): 381_803,
     ("DecomposableAttention", "paper_intra"): 582_214,
     ("RecurrentAttentionModel", "paper"): 209_165,

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from tests.contracts.subjects import build
+from tests.contracts.tabular_task import CODEC
 from tests.explorer.any_maps import AXES as ANY_AXES
 from tests.explorer.any_maps import AnyMaps
 from tests.tasks.cloze.questions import make_endpoint as make_cloze
@@ -19,19 +20,27 @@ from tests.toys.glimpses import Glimpses
 from tests.toys.rows import Rows
 from zoo.models.core.axes import to_json
 from zoo.models.core.registry import find_model
+from zoo.models.decomposable.decomposable_attention import DecomposableAttention
+from zoo.models.feature_attention.feature_attention import FeatureAttention
 from zoo.models.lstmn.lstmn_inference import LSTMNInference
 from zoo.models.lstmn.lstmn_language_model import LSTMNLanguageModel
-from zoo.serving.cards import DataRecord, ModelCard, write_card
+from zoo.models.self_attentive.self_attentive_classifier import SelfAttentiveClassifier
+from zoo.serving.cards import DataRecord, Example, ModelCard, write_card
 from zoo.serving.servable import Signature, TensorInfo
 from zoo.tasks.classification.endpoint import ClassificationEndpoint
 from zoo.tasks.language_model.endpoint import LanguageModelEndpoint
 from zoo.tasks.shared.endpoints import map_axes
+from zoo.tasks.tabular.endpoint import AXES as AXES_OF_ROWS
+from zoo.tasks.tabular.endpoint import TabularEndpoint, Target
 from zoo.tasks.translation.endpoint import TranslationEndpoint
 from zoo.text.vocabulary import write_vocabulary
 from zoo.text.words import WordCodec
 
 LONGEST = 12
 """Tokens of a source that the tiny Transformer reads."""
+HOPS = 30
+PAIRS = ["yes", "no", "perhaps"]
+"""Classes of a pair."""
 
 
 class Behind:
@@ -57,8 +66,8 @@ class Behind:
         return {name: value.numpy() for name, value in sorted(outputs.items())}
 
 
-def built(model_class: Any) -> Any:
-    model = model_class.from_preset("tiny", vocabulary_size=9)
+def built(model_class: Any, **sizes: int) -> Any:
+    model = model_class.from_preset("tiny", vocabulary_size=9, **sizes)
     model.build()
     generator = np.random.default_rng(0)
     for weight in model.weights:
@@ -86,10 +95,21 @@ def language_model(folder: Path) -> Any:
     return LanguageModelEndpoint(built(LSTMNLanguageModel), word_codec(folder), next_tokens=3)
 
 
-def pairs(folder: Path) -> Any:
+def pairs(model_class: Any) -> Callable[[Path], Any]:
     sides = ("premise", "hypothesis")
-    labels = LABELS["tiny_pairs"]
-    return ClassificationEndpoint(built(LSTMNInference), word_codec(folder), labels, sides=sides)
+    return lambda folder: ClassificationEndpoint(
+        built(model_class), word_codec(folder), PAIRS, sides=sides
+    )
+
+
+def many_hops(folder: Path) -> Any:
+    model = built(SelfAttentiveClassifier, hops=HOPS, classes=2)
+    return ClassificationEndpoint(model, word_codec(folder), LABELS["many_hops"])
+
+
+def rows_of_a_table(_: Path) -> Any:
+    model = build(find_model("FeatureAttention"), classes=3)
+    return TabularEndpoint(model, CODEC, Target("Height", tuple(LABELS["tiny_table"])))
 
 
 def toy(model_class: Any) -> Callable[[Path], Any]:
@@ -101,18 +121,36 @@ MAKERS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "tiny_transformer": ("translation", transformer),
     "tiny_cloze": ("cloze", make_cloze),
     "tiny_lstmn": ("language_model", language_model),
-    "tiny_pairs": ("inference", pairs),
+    "tiny_pairs": ("inference", pairs(LSTMNInference)),
+    "tiny_decomposable": ("inference", pairs(DecomposableAttention)),
+    "many_hops": ("classification", many_hops),
     "glimpses": ("classification", toy(Glimpses)),  # the task of models that read a text
     "rows": ("rows", toy(Rows)),
+    "tiny_table": ("tabular", rows_of_a_table),
     "any_maps": ("summary", lambda _: AnyMaps()),
 }
 """Name -> task, and what makes the endpoint in a folder."""
 
-LABELS = {"tiny_pairs": ["yes", "no", "perhaps"]}
+LABELS = {
+    "tiny_pairs": PAIRS,
+    "tiny_decomposable": PAIRS,
+    "many_hops": ["good", "bad"],
+    "tiny_table": ["low", "middle", "high"],
+}
 """Name -> classes that its card names."""
 LIMITATIONS = {"word_by_word": "anything but words", "tiny_transformer": "songs; <b>poems</b>"}
 """Name -> texts that, as its card says, it is not for."""
-AXES = {"glimpses": map_axes(Glimpses), "rows": map_axes(Rows), "any_maps": ANY_AXES}
+PERSON = {"age": 61.5, "gain": 1.0, "work": "private", "sex": "?"}
+EXAMPLES = {"tiny_table": Example(PERSON, {"label": "low"})}
+"""Name -> example of its card."""
+AXES = {
+    "tiny_decomposable": map_axes(DecomposableAttention),
+    "many_hops": map_axes(SelfAttentiveClassifier),
+    "glimpses": map_axes(Glimpses),
+    "rows": map_axes(Rows),
+    "any_maps": ANY_AXES,
+    "tiny_table": AXES_OF_ROWS | map_axes(FeatureAttention),
+}
 """Name -> what its card says of the axes of its outputs; the others have the names of tasks."""
 
 
@@ -137,6 +175,7 @@ def write_offered(folder: Path, name: str, task: str = "translation") -> Path:
         axes=to_json(AXES[name]) if name in AXES else None,
         limitations=LIMITATIONS.get(name, ""),
         labels=LABELS.get(name, []),
+        example=EXAMPLES.get(name),
     )
     write_card(folder / name, card)
     return folder / name

@@ -12,7 +12,7 @@ from matplotlib.image import imread, imsave
 
 from tests.contracts.subjects import build
 from tests.explorer.looking import saved, texts
-from tests.explorer.offered import load, write_offered
+from tests.explorer.offered import LABELS, PERSON, load, write_offered
 from tests.toys.tasks import GlimpsesTask, RowsTask
 from zoo.explorer.models import OfferedModel
 from zoo.models.core.registry import find_model
@@ -162,6 +162,25 @@ def test_a_row_of_features_is_typed_and_shown_as_bars(open_page, tmp_path):
         assert page.locator("#panes *").count() == 0
 
 
+def test_a_row_of_a_table_has_a_field_for_each_column_and_bars_with_their_names(open_page):
+    page = open_page(model="tiny_table")
+    fields = page.locator("#fields .field").all_inner_texts()
+    assert fields == ["age: a number", "gain: a number", "work", "sex"]
+    typed = {name: page.input_value(f"#in-{name}") for name in PERSON}
+    assert typed == {name: str(value) for name, value in PERSON.items()}  # of the card
+    numbers = [(61.5 - 40) / 10, (1 - 1) / 2]
+    logits, attention = outputs_of("FeatureAttention", row=np.array([*numbers, 1, np.nan], "f4"))
+    assert page.inner_text(".result") == LABELS["tiny_table"][logits.argmax()]
+    assert texts(page, ".bars .estimate") == ["Age", "Gain", "Work", "Sex"]
+    shown = [float(one) for one in texts(page, ".bars .chances")]
+    np.testing.assert_allclose(shown, attention["features"].ravel(), atol=6e-3)
+    assert shown[3] == 0
+    assert texts(page, ".bars .caption") == [""]  # there is one slot, which needs no number
+    page.fill("#in-age", "old")
+    page.keyboard.press("Enter")
+    page.locator("#said", has_text='age: "old" is not a number.').wait_for()
+
+
 def test_inputs_of_every_kind_are_sent_as_the_signature_takes_them(open_page):
     page = open_page(model="any_maps", inputs=EVERYTHING)
     assert page.locator("#fields .field").all_inner_texts() == [
@@ -211,9 +230,9 @@ def test_every_map_is_shown_as_its_axes_ask(open_page, tmp_path):
     assert texts(page, ".bars .chances") == ["0.10", "0.20", "0.30", "0.40"]
     page.click(f"{kinds} >> text=hops")
     assert texts(page, ".prose .token") == words
-    assert texts(page, "[aria-label=step] button") == ["sum", "1", "2", "3"]
+    assert texts(page, "[aria-label=hop] button") == ["sum", "1", "2", "3"]
     assert page.inner_text(".readout").replace("\u00a0", " ").startswith("Most weight: run 1.50")
-    page.click("[aria-label=step] [data-value='2']")
+    page.click("[aria-label=hop] [data-value='2']")
     assert page.inner_text(".readout").replace("\u00a0", " ").startswith("Most weight: run 0.50")
     page.keyboard.press("ArrowRight")
     assert "step=3" in page.url

@@ -11,6 +11,7 @@ from zoo.data import (
     digit_sample,
     language_sample,
     reading_sample,
+    tabular_sample,
     translation_sample,
 )
 
@@ -21,6 +22,7 @@ TASKS = {
     "classification": ("sst_lstmn", "accuracy", "loss"),
     "images": ("mnist_glimpse", "accuracy", "loss"),
     "language_model": ("wikitext_lstmn", "perplexity", None),
+    "tabular": ("adult_features", "loss", None),
     "translation": ("multi30k_seq2seq", "bleu", "perplexity"),
 }
 
@@ -38,6 +40,7 @@ def small_samples(monkeypatch):
         digit_sample.SAMPLE_IMAGES,
         language_sample.SAMPLE_LINES,
         reading_sample.SAMPLE_QUESTIONS,
+        tabular_sample.SAMPLE_ROWS,
         translation_sample.SAMPLE_PAIRS,
     ):
         for split in sizes:

@@ -18,6 +18,7 @@ from zoo.training.command import start
 
 INFINITY, NAN = float("inf"), float("nan")
 TRAINING = [
+    "adult_features",
     "cloze_aoa",
     "mnist_glimpse",
     "multi30k_lstmn",

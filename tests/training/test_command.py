@@ -2,6 +2,7 @@
 
 import dataclasses
 import io
+import json
 import shlex
 import signal
 import sys
@@ -148,6 +149,16 @@ def test_next_commands_are_ones_that_the_command_line_takes():
     assert parsed[0].name == str(folder)
     assert parsed[0].given() == question
     assert [one.names for one in parsed[1:]] == [(str(folder),)] * 2
+
+
+def test_a_row_of_a_table_is_piped_as_json(monkeypatch):
+    (ask, *_) = next_commands(Path("my run"), {"age": "30", "town": "Łódź's"})
+    command = ask.removeprefix("ask it:     echo ")
+    row, _, run = command.rpartition(" | ")
+    assert json.loads(shlex.split(row)[0]) == {"age": "30", "town": "Łódź's"}
+    assert tyro.cli(Command, args=shlex.split(run)[3:]).name == "my run"
+    (ask, *_) = next_commands(Path("run"), {"town": "a" * 3000})
+    assert ask == 'ask it:     echo "..." | python -m zoo run run'
 
 
 def test_long_texts_are_left_out_of_the_next_commands():

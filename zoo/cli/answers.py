@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _ROWS = 32  # examples asked at a time
 # The output to print: the first of these that a model has.
-_ANSWERS = ("translation", "answer", "label", "continuation", "next_tokens")
+_ANSWERS = ("translation", "answer", "label", "value", "continuation", "next_tokens")
 
 _OFFSETS = ("start", "end", "start_per_iteration", "end_per_iteration")
 """Outputs that are byte offsets into the context."""
@@ -128,7 +128,9 @@ def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
 
 
 def _bytes(name: str, value: Any) -> Any:
-    """Encodes text, or a list of texts."""
+    """Encodes text, or a list of texts; numbers stay."""
+    if isinstance(value, float):
+        return value
     if isinstance(value, list):
         return [_bytes(name, item) for item in value]
     return encode_text(name, value.text if isinstance(value, FileText) else value)
@@ -159,6 +161,8 @@ def _as_text(row: dict[str, Any]) -> str:
     value = row[name]
     if isinstance(value, bytes):
         return _shown(value)
+    if name == "value":
+        return f"{value:.6g}"
     if name == "next_tokens":
         return ", ".join(map(_candidate, value, row["next_log_probabilities"]))
     scores = row["score"]

@@ -2,8 +2,9 @@
 
 import dataclasses
 import json
+import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -144,8 +145,9 @@ def examples(
     if sys.stdin.isatty():
         hint = " and ".join(_flag(name) for name in missing)
         sys.stderr.write(f"reading {hint} from standard input, one example a line\n")
+    numeric = {name for name in missing if signature.inputs[name].dtype.startswith("float")}
     for number, line in enumerate(_lines(), 1):
-        yield shared | _read_line(line, number, missing)
+        yield shared | _read_line(line, number, missing, numeric)
 
 
 def left_to_input(question: Question, given: dict[str, Any], signature: "Signature") -> list[str]:
@@ -160,7 +162,9 @@ def _lines() -> Iterator[FileText]:
         yield FileText(line.decode("utf-8", "surrogateescape"), first_byte)
 
 
-def _read_line(read: FileText, number: int, missing: list[str]) -> dict[str, Any]:
+def _read_line(
+    read: FileText, number: int, missing: list[str], numeric: Collection[str]
+) -> dict[str, Any]:
     if len(missing) == 1 and missing[0] in _LINE_INPUTS:
         return {missing[0]: read}
     line = read.text
@@ -173,11 +177,28 @@ def _read_line(read: FileText, number: int, missing: list[str]) -> dict[str, Any
         ) from None
     if not isinstance(values, dict) or sorted(values) != sorted(missing):
         raise ValueError(f"line {number} must be a JSON object with {names}, got {line[:60]!r}")
+    for name in numeric:
+        values[name] = _number(name, values[name], number)
     for name, value in values.items():
+        if name in numeric:
+            continue
         words = value if isinstance(value, list) and name == "candidates" else [value]
         if not all(isinstance(word, str) for word in words):
             raise ValueError(f"line {number}: {name} must be text, got {str(value)[:60]!r}")
     return values
+
+
+def _number(name: str, value: Any, line: int) -> float:
+    """Reads a number, or its text; null and "" are missing, which is NaN."""
+    if value in (None, ""):
+        return math.nan
+    try:
+        if isinstance(value, bool):
+            raise ValueError
+        return float(value)
+    except (TypeError, ValueError):
+        shown = str(value)[:60]
+        raise ValueError(f"line {line}: {name} must be a number, got {shown!r}") from None
 
 
 def _flag(name: str) -> str:

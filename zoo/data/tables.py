@@ -82,6 +82,43 @@ def collect(
     return pd.DataFrame(_columns(rows, columns, optional))
 
 
+def read_whole_table(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Reads all columns of a table, in which values may be missing.
+
+    Args:
+        path: The file; its ending tells the format.
+
+    Returns:
+        A column of strings for each name, "" where there is no value.
+
+    Raises:
+        ValueError: The ending is none of `ENDINGS`, or the file is not UTF-8, has no row, or has a
+            malformed line; names the file and the line.
+    """
+    if ending(path) not in ENDINGS:
+        raise ValueError(f"{path}: the name must end in one of {', '.join(ENDINGS)}[.gz]")
+    text = read_text(path).text
+    try:
+        if ending(path) == ".jsonl":
+            objects = [row for _, row in json_objects(split_lines(text))]
+            names = [*dict.fromkeys(name for row in objects for name in row)]
+            rows = [{name: _text_of(row.get(name)) for name in names} for row in objects]
+        else:
+            cells = _cells(text, quoted=ending(path) == ".csv")
+            _, names = next(cells, (0, []))
+            rows = [_named(names, row, number) for number, row in cells]
+        if not rows:
+            raise ValueError("the file must have a row at least, got none")
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return pd.DataFrame(rows, columns=names, dtype=object)
+
+
+def _text_of(value: Any) -> str:
+    """Returns a value of JSON as a table of text has it."""
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
+
+
 def number_labels(
     frame: pd.DataFrame, numbers: Mapping[str, int], path: str | os.PathLike[str], first: int = 1
 ) -> pd.DataFrame:

@@ -24,6 +24,7 @@ _ABOUT = {
     "classification": "Puts a text into a class.",
     "images": "Names the class of a picture.",
     "inference": "Says whether one sentence follows from another.",
+    "tabular": "Predicts a column of a table from the others, and weighs them.",
 }
 
 
@@ -74,7 +75,15 @@ class OfferedModel:
             "about": _about(self.card),
             "limitations": self.card.limitations,
             "labels": self.card.labels,
+            "example": _example(self.card),
         }
+
+
+def _example(card: ModelCard) -> dict[str, str] | None:
+    """The example of the card as it would be typed; None if there is none, or of no plain texts."""
+    inputs = card.example.inputs if card.example else {}
+    plain = all(isinstance(value, str | int | float) for value in inputs.values())
+    return {name: str(value) for name, value in inputs.items()} if inputs and plain else None
 
 
 def _shapes(inputs: Mapping[str, "TensorInfo"]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import difflib
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +15,7 @@ from zoo.pipelines.values import (
     make_filled_blank,
     make_label,
     make_next_words,
+    make_row,
     make_translation,
     split_rows,
 )
@@ -51,6 +52,7 @@ TASKS: dict[str, _Task] = {
     "inference": _Task(("premise", "hypothesis"), make_label, classes=True),
     "language_model": _Task(("text",), make_next_words, _WRITING),
     "reading": _Task(("question", "context"), make_answer),
+    "tabular": _Task((), make_row),
     "translation": _Task(("text",), make_translation, _SEARCH),
 }
 """Task, as cards name it -> its calls."""
@@ -85,7 +87,7 @@ class Pipeline:
                 " zoo.load_servable asks any model"
             )
         self._task = TASKS[self.task]
-        self._labels = load_labels(self.folder) if self._task.classes else ()
+        self._labels = load_labels(self.folder) if self._task.classes else self.card.labels
         self.servable = Servable(self.folder)
         self._trained: TrainedModel | None = None
 
@@ -95,7 +97,7 @@ class Pipeline:
         Args:
             *texts: The inputs of the task in order, each a string or a list of strings: `text`;
                 `question`, `context`; `document`, `query`; `premise`, `hypothesis`. A string beside
-                lists goes with every entry.
+                lists goes with every entry. Of rows a DataFrame or a dict.
             batch_size: Examples that are asked at a time.
             **arguments: Inputs by name, and options: of translators `beam_width`, `length_penalty`,
                 `n_best` and, for the maps of all heads, `heads=True`; of cloze readers
@@ -111,6 +113,8 @@ class Pipeline:
         """
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+        if self.task == "tabular":
+            return self._rows(texts, arguments, batch_size)
         self._check_names(arguments)
         options = {key: arguments.pop(key) for key in sorted(arguments.keys() & _OPTIONS)}
         given = {key: value for key, value in options.items() if value is not None}
@@ -145,7 +149,7 @@ class Pipeline:
             data: A pandas DataFrame or a dict of columns: `source`, `target`; `question`,
                 `context`, `answer` and, if need be, `answer_start` in characters; `text`, `label`;
                 `premise`, `hypothesis`, `label`; `document`, `query`, `answer` and, if need be,
-                `candidates`; `text`.
+                `candidates`; `text`; or the columns of a model of rows.
             validation_data: The same, held out: the weights of the best epoch on it are kept.
             validation_split: Share of `data` to hold out instead.
             epochs: Passes over the data, at most.
@@ -288,19 +292,37 @@ class Pipeline:
             raise ValueError(f"n_best must be at most beam_width, {width}, got {n_best}")
         return options
 
+    def _rows(self, tables: Sequence[Any], columns: Mapping[str, Any], batch_size: int) -> Any:
+        """Answers for rows of a table."""
+        from zoo.pipelines.rows import read_rows
+
+        questions, inputs = read_rows(self.card.tokenizer, tables, columns)
+        found = []
+        for first in range(0, questions.examples, batch_size):
+            rows = range(questions.examples)[first : first + batch_size]
+            asked = {name: column[rows.start : rows.stop] for name, column in inputs.items()}
+            found += self._made(self.servable.ask(asked), rows, questions, DEFAULT_SIGNATURE)
+        return found[0] if questions.single else found
+
     def _results(
         self, questions: Questions, signature: str, scalars: Mapping[str, Any], batch_size: int
     ) -> Iterator[Any]:
         """Yields the result of each example."""
-        axes = self.servable.axes
         for first in range(0, questions.examples, batch_size):
             rows = range(questions.examples)[first : first + batch_size]
             inputs = encode(questions.texts, slice(rows.start, rows.stop))
             outputs = self.servable.ask({**inputs, **scalars}, signature)
-            for row, own in zip(rows, split_rows(outputs, len(rows), axes), strict=True):
-                self._warn_of_unknown_words(own, row)
-                texts = {name: column[row] for name, column in questions.texts.items()}
-                yield self._task.make(Example(own, texts, axes, signature, self._labels))
+            yield from self._made(outputs, rows, questions, signature)
+
+    def _made(
+        self, outputs: Mapping[str, np.ndarray], rows: range, questions: Questions, signature: str
+    ) -> Iterator[Any]:
+        """Yields the results of the rows of a batch."""
+        axes = self.servable.axes
+        for row, own in zip(rows, split_rows(outputs, len(rows), axes), strict=True):
+            self._warn_of_unknown_words(own, row)
+            texts = {name: column[row] for name, column in questions.texts.items()}
+            yield self._task.make(Example(own, texts, axes, signature, self._labels))
 
 
 _COUNTS = {"beam_width", "n_best", "new_tokens"}

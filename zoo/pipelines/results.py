@@ -143,6 +143,26 @@ class Label(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RowLabel(Label):
+    """The most probable class of a row of a table."""
+
+    weights: dict[str, float]
+    """Column -> its weight, 0 where missing. A weight is not a cause."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowValue(Result):
+    """The value predicted for a row of a table."""
+
+    main: ClassVar[str] = "value"
+    value: float
+    score: float
+    """The value again."""
+    weights: dict[str, float]
+    """Column -> its weight, 0 where missing. A weight is not a cause."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class NextWords(Result):
     """Words that may follow a text."""
 

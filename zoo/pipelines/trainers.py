@@ -1,12 +1,7 @@
-"""Strings of each task to batches and metrics, by the parts that the recipes use.
-
-A `Trainer` stands between a table of strings and the model behind an endpoint: it checks the table,
-and makes batches and evaluations of it.
-"""
+"""Strings of each task to batches and metrics, by the parts that the recipes use."""
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -15,8 +10,9 @@ import pandas as pd
 
 from zoo.data.cloze_format import PLACEHOLDER
 from zoo.data.penn import penn_tokens
-from zoo.pipelines.tables import check_rows, lists_column, read_table, wrong
-from zoo.serving.servable import DEFAULT_SIGNATURE
+from zoo.pipelines.row_trainer import TabularTrainer
+from zoo.pipelines.tables import check_rows, lists_column, wrong
+from zoo.pipelines.trainer import Evaluation, Trainer
 from zoo.tasks.classification import examples as classification
 from zoo.tasks.cloze import examples as cloze
 from zoo.tasks.language_model import examples as language_model
@@ -27,69 +23,7 @@ from zoo.text.slots import HiddenWords
 from zoo.text.vocabulary import END
 from zoo.training.loop import Batches
 
-Evaluation = Callable[[], Mapping[str, float]]
-
 _SEGMENT_LENGTH, _CARRIED_SLOTS = 35, 10  # as in the language models' recipes
-
-
-class Trainer(ABC):
-    """Examples and evaluation of one task.
-
-    Args:
-        endpoint: Of the model that is trained, with its tokenizers.
-    """
-
-    columns: ClassVar[tuple[str, ...]]
-    """Columns of strings that a table must have; first the inputs of the endpoint, in its order."""
-    optional: ClassVar[tuple[str, ...]] = ()
-    """Further columns that are used where they are there."""
-    monitor: ClassVar[str]
-    """The metric by which the best weights are chosen; lower is better."""
-
-    def __init__(self, endpoint: Any) -> None:
-        self.endpoint = endpoint
-        self.model = endpoint.model
-
-    def read(self, data: Any) -> pd.DataFrame:
-        """Reads and checks a table.
-
-        Raises:
-            ValueError: It has other columns, no row, or values that cannot be used; names them.
-        """
-        return self.checked(read_table(data, self.columns, self.optional))
-
-    def checked(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Makes the task's own columns of those of strings."""
-        return frame
-
-    def question(self, frame: pd.DataFrame) -> dict[str, str]:
-        """Picks what to draw the attention of: the first row with words in all of its inputs.
-
-        Returns:
-            Input of the endpoint -> text; of the first row if no row has words.
-        """
-        inputs = [spec.name for spec in self.endpoint.endpoints()[DEFAULT_SIGNATURE].signature]
-        texts = frame[[*self.columns[: len(inputs)]]].set_axis(inputs, axis="columns")
-        worded = texts.map(lambda text: bool(text.strip())).all(axis="columns")
-        return dict(texts.iloc[int(worded.to_numpy().argmax())])
-
-    @abstractmethod
-    def batches(self, frame: pd.DataFrame, batch_size: int, seed: int) -> Batches:
-        """Makes batches to train on, of what `read` returned."""
-
-    @abstractmethod
-    def evaluator(self, frame: pd.DataFrame, *, final: bool) -> Evaluation:
-        """Makes what scores the model on a table.
-
-        Args:
-            frame: As `read` returned it.
-            final: Whether to answer as the model does when it is served, or in less time.
-        """
-
-    @contextmanager
-    def training(self, batches: Batches) -> Iterator[None]:
-        """Prepares the model for the batches, within the block."""
-        yield
 
 
 class TranslationTrainer(Trainer):
@@ -321,6 +255,7 @@ TRAINERS: dict[str, type[Trainer]] = {
     "inference": InferenceTrainer,
     "language_model": LanguageModelTrainer,
     "reading": ReadingTrainer,
+    "tabular": TabularTrainer,
     "translation": TranslationTrainer,
 }
 """Task, as cards name it -> its trainer."""

@@ -19,7 +19,6 @@ from zoo.serving.live import LiveServable
 from zoo.serving.load import load
 from zoo.tasks.export_again import ENDPOINTS
 from zoo.tasks.shared.endpoints import export_endpoint
-from zoo.tasks.shared.pictures import draw_answer
 
 _HELD_OUT = "val_"  # before names of metrics on the rows held out
 
@@ -64,7 +63,7 @@ class TrainedModel:
         self.servable = LiveServable(folder, self.endpoint.endpoints(), card.limits)
         self.metrics: dict[str, float] = {}
         self._fits: list[str] = []
-        self._question: dict[str, str] = {}
+        self._question: dict[str, Any] = {}
         self._evaluated = ""
         self._seconds, self._seed = 0.0, 0
 
@@ -146,7 +145,7 @@ class TrainedModel:
         )
         with tempfile.TemporaryDirectory() as place:
             picture = Path(place) / PICTURE_FILE
-            draw_answer(self.servable, self._question, picture)
+            self.trainer.draw(self.servable, self._question, picture)
             export_endpoint(
                 folder,
                 self.endpoint,

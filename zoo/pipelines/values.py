@@ -14,6 +14,8 @@ from zoo.pipelines.results import (
     FilledBlank,
     Label,
     NextWords,
+    RowLabel,
+    RowValue,
     Translation,
 )
 from zoo.serving.padding import axes_of, pick_rows, texts_of
@@ -103,6 +105,18 @@ def make_label(example: Example) -> Label:
     probabilities = dict(zip(example.labels, values, strict=True))
     score = probabilities[label]
     return Label(label=label, score=score, probabilities=probabilities, **example.shared())
+
+
+def make_row(example: Example) -> RowLabel | RowValue:
+    """Makes the class or the value of a row, with the weights of its columns."""
+    columns = map(to_text, example.value("row_features"))
+    weights = dict(zip(columns, example.value("weights").tolist(), strict=True))
+    if "value" in example.outputs:
+        value = float(example.value("value"))
+        return RowValue(value=value, score=value, weights=weights, **example.shared())
+    fields = {name: getattr(make_label(example), name) for name in ("label", "probabilities")}
+    score = fields["probabilities"][fields["label"]]
+    return RowLabel(score=score, weights=weights, **fields, **example.shared())
 
 
 def make_next_words(example: Example) -> NextWords | Continuation:

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from zoo.models.core.axes import SENTINEL, Axes
 from zoo.plots.attention import Alignment, alignment, alignments, reading, tape
-from zoo.plots.declared import declared, has_declared
+from zoo.plots.declared import declared, features_of_row, has_declared
 from zoo.plots.documents import cloze
 from zoo.plots.figures import LONGEST_TITLE, pick_row
 from zoo.plots.glimpses import glimpses, has_path
@@ -196,6 +196,7 @@ _DRAWN_BY: dict[str, Callable[..., Figure]] = {
     "attention_hops": hops,
     "attention_premise_hops": hops,
     "attention_premise_to_hypothesis": both_alignments,
+    "row_features": features_of_row,
 }
 
 

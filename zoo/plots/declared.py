@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from zoo.models.core.axes import Axes, Features, Grid, Steps
 from zoo.plots.colors import PAPER, WEIGHTS
 from zoo.plots.figures import add_title
-from zoo.plots.text import drawable_text
+from zoo.plots.text import as_text, drawable_text
 
 _PANEL_INCHES = 2.2
 _BAR_INCHES = 0.3
@@ -124,8 +124,35 @@ def declared(
         names = [f"{kind} {number}" for number in range(1, values.shape[1] + 1)]
         if isinstance(keys, Grid):
             return over_image(values[row], np.asarray(inputs[keys.of])[row], names=names)
-        return over_features(values[row], names=names)
+        return over_features(values[row], _names(result, keys, row), names=names)
     raise ValueError(f"result must have a map over an image or features, got {', '.join(result)}")
+
+
+def features_of_row(result: Mapping[str, Any], row: int = 0) -> Figure:
+    """Draws the weights of the features of a row of a table.
+
+    Args:
+        result: A servable's answer with `attention_features` (batch, queries, features) and
+            `row_features`, their names.
+        row: Which example of the batch.
+
+    Returns:
+        A figure.
+
+    Raises:
+        ValueError: `row` is not in the batch.
+    """
+    values = np.asarray(result["attention_features"])
+    if not 0 <= row < len(values):
+        raise ValueError(f"row must be in a batch of {len(values)}, got {row}")
+    names = ["weights"] if values.shape[1] == 1 else ()
+    return over_features(values[row], _names(result, Features("row"), row), names=names)
+
+
+def _names(result: Mapping[str, Any], keys: Features, row: int) -> list[str]:
+    """Names of the features, where the answer has them."""
+    names = result.get(f"{keys.of}_features")
+    return [] if names is None else [as_text(name) for name in np.asarray(names)[row]]
 
 
 def has_declared(result: Mapping[str, Any], axes: Mapping[str, Axes]) -> bool:

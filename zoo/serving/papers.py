@@ -74,12 +74,19 @@ _MNIH = Paper(
     "NIPS 2014",
     "https://arxiv.org/abs/1406.6247",
 )
+_MARTINS = Paper(
+    "From Softmax to Sparsemax: A Sparse Model of Attention and Multi-Label Classification",
+    "Martins, Astudillo",
+    "ICML 2016",
+    "https://arxiv.org/abs/1602.02068",
+)
 _PAPERS = {
     "AttentionOverAttentionReader": (_CUI,),
     "ChoTranslator": (_CHO,),
     "DecomposableAttention": (_PARIKH,),
     "DynamicCoattentionNetwork": (_XIONG,),
     "DynamicCoattentionNetworkPlus": (_XIONG_PLUS, _XIONG),
+    "FeatureAttention": (_MARTINS,),
     "LSTMNClassifier": (_CHENG,),
     "LSTMNInference": (_CHENG,),
     "LSTMNLanguageModel": (_CHENG,),

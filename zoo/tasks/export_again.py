@@ -21,6 +21,7 @@ from zoo.tasks.cloze.endpoint import ClozeEndpoint
 from zoo.tasks.images.endpoint import ImageEndpoint
 from zoo.tasks.language_model.endpoint import LanguageModelEndpoint
 from zoo.tasks.reading.endpoint import ReadingEndpoint
+from zoo.tasks.tabular.endpoint import TabularEndpoint
 from zoo.tasks.translation.endpoint import TranslationEndpoint
 from zoo.text.tokenizer import WordTokenizer
 
@@ -111,6 +112,11 @@ def _image_classifier(source: Path, card: ModelCard, model: Any) -> tuple[Any, l
     return endpoint, endpoint.assets
 
 
+def _tabular(source: Path, card: ModelCard, model: keras.Model) -> tuple[Any, list[Any]]:
+    endpoint = TabularEndpoint.from_config(model, card.tokenizer)
+    return endpoint, endpoint.assets
+
+
 ENDPOINTS: dict[str, Callable[[Path, ModelCard, keras.Model], tuple[Any, list[Any]]]] = {
     "classification": _classifier,
     "cloze": _cloze_reader,
@@ -118,5 +124,6 @@ ENDPOINTS: dict[str, Callable[[Path, ModelCard, keras.Model], tuple[Any, list[An
     "inference": _classifier,
     "language_model": _language_model,
     "reading": _reader,
+    "tabular": _tabular,
     "translation": _translator,
 }

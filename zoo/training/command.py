@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import os
 import re
 import shlex
@@ -62,6 +63,7 @@ def start(
 
 
 _LONGEST_SHOWN = 200  # characters of a text in a command
+_FLAGS = {"text", "question", "context", "document", "query", "premise", "hypothesis"}
 
 
 def next_commands(folder: Path, question: Mapping[str, str]) -> list[str]:
@@ -75,11 +77,19 @@ def next_commands(folder: Path, question: Mapping[str, str]) -> list[str]:
         Three commands, each after its purpose: to ask it, to look at it, to serve it.
     """
     place, inputs = shlex.quote(str(folder)), []
+    if not question.keys() <= _FLAGS:  # columns of a table
+        row = json.dumps(question, ensure_ascii=False)
+        shown = shlex.quote(row) if len(row) <= 10 * _LONGEST_SHOWN else '"..."'
+        ask = f"ask it:     echo {shown} | python -m zoo run {place}"
+        return [ask, *_other_commands(place)]
     for name, text in question.items():
         shown = shlex.quote(text) if len(text) <= _LONGEST_SHOWN else '"..."'
         inputs.append(shown if name == "text" else f"--{name.replace('_', '-')} {shown}")
+    return [f"ask it:     python -m zoo run {place} {' '.join(inputs)}", *_other_commands(place)]
+
+
+def _other_commands(place: str) -> list[str]:
     return [
-        f"ask it:     python -m zoo run {place} {' '.join(inputs)}",
         f"look at it: python -m zoo explore {place}",
         f"serve it:   python -m zoo serve {place}",
     ]

@@ -25,11 +25,12 @@ function say(text, kind = "") {
 const find = (name) => models.find((model) => model.name === name);
 const beginning = (model) => ({ ...examplesOf(model)[0] });
 
-/** Lists the examples of a task whose inputs are those of the model. */
+/** Lists the examples of a task, or the one of the card, whose inputs are those of the model. */
 function examplesOf(model) {
   const names = fieldsOf(model).map(({ name }) => name);
   const fill = (example) => names.every((name) => Object.hasOwn(example, name));
-  return names.length ? (examples.get(model.task) ?? []).filter(fill) : [];
+  const all = examples.get(model.task) ?? (model.example ? [model.example] : []);
+  return names.length ? all.filter(fill) : [];
 }
 
 /** Writes the state into the address; `step` adds an entry to the browser's history. */

@@ -101,6 +101,8 @@ class Vectors(_Kind):
 class Features(_Kind):
     """A row of a table, float32 (B, features): numbers, and then ids of categories as numbers.
 
+    NaN is a missing value, for models that take gaps.
+
     Keras rounds inputs to the type that a model computes in; ``autocast=False`` keeps ids exact
     where that type has 16 bits.
     """

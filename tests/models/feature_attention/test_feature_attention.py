@@ -1,0 +1,174 @@
+"""FeatureAttention beyond the contracts: arguments, invariants, values, gaps, losses."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.contracts.subjects import build, draw_weights, loss_and_gradients_of, values_of
+from tests.contracts.tabular_task import Tabular
+from tests.contracts.tasks import Batch
+from tests.references import feature_attention as reference
+from zoo.models.core.registry import find_model
+from zoo.models.feature_attention.feature_attention import FeatureAttention
+
+ROWS = np.array(
+    [[0.3, -1.2, 1, 0], [np.nan, 0.4, 2, 1], [np.nan, 2.0, np.nan, np.nan], [np.nan] * 4],
+    "float32",
+)
+NORMALISERS = ("softmax", "sparsemax", "sigmoid")
+SIZES = ("classes", "attention_dim", "embedding_dim", "hidden_dim", "categorical")
+WRONG = [
+    *[(name, value, f"{name} must be a positive integer") for name in SIZES for value in (0, 2.5)],
+    ("numeric", -1, "numeric must be a whole number of at least 0"),
+    ("normalise", "some", r"normalise must be one of \['softmax', 'sparsemax', 'sigmoid'\]"),
+    ("entropy", -0.1, "entropy must be at least 0 and finite"),
+    ("sparsity", float("inf"), "sparsity must be at least 0 and finite"),
+    ("value_penalty", float("nan"), "value_penalty must be at least 0 and finite"),
+    ("dropout", 1.0, "dropout must be at least 0 and less than 1"),
+    ("feature_dropout", -0.1, "feature_dropout must be at least 0 and less than 1"),
+]
+
+
+def make(**arguments):
+    return build(find_model("FeatureAttention"), dtype="float64", **arguments)
+
+
+def weights_of(model, rows=ROWS):
+    return model({"row": rows})["attention"]["features"].numpy()[:, 0]
+
+
+@pytest.mark.parametrize(("name", "value", "message"), WRONG)
+def test_an_argument_out_of_range_is_refused(name, value, message):
+    given = (value, 3) if name == "categorical" else value
+    with pytest.raises(ValueError, match=f"^{message}, got {value}|^{message}, got '{value}'"):
+        FeatureAttention.from_preset("tiny", **{name: given})
+
+
+def test_a_model_without_features_is_refused():
+    with pytest.raises(ValueError, match="numeric must be positive without categorical features"):
+        FeatureAttention(numeric=0)
+
+
+@pytest.mark.parametrize("normalise", NORMALISERS)
+@pytest.mark.parametrize("contextual", [True, False])
+def test_missing_features_have_no_weight_and_no_say(normalise, contextual):
+    model = make(normalise=normalise, contextual=contextual)
+    weights = weights_of(model)
+    assert not weights[np.isnan(ROWS)].any()
+    if normalise == "sigmoid":
+        assert (weights[~np.isnan(ROWS)] > 0).all()
+        assert weights.sum(axis=1).max() > 1
+        assert not model.ATTENTION["features"].normalised
+    else:
+        np.testing.assert_allclose(weights.sum(axis=1), [1, 1, 1, 0], rtol=1e-12)
+        assert model.ATTENTION["features"].normalised
+    outputs = model({"row": ROWS})["logits"].numpy()
+    model.vectors.scale.assign(model.vectors.scale.numpy() * [[1e3], [1.0]])
+    changed = model({"row": ROWS})["logits"].numpy()
+    np.testing.assert_array_equal(changed[1:], outputs[1:])  # the first number is missing there
+    assert np.abs(changed[0] - outputs[0]).max() > 1e-3
+
+
+def test_without_context_a_score_depends_on_its_own_feature_alone():
+    """So gates do; softmax weights still share the one that is given."""
+    changed = ROWS[:1] + np.array([[0, 1.0, 0, 1]], "float32")
+    for contextual in (True, False):
+        model = make(normalise="sigmoid", contextual=contextual)
+        before, after = weights_of(model, ROWS[:1]), weights_of(model, changed)
+        same = np.isclose(before, after, rtol=1e-9)[0].tolist()
+        assert same == ([False] * 4 if contextual else [True, False, True, False])
+
+
+@pytest.mark.parametrize("normalise", NORMALISERS)
+def test_permuted_features_permute_their_weights_and_leave_the_output(normalise):
+    model = make(numeric=3, categorical=(4, 4), normalise=normalise)
+    other = make(numeric=3, categorical=(4, 4), normalise=normalise)
+    numbers, tables = [2, 0, 1], [1, 0]
+    order = [*numbers, *(3 + table for table in tables)]
+    other.set_weights(model.get_weights())
+    for weight in (other.vectors.scale, other.vectors.shift):
+        weight.assign(weight.numpy()[numbers])
+    rows = other.vectors.tables.numpy()
+    other.vectors.tables.assign(np.concatenate([rows[4:], rows[:4]]))
+    other.key_bias.assign(other.key_bias.numpy()[order])
+    row = np.array([[0.5, -1.0, np.nan, 3, 1], [1.5, 0.2, 0.7, 0, 2]], "float32")
+    expected, found = model({"row": row}), other({"row": row[:, order]})
+    np.testing.assert_allclose(found["logits"], expected["logits"], rtol=1e-12)
+    permuted = expected["attention"]["features"].numpy()[..., order]
+    np.testing.assert_allclose(found["attention"]["features"], permuted, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("numeric", "categorical"), [(4, ()), (0, (3, 2))])
+def test_features_of_one_kind_are_enough(numeric, categorical):
+    model = make(numeric=numeric, categorical=categorical)
+    row = ROWS[:3] if numeric else ROWS[:3, 2:]
+    weights = reference.named_weights(values_of(model))
+    for found, one in zip(model({"row": row})["logits"].numpy(), row, strict=True):
+        expected = reference.predict(weights, {"row": one}, model.get_config())["logits"]
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_values_are_predicted_without_classes():
+    model = FeatureAttention.from_preset("tiny", classes=None, dtype="float64", entropy=0.1)
+    model.build()
+    draw_weights(model, 0, 0.6)
+    targets, config = np.array([0.5, -1.0, 2.0, 0.0]), model.get_config()
+    outputs = model({"row": ROWS})
+    assert outputs["value"].shape == (4,)
+    weights = reference.named_weights(values_of(model))
+    losses = []
+    for number, row in enumerate(ROWS):
+        expected = reference.predict(weights, {"row": row}, config)
+        np.testing.assert_allclose(outputs["value"][number], expected["value"], rtol=1e-9)
+        losses.append(reference.example_loss(weights, expected, targets[number], config))
+    loss = model.compute_loss({"row": ROWS}, targets, outputs)
+    np.testing.assert_allclose(loss, np.mean(losses), rtol=1e-9)
+
+
+def test_values_are_learned_and_read_back_by_a_metric():
+    model = FeatureAttention.from_preset("tiny", classes=None)
+    rows = np.random.default_rng(0).normal(size=(64, 4)).astype("float32")
+    rows[:, 2:] = 0
+    targets = rows[:, 0] - rows[:, 1]
+    model.build()
+    model.compile("adam", metrics=["mse"])
+    before = model.evaluate({"row": rows}, targets, verbose=0, return_dict=True)
+    np.testing.assert_allclose(before["loss"], before["mse"] / 2, rtol=1e-5)
+    model.optimizer.learning_rate = 0.03
+    model.fit({"row": rows}, targets, epochs=30, verbose=0)
+    after = model.evaluate({"row": rows}, targets, verbose=0, return_dict=True)
+    assert after["mse"] < 0.1 * before["mse"]
+    with pytest.raises(ValueError, match="targets of FeatureAttention are no classes"):
+        model.fit({"row": rows}, targets, class_weight={0: 1.0}, verbose=0)
+
+
+def test_hidden_features_are_hidden_in_training_only():
+    model = make(feature_dropout=0.5)
+    rows = np.tile(ROWS[:1], (200, 1))
+    training = model({"row": rows}, training=True)["attention"]["features"].numpy()[:, 0]
+    share = (training == 0).mean(axis=0)
+    assert ((share > 0.35) & (share < 0.65)).all()
+    sums = training.sum(axis=1)
+    np.testing.assert_allclose(sums[sums > 0], 1.0)
+    assert (weights_of(model, rows) > 0).all()
+
+
+@pytest.mark.parametrize("normalise", NORMALISERS)
+def test_the_terms_of_the_loss_are_finite_on_rows_without_a_feature(normalise):
+    terms = {"entropy": 0.3, "sparsity": 0.2, "value_penalty": 0.1}
+    model = make(normalise=normalise, **terms)
+    batch = Batch(Tabular().examples(2))
+    for example in batch.examples:
+        example.inputs["row"][:] = np.nan
+    loss, gradients, _ = loss_and_gradients_of(model, batch, training=True)
+    assert np.isfinite(loss)
+    assert all(np.isfinite(gradient).all() for gradient in gradients.values())
+
+
+def test_ids_of_categories_stay_exact_in_half_precision():
+    model = FeatureAttention(0, (70_000,), embedding_dim=2, hidden_dim=2, dtype="mixed_bfloat16")
+    model.build()
+    ids = np.array([[65_537], [65_536]], "float32")
+    table = model.vectors.tables.numpy()
+    found = model.vectors(tf.constant(ids)).vectors.numpy()[:, 0].astype("float32")
+    np.testing.assert_allclose(found, table[[65_537, 65_536]], rtol=1e-2)

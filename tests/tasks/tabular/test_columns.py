@@ -1,0 +1,135 @@
+"""Columns of tables as features, in tables and in graphs alike."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import tensorflow as tf
+
+from zoo.tasks.tabular.columns import (
+    CategoricalColumn,
+    NumericColumn,
+    RowCodec,
+    as_texts,
+    infer_columns,
+    input_names,
+    is_numeric,
+)
+
+TABLE = pd.DataFrame(
+    {
+        "Age": ["30", " 50", "?", "40"],
+        "is-new": [True, False, True, True],
+        "Town": ["Ulm", "Łódź ", None, "Ulm"],
+        "Height": [1.5, np.nan, 1.7, np.inf],
+        "code": ["1", "2", "1", ""],
+        "same": ["x"] * 4,
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def codec():
+    found, left_out = infer_columns(TABLE, [*TABLE], categorical=["code"])
+    assert left_out == ("same",)
+    return found
+
+
+def test_kinds_scales_and_categories_come_from_the_training_part(codec):
+    assert codec.names == ("Age", "Height", "is-new", "Town", "code")
+    assert codec.inputs == ("age", "height", "is_new", "town", "code")
+    assert codec.numeric[0] == NumericColumn("Age", "age", 40.0, np.std([30, 50, 40]))
+    np.testing.assert_allclose(codec.numeric[1].mean, 1.6)
+    assert [one.categories for one in codec.categorical] == [
+        ("False", "True"),
+        ("Ulm", "Łódź"),
+        ("1", "2"),
+    ]
+    assert codec.sizes == {"numeric": 2, "categorical": (2, 2, 2)}
+
+
+def test_rows_are_encoded_and_gaps_and_strangers_are_missing(codec):
+    rows = codec.encode(TABLE)
+    deviation = np.std([30, 50, 40])
+    np.testing.assert_allclose(rows[:, 0], [-10 / deviation, 10 / deviation, np.nan, 0], rtol=1e-6)
+    assert np.isnan(rows[:, 1]).tolist() == [False, True, False, True]
+    np.testing.assert_array_equal(rows[:, 2], [1, 0, 1, 1])
+    np.testing.assert_array_equal(rows[:, 3], [0, 1, np.nan, 0])
+    np.testing.assert_array_equal(rows[:, 4], [0, 1, 0, np.nan])
+    strange = TABLE.assign(Town=["Rome", "ulm", "", "NA"])
+    assert np.isnan(codec.encode(strange)[:, 3]).all()
+
+
+def test_a_graph_encodes_the_same(codec):
+    numbers = [np.array([30, 50, np.nan, 40], "f4"), np.array([1.5, np.nan, 1.7, np.inf], "f4")]
+    strings = [["True", "False", "True", "True"], ["Ulm", " Łódź", "", "Ulm"], ["1", "2", "1", ""]]
+    function = tf.function(codec.read, input_signature=codec.specs())
+    found = function(*numbers, *(tf.constant(one) for one in strings))
+    np.testing.assert_allclose(found, codec.encode(TABLE), rtol=1e-5, atol=1e-6)
+    assert [spec.name for spec in codec.specs()] == list(codec.inputs)
+
+
+def test_a_codec_survives_json(codec):
+    config = json.loads(json.dumps(codec.get_config()))
+    assert RowCodec.from_config(config) == codec
+
+
+def test_a_row_of_a_table_becomes_texts(codec):
+    assert as_texts(TABLE.iloc[1:2], codec) == {
+        "age": "50",
+        "height": "",
+        "is_new": "False",
+        "town": "Łódź",
+        "code": "2",
+    }
+
+
+def test_a_gap_of_a_row_becomes_an_empty_text(codec):
+    table = TABLE.astype(object)
+    for row, gap in [(0, "height"), (2, "age"), (2, "town"), (3, "code")]:
+        texts = as_texts(table.iloc[row : row + 1], codec)
+        assert all(isinstance(text, str) for text in texts.values())
+        assert (texts[gap] == "") is (gap != "height")
+
+
+def test_rare_categories_are_unknown():
+    table = pd.DataFrame({"town": ["Ulm"] * 3 + ["Rome"] * 2 + ["Bonn"]})
+    codec, _ = infer_columns(table, ["town"], minimum_count=2)
+    assert codec.categorical[0].categories == ("Rome", "Ulm")
+    codec, _ = infer_columns(table, ["town"], maximum_categories=1)
+    assert codec.categorical[0].categories == ("Ulm",)
+    assert np.isnan(codec.encode(table)[:, 0]).tolist() == [False] * 3 + [True] * 3
+
+
+def test_names_become_names_of_arguments():
+    names = ["capital-gain", "Capital gain", "2nd", "Größe", "*", "column"]
+    assert input_names(names) == [
+        "capital_gain",
+        "capital_gain_2",
+        "column_2nd",
+        "gr_e",
+        "column",
+        "column_2",
+    ]
+
+
+def test_strings_of_numbers_are_numbers_and_truth_values_are_not():
+    assert is_numeric(pd.Series(["1", "2e3", "?"]))
+    assert not is_numeric(pd.Series(["1", "two"]))
+    assert not is_numeric(pd.Series([True, False]))
+    assert not is_numeric(pd.Series(["?", ""]))
+
+
+def test_what_cannot_be_read_is_refused(codec):
+    with pytest.raises(ValueError, match=r"Age of row 1 must be a number, got 'fifty'"):
+        codec.encode(TABLE.assign(Age=["1", "fifty", "2", "3"]))
+    with pytest.raises(ValueError, match="Town is missing"):
+        codec.encode(TABLE.drop(columns="Town"))
+    with pytest.raises(ValueError, match=r"categorical must be names of .*, got 'zip'"):
+        infer_columns(TABLE, [*TABLE], categorical=["zip"])
+    with pytest.raises(ValueError, match="columns must have one with different values"):
+        infer_columns(TABLE, ["same"])
+    column = CategoricalColumn("a", "a", ("x", "y"))
+    with pytest.raises(ValueError, match="columns must have different names"):
+        RowCodec((), (column, column))

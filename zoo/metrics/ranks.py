@@ -1,0 +1,38 @@
+"""Scores that depend on the order of numbers alone, with equal numbers sharing their ranks."""
+
+import numpy as np
+import pandas as pd
+
+
+def area_under_curve(scores: np.ndarray, positive: np.ndarray) -> float:
+    """Area under the ROC curve: how often a positive example is above a negative one.
+
+    Args:
+        scores: (N,), higher for positive examples.
+        positive: bool (N,).
+
+    Returns:
+        From 0 to 1; pairs with equal scores count half. NaN if all examples are of one class.
+    """
+    positive = np.asarray(positive, bool)
+    count, others = int(positive.sum()), int((~positive).sum())
+    if not count or not others:
+        return float("nan")
+    above = _ranks(scores)[positive].sum() - count * (count + 1) / 2
+    return float(above / (count * others))
+
+
+def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
+    """Spearman's correlation of two lists of numbers (N,): that of their ranks.
+
+    Returns:
+        From -1 to 1; NaN if all numbers of a list are equal.
+    """
+    ranks = [_ranks(values) for values in (first, second)]
+    centred = [one - one.mean() for one in ranks]
+    norms = float(np.sqrt(np.prod([np.sum(one**2) for one in centred])))
+    return float(np.sum(centred[0] * centred[1]) / norms) if norms else float("nan")
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    return pd.Series(np.asarray(values, "float64")).rank().to_numpy()

@@ -1,0 +1,76 @@
+"""Rows of tables as a servable takes them: a tensor a column, by its name in tables or its own."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from zoo.pipelines.questions import Questions
+from zoo.tasks.tabular.columns import RowCodec, to_numbers, to_strings
+
+
+def read_rows(
+    config: Mapping[str, Any], positional: Sequence[Any], named: Mapping[str, Any]
+) -> tuple[Questions, dict[str, np.ndarray]]:
+    """Reads the rows of a call.
+
+    Args:
+        config: of the model's `RowCodec`, as its card has it.
+        positional: one table, a DataFrame or a dict of columns or of the values of one row; or
+            nothing.
+        named: otherwise the columns, or the values of one row, by name.
+
+    Returns:
+        The values by input, and the arrays that the servable takes. A value that is None, NaN or
+        "" is missing.
+
+    Raises:
+        ValueError: a column is missing or unknown, columns have different lengths, or a number is
+            none; names column and row.
+    """
+    codec = RowCodec.from_config(config)
+    if len(positional) + bool(named) != 1:
+        raise ValueError(
+            f"rows must be one table or columns by name, got {len(positional)} and {sorted(named)}"
+        )
+    given = positional[0] if positional else named
+    single = False
+    if not isinstance(given, pd.DataFrame):
+        if not isinstance(given, Mapping):
+            raise ValueError(
+                f"rows must be a pandas DataFrame or a dict of columns, got {type(given).__name__}"
+            )
+        single = all(value is None or np.isscalar(value) for value in given.values())
+        given = {name: [value] if single else [*value] for name, value in given.items()}
+        lengths = {name: len(column) for name, column in given.items()}
+        if len({*lengths.values()}) > 1:
+            raise ValueError(f"columns must have the same length, got {lengths}")
+    table = pd.DataFrame(given)
+    if positional:  # may have more columns, such as the target
+        table = table[[name for name in table if name in {*codec.names, *codec.inputs}]]
+    columns = _columns(codec, table)
+    texts = {name: [*column] for name, column in columns.items()}
+    return Questions(texts, single), columns
+
+
+def _columns(codec: RowCodec, table: pd.DataFrame) -> dict[str, np.ndarray]:
+    columns: dict[str, np.ndarray] = {}
+    used = set()
+    for place, one in enumerate((*codec.numeric, *codec.categorical)):
+        name = next((n for n in (one.column, one.input) if n in table), None)
+        if name is None:
+            raise ValueError(
+                f"columns must be {', '.join(codec.names)}, got {', '.join(map(str, table))}:"
+                f" {one.column} is missing"
+            )
+        used.add(name)
+        column = table[name].reset_index(drop=True)
+        if place < len(codec.numeric):
+            columns[one.input] = to_numbers(column).astype("float32")
+        else:
+            strings = to_strings(column)
+            columns[one.input] = strings.where(strings.notna(), "").to_numpy(object)
+    if other := [name for name in table if name not in used]:
+        raise ValueError(f"columns must be {', '.join(codec.names)}, got {other[0]} too")
+    return columns

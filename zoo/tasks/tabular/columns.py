@@ -1,0 +1,251 @@
+"""Columns of a table as features: numbers are standardised, categories are numbered.
+
+`RowCodec` makes rows of floats of pandas frames, and in the graph of a SavedModel of one tensor a
+column. A missing value is NaN in the row, and so is a category that training did not know: the
+model gives both weight 0.
+"""
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import tensorflow as tf
+
+MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>"})
+"""Strings that stand for a missing value."""
+
+
+class NumericColumn(NamedTuple):
+    """A column of numbers."""
+
+    column: str
+    """Its name in tables."""
+    input: str
+    """Its name in signatures."""
+    mean: float
+    deviation: float
+
+
+class CategoricalColumn(NamedTuple):
+    """A column of strings."""
+
+    column: str
+    input: str
+    categories: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class RowCodec:
+    """Rows of features, the numeric ones first.
+
+    Raises:
+        ValueError: there is no column, or two have the same name.
+    """
+
+    numeric: tuple[NumericColumn, ...]
+    categorical: tuple[CategoricalColumn, ...]
+
+    def __post_init__(self) -> None:
+        """Checks the names."""
+        for kind, names in (("columns", self.names), ("inputs", self.inputs)):
+            if len(set(names)) != len(names) or not names:
+                raise ValueError(f"{kind} must have different names, got {list(names)}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns in tables, in the order of the features."""
+        return tuple(one.column for one in (*self.numeric, *self.categorical))
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the columns in signatures, in the order of the features."""
+        return tuple(one.input for one in (*self.numeric, *self.categorical))
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """Arguments of the model that reads such rows."""
+        categories = tuple(len(one.categories) for one in self.categorical)
+        return {"numeric": len(self.numeric), "categorical": categories}
+
+    def get_config(self) -> dict[str, Any]:
+        """Describes the columns, ready for JSON; `from_config` reads it."""
+        numeric = [one._asdict() for one in self.numeric]
+        categorical = [
+            one._asdict() | {"categories": [*one.categories]} for one in self.categorical
+        ]
+        return {"class": type(self).__name__, "numeric": numeric, "categorical": categorical}
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> "RowCodec":
+        """Reads what `get_config` gave."""
+        categorical = [one | {"categories": tuple(one["categories"])} for one in _list(config)]
+        return cls(
+            tuple(NumericColumn(**one) for one in config["numeric"]),
+            tuple(CategoricalColumn(**one) for one in categorical),
+        )
+
+    def encode(self, table: pd.DataFrame) -> np.ndarray:
+        """Encodes the rows of a table: float32 (rows, F), NaN where missing or unknown.
+
+        Raises:
+            ValueError: a column is missing, or has something other than a number; names the row.
+        """
+        if absent := [name for name in self.names if name not in table]:
+            raise ValueError(
+                f"table must have the columns {', '.join(self.names)}; {absent[0]} is missing"
+            )
+        columns = [
+            (to_numbers(table[one.column]) - one.mean) / one.deviation for one in self.numeric
+        ]
+        for category in self.categorical:
+            ids = {name: float(number) for number, name in enumerate(category.categories)}
+            columns.append(to_strings(table[category.column]).map(ids).to_numpy("float64"))
+        return np.stack(columns, axis=1).astype("float32")
+
+    def specs(self) -> list[tf.TensorSpec]:
+        """The inputs of a signature: one tensor a column."""
+        kinds = [tf.float32] * len(self.numeric) + [tf.string] * len(self.categorical)
+        return [
+            tf.TensorSpec([None], kind, name=name)
+            for name, kind in zip(self.inputs, kinds, strict=True)
+        ]
+
+    def read(self, *columns: tf.Tensor) -> tf.Tensor:
+        """Encodes columns in the graph.
+
+        Args:
+            *columns: (batch,) float32 for numbers, NaN being missing, and strings for categories,
+                in the order of the features.
+
+        Returns:
+            float32 (batch, F), as `encode`.
+        """
+        features = []
+        for one, values in zip(self.numeric, columns, strict=False):
+            values = tf.where(tf.math.is_finite(values), values, float("nan"))
+            features.append((values - one.mean) / one.deviation)
+        for category, names in zip(self.categorical, columns[len(self.numeric) :], strict=True):
+            same = tf.strings.strip(names)[:, None] == tf.constant(category.categories)[None]
+            ids = tf.cast(tf.argmax(same, axis=1), tf.float32)
+            features.append(tf.where(tf.reduce_any(same, axis=1), ids, float("nan")))
+        return tf.stack(features, axis=1)
+
+
+def _list(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [dict(one) for one in config["categorical"]]
+
+
+def to_numbers(column: pd.Series) -> np.ndarray:
+    """Reads a column as float64; missing and infinite values become NaN.
+
+    Raises:
+        ValueError: a value is no number; names column and row, from 0.
+    """
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        values = column.to_numpy("float64", na_value=np.nan)
+    else:
+        strings = to_strings(column)
+        numbers = pd.to_numeric(strings, errors="coerce").to_numpy("float64", na_value=np.nan)
+        wrong = np.isnan(numbers) & strings.notna().to_numpy()
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise ValueError(
+                f"{column.name} of row {row} must be a number, got {strings.iloc[row]!r}"
+            )
+        values = numbers
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def to_strings(column: pd.Series) -> pd.Series:
+    """Reads a column as strings without white space around them, missing where there is none."""
+    texts = column.astype(object).where(column.notna(), None)
+    texts = texts.map(lambda value: None if value is None else str(value).strip())
+    return texts.where(~texts.isin(MISSING), None)
+
+
+def is_numeric(column: pd.Series) -> bool:
+    """Tells whether a column is one of numbers: by its type, or since all its strings are."""
+    if pd.api.types.is_bool_dtype(column.dtype):
+        return False
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return True
+    strings = to_strings(column).dropna()
+    return bool(len(strings)) and bool(pd.to_numeric(strings, errors="coerce").notna().all())
+
+
+def infer_columns(
+    table: pd.DataFrame,
+    columns: Sequence[str],
+    *,
+    categorical: Sequence[str] = (),
+    minimum_count: int = 1,
+    maximum_categories: int = 1000,
+) -> tuple[RowCodec, tuple[str, ...]]:
+    """Finds the kind, the scale and the categories of columns in a training part.
+
+    Args:
+        table: the training part.
+        columns: names of the features.
+        categorical: those that are categories although all their values are numbers.
+        minimum_count: categories with fewer rows are not known.
+        maximum_categories: how many of the most frequent categories of a column are known.
+
+    Returns:
+        The codec, and the names of columns that say nothing: those of one value, and those without
+        a category that is frequent enough.
+
+    Raises:
+        ValueError: a name is that of no column, or nothing is left.
+    """
+    if other := [name for name in categorical if name not in columns]:
+        raise ValueError(f"categorical must be names of {list(columns)}, got {other[0]!r}")
+    inputs = dict(zip(columns, input_names(columns), strict=True))
+    numbers: list[NumericColumn] = []
+    strings: list[CategoricalColumn] = []
+    left_out = []
+    for name in columns:
+        if name not in categorical and is_numeric(table[name]):
+            values = to_numbers(table[name])
+            known = values[~np.isnan(values)]
+            mean, deviation = (float(one) for one in (known.mean(), known.std()))
+            if deviation > 0:
+                numbers.append(NumericColumn(name, inputs[name], mean, deviation))
+                continue
+        else:
+            counts = to_strings(table[name]).value_counts()
+            frequent = counts[counts >= minimum_count].index[:maximum_categories]
+            known_names = tuple(sorted(name for name in frequent if name.isprintable()))
+            # One known category tells rows with it from the others.
+            if len(known_names) > 1 or 0 < counts[[*known_names]].sum() < len(table):
+                strings.append(CategoricalColumn(name, inputs[name], known_names))
+                continue
+        left_out.append(name)
+    if not numbers and not strings:
+        raise ValueError(f"columns must have one with different values, got {list(columns)}")
+    return RowCodec(tuple(numbers), tuple(strings)), tuple(left_out)
+
+
+def as_texts(table: pd.DataFrame, codec: RowCodec) -> dict[str, str]:
+    """Returns the first row as the signature of strings takes it: input -> text, "" if missing."""
+    texts = {
+        one.input: to_strings(table[one.column]).iloc[0]
+        for one in (*codec.numeric, *codec.categorical)
+    }
+    return {name: "" if pd.isna(text) else str(text) for name, text in texts.items()}
+
+
+def input_names(columns: Sequence[str]) -> list[str]:
+    """Makes names of columns names of inputs: small letters, digits and underscores, all different.
+
+    Arguments of a graph's functions need such names.
+    """
+    found: list[str] = []
+    for column in columns:
+        name = re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_") or "column"
+        name = f"column_{name}" if name[0].isdigit() else name
+        numbered = (f"{name}_{number}" for number in range(2, len(columns) + 2))
+        found.append(next(one for one in (name, *numbered) if one not in found))
+    return found

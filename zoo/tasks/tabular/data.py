@@ -1,0 +1,198 @@
+"""The data sets of rows, as the recipe takes them."""
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from zoo.data import adult, known_importance, mushroom, tabular_sample
+from zoo.data.choice import choose, sample_reason
+from zoo.data.rows import divide
+from zoo.data.tables import read_whole_table
+from zoo.metrics.ranks import area_under_curve
+from zoo.serving.cards import DataRecord
+from zoo.tasks.shared.own_data import OwnParts, own_parts
+from zoo.tasks.shared.own_settings import DATA
+from zoo.tasks.shared.records import record_files
+from zoo.tasks.tabular.columns import RowCodec, infer_columns, is_numeric, to_numbers, to_strings
+from zoo.tasks.tabular.endpoint import Target
+
+Kind = Literal["auto", "classification", "regression"]
+
+OWN_FILES = "python -m recipes.adult_features --train FILE --target COLUMN"
+"""The command for tables of one's own."""
+_TEST_SHARE = 0.2  # of the mushrooms
+_SEED = 20160206  # of the rows held out, the same whatever seed a training has
+_MOST_CLASSES = 20  # more different numbers are values
+
+
+class TabularData(NamedTuple):
+    """Rows of three parts, and what is predicted of them."""
+
+    name: str
+    target: Target
+    features: tuple[str, ...]
+    training: pd.DataFrame
+    validation: pd.DataFrame
+    test: pd.DataFrame
+    record: DataRecord
+
+    @property
+    def known(self) -> bool:
+        """Whether it is known which features are behind each target."""
+        return self.name in known_importance.NAMES
+
+    def relevant(self) -> np.ndarray:
+        """Marks the features behind each target of the test part: bool (N, F)."""
+        return known_importance.relevant(self.name, self.test[[*self.features]].to_numpy())
+
+    def best_auc(self) -> float:
+        """Area under the curve of the true probabilities of the test part: nobody does better."""
+        x = self.test[[*self.features]].to_numpy()
+        ones = (self.test[self.target.column] == self.target.labels[1]).to_numpy()
+        return area_under_curve(known_importance.probability(self.name, x), ones)
+
+    def codec(
+        self, categorical: Sequence[str], minimum_count: int
+    ) -> tuple[RowCodec, tuple[str, ...]]:
+        """Finds scales and categories in the training part: see `infer_columns`."""
+        options: dict[str, Any] = {"categorical": categorical, "minimum_count": minimum_count}
+        return infer_columns(self.training, self.features, **options)
+
+
+def resolve_data(name: str, data_dir: Path | None) -> str:
+    """Returns what ``auto`` stands for: Adult where it lies, or the sample.
+
+    Raises:
+        FileNotFoundError: ``auto``, and the folder lacks a file; see `zoo.data.choice.choose`.
+    """
+    return name if name != "auto" else choose([adult.DATA_SET], data_dir, own=OWN_FILES)
+
+
+def load_table(
+    name: str, data_dir: Path | None, held_out: float, features: int, logger: logging.Logger
+) -> TabularData:
+    """Reads or generates a data set; a share of its training part is held out for validation.
+
+    Args:
+        name: ``"adult"``, ``"mushroom"``, ``"sample"`` or one of `known_importance.NAMES`.
+        data_dir: folder of the data sets; None: `$ZOO_DATA`, then the Keras cache.
+        held_out: share of the training part that chooses the weights.
+        features: number of features of generated rows with known importance.
+        logger: gets a line on what is read.
+
+    Raises:
+        FileNotFoundError: a file is missing.
+        ValueError: a file is malformed, or no row is left for a part.
+    """
+    if name == "sample":
+        return _sample(logger)
+    if name in known_importance.NAMES:
+        training, test = (
+            known_importance.generate(name, part, features) for part in known_importance.ROWS
+        )
+        known = known_importance.TARGET, known_importance.LABELS
+        record = DataRecord(name, "train", "test", remarks=f"generated rows, {features} features")
+        columns = tuple(column for column in training if column != known[0])
+    elif name == "mushroom":
+        path = mushroom.find_mushroom(data_dir)
+        known, columns = (mushroom.TARGET, mushroom.LABELS), mushroom.FEATURES
+        frame = mushroom.read_mushroom(path)
+        training, test = divide(frame, _TEST_SHARE, by=mushroom.TARGET)
+        parts = f"{1 - _TEST_SHARE:.0%}", f"{_TEST_SHARE:.0%}, stratified, drawn with seed 0"
+        record = record_files("Mushroom", parts, [path], mushroom.PUBLISHED, logger)
+    else:
+        paths = [adult.find_adult(split, data_dir) for split in adult.SPLITS]
+        known, columns = (adult.TARGET, adult.LABELS), adult.FEATURES
+        training, test = map(adult.read_adult, paths)
+        record = record_files("Adult", ("train", "test"), paths, adult.PUBLISHED, logger)
+    training, validation = divide(training, held_out, _SEED, by=known[0])
+    for part, frame in (("training", training), ("validation", validation)):
+        if not len(frame):
+            raise ValueError(f"held_out must leave a row for each part, got {held_out}: no {part}")
+    counts = len(training), len(validation), len(test)
+    logger.info("%s: %d rows to train on, %d held out, %d to test on", record.name, *counts)
+    return TabularData(name, Target(*known), columns, training, validation, test, record)
+
+
+def _sample(logger: logging.Logger) -> TabularData:
+    reason = sample_reason([adult.DATA_SET])
+    logger.info("data: the generated sample%s; --data adult reads the real one", reason)
+    train, dev, test = map(tabular_sample.tabular_sample, tabular_sample.SAMPLE_ROWS)
+    record = DataRecord("sample", "train", "test", remarks="generated rows")
+    target = Target(tabular_sample.TARGET, tabular_sample.LABELS)
+    return TabularData("sample", target, tabular_sample.FEATURES, train, dev, test, record)
+
+
+def own_table(
+    files: dict[str, tuple[Path, ...]], column: str, kind: Kind, share: float
+) -> tuple[TabularData, OwnParts]:
+    """Reads tables of one's own.
+
+    Args:
+        files: part -> its one file, or none.
+        column: the target.
+        kind: whether it is a class or a value; auto: strings and few whole numbers are classes.
+        share: of the training rows to hold out where there is no validation file.
+
+    Returns:
+        The data, and the parts as they were read, whose `log` tells of them.
+
+    Raises:
+        FileNotFoundError: a file is missing.
+        ValueError: a file is malformed or lacks a column, or a target is missing or another class
+            than those of the training part; names file or row.
+    """
+
+    def read(paths: Sequence[Path]) -> pd.DataFrame:
+        frame = read_whole_table(paths[0])
+        if column not in frame:
+            raise ValueError(f"{paths[0]}: target must be one of {[*frame]}, got {column!r}")
+        missing = to_strings(frame[column]).isna().to_numpy()
+        if missing.any():
+            raise ValueError(f"{paths[0]}: row {missing.argmax() + 1} must have a {column}")
+        return frame
+
+    def hold_out(frame: pd.DataFrame, held: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+        return divide(frame, held, _SEED, by=column if _is_class(frame[column], kind) else None)
+
+    parts = own_parts(files, read, share, hold_out)
+    frames = parts[:3]
+    features = tuple(name for name in frames[0] if name != column)
+    for part, frame in zip(("validation", "test"), frames[1:], strict=True):
+        if absent := [name for name in features if name not in frame]:
+            raise ValueError(f"{part} must have the columns of train, got no {absent[0]}")
+    target = make_target(pd.concat(frames[:2])[column], kind)
+    record = parts.record
+    return TabularData(DATA, target, features, *frames, record), parts
+
+
+def make_target(column: pd.Series, kind: Kind) -> Target:
+    """Finds the classes of a column, or the scale of its values.
+
+    Raises:
+        ValueError: there are fewer than two classes, or all values are equal.
+    """
+    if not _is_class(column, kind):
+        values = to_numbers(column)
+        if not values.std() > 0:
+            raise ValueError(f"{column.name} must have different values, got {values[0]}")
+        return Target(str(column.name), (), float(values.mean()), float(values.std()))
+    names = {*to_strings(column)}
+    numbers = all(name.lstrip("-").isdecimal() for name in names)
+    labels = tuple(sorted(names, key=int if numbers else str))
+    if len(labels) < 2:
+        raise ValueError(f"{column.name} must have two classes at least, got {', '.join(labels)}")
+    return Target(str(column.name), labels)
+
+
+def _is_class(column: pd.Series, kind: Kind) -> bool:
+    if kind != "auto":
+        return kind == "classification"
+    if not is_numeric(column):
+        return True
+    values = np.unique(to_numbers(column))
+    return len(values) <= _MOST_CLASSES and bool((values == np.round(values)).all())
