@@ -232,6 +232,11 @@ def write_pharaoh(
             file.write(_format(number, alignment, first) + "\n")
 
 
+def pharaoh_line(alignment: Alignment | Collection[Link]) -> str:
+    """Writes the links of one sentence pair in Pharaoh format, counted from 0."""
+    return _format(1, alignment, 0)
+
+
 def _parse(name: str, number: int, line: str, first: int) -> Alignment:
     sure: set[Link] = set()
     possible: set[Link] = set()
