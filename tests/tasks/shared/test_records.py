@@ -26,6 +26,7 @@ from zoo.tasks.language_model.data import load_language_model_data
 from zoo.tasks.reading.data import load_reading_data
 from zoo.tasks.shared.records import file_sums
 from zoo.tasks.translation.data import load_translation_data
+from zoo.tasks.translation.tatoeba import load_tatoeba_data
 
 ROOT = Path(__file__).resolve().parents[3]
 LOGGER = logging.getLogger("tests.records")
@@ -165,6 +166,13 @@ READERS = {
         lambda folder: load_translation_data("multi30k", "en", "de", folder, LOGGER).record,
         "zoo.tasks.translation.data.MULTI30K_FILES",
         remote,
+    ),
+    "tatoeba": Reader(
+        "tatoeba",
+        "Tatoeba",
+        texts("fra.txt", content="".join(f"A cat {i}.\tUn chat {i}.\n" for i in range(500))),
+        lambda folder: load_tatoeba_data("tatoeba", "fr", "en", folder, LOGGER).record,
+        "zoo.data.tatoeba.PUBLISHED",
     ),
     "wikitext-2": corpus("wikitext-2", "zoo.tasks.language_model.data.PUBLISHED"),
     "wikitext-103": corpus("wikitext-103"),
