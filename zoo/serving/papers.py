@@ -68,8 +68,15 @@ _PARIKH = Paper(
     "EMNLP 2016",
     "https://arxiv.org/abs/1606.01933",
 )
+_COHN = Paper(
+    "Incorporating Structural Alignment Biases into an Attentional Neural Translation Model",
+    "Cohn, Hoang, Vymolova, Yao, Dyer, Haffari",
+    "NAACL 2016",
+    "https://arxiv.org/abs/1601.01085",
+)
 _PAPERS = {
     "AttentionOverAttentionReader": (_CUI,),
+    "BiasedRNNsearch": (_COHN, _BAHDANAU),
     "ChoTranslator": (_CHO,),
     "DecomposableAttention": (_PARIKH,),
     "DynamicCoattentionNetwork": (_XIONG,),
