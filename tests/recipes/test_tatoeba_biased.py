@@ -1,4 +1,4 @@
-"""The recipe of structural alignment biases: its data, its flags, and bad input."""
+"""The recipe of structural alignment biases: it learns the sample, and refuses bad input."""
 
 import dataclasses
 import json
@@ -10,11 +10,19 @@ import numpy as np
 import pytest
 
 import recipes.tatoeba_biased as recipe
+from tests.recipes.run_folder import check_run_folder
 from zoo.data.tatoeba import PARTS
 from zoo.models.rnnsearch.biased_rnnsearch import BiasedReadout
 from zoo.serving.cards import read_card
 from zoo.serving.load import load
 from zoo.training.command import start
+
+
+@pytest.mark.system
+def test_the_defaults_learn_most_of_the_sample(tmp_path: Path) -> None:
+    result = recipe.main(recipe.Settings(data="sample", run_dir=tmp_path))
+    assert result["exact_match"] >= 90, result
+    check_run_folder(tmp_path, "exact_match")
 
 
 def test_trains_on_files_in_the_layout_of_tatoeba(tmp_path: Path) -> None:
