@@ -61,7 +61,9 @@ _BOTH = (
     "zoo.models.core.targets",
     "zoo.models.lstmn.slots",
     "zoo.models.lstmn.tape",
+    "zoo.ops.chains",
     "zoo.ops.linear",
+    "zoo.ops.trees",
 )
 
 

@@ -20,6 +20,7 @@ from zoo.data.snli import read_snli
 from zoo.data.squad import read_squad
 from zoo.data.sst import read_sst
 from zoo.metrics.alignment import read_pharaoh
+from zoo.metrics.naacl import read_naacl
 from zoo.text.vectors import read_vectors
 
 MARK = "\ufeff"
@@ -89,6 +90,7 @@ READERS = {
         lambda path: read_cbt(path).to_dict("list"),
     ),
     "book": Reader("a.txt", BOOK, _read_book),
+    "naacl": Reader("a.wa", "1 1 1 S\n\n3 2 2 P\n", read_naacl),
     "pharaoh": Reader("a.align", "0-0 1p1\n\n2-2\n", read_pharaoh),
     "glove": Reader("a.vec", "one 1 2\ntwo 3 4\n", _read_vectors),
     "word2vec": Reader("a.vec", "2 2\none 1 2\ntwo 3 4\n", _read_vectors),

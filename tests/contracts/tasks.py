@@ -187,11 +187,13 @@ class Translation:
         axes: dict[str, Axes] = {"logits": (target, self.sizes["target_vocabulary_size"])}
         if model.get_config().get("mechanism", "global") != "global":
             axes["positions"] = (target,)
+        if model.get_config().get("global_fertility"):
+            axes |= dict.fromkeys(("fertility_mean", "fertility_variance"), (Side("source"),))
         return axes | attention_axes(model)
 
     def padding_value(self, output: str) -> float | None:
         """No weight on padding; what would follow a padded token, nobody says."""
-        return 0.0 if output.startswith("attention/") else None
+        return 0.0 if output.startswith(("attention/", "fertility_")) else None
 
     @property
     def metrics(self) -> list[keras.metrics.Metric]:

@@ -27,8 +27,15 @@ DCN_PLUS = (
     + 2  # logarithms of the uncertainties
 )  # fmt: skip
 
-# Nor were they for these two; published is that of RNNencdec without its biases.
+# Nor were they for these three; published is that of RNNencdec without its biases.
 RNNENCDEC = 68_540_000 + 2 * 3 * 1000 + 1000 + 2 * 500 + 30_000  # gates, s_0, readout, softmax
+# RNNsearch's, but for the readout, and W_ap (a, 3), W_am and W_af (a, 2k + 1) with k = 1.
+BIASED_RNNSEARCH = (
+    80_442_000
+    - (1000 * (1000 + 620 + 2000) + 1000 + 500 * 30_000)  # maxout: U_o, V_o, C_o, bias, W_o
+    + (1000 * (620 + 2000) + 1000 + 1000 * 30_000)  # tanh: P, Q, bias, W_o
+    + 1000 * (3 + 2 * 3)
+)
 CHO = (
     2 * 15_000 * 100  # embeddings
     + 3 * 1000 * (100 + 1000)  # encoder
@@ -75,6 +82,7 @@ TRAINABLE = {
     ("AttentionOverAttentionReader", "paper_common_nouns"): 22_392_192,
     ("RNNsearch", "paper"): 80_442_000,
     ("RNNsearch", "paper_no_bias"): 80_401_000,
+    ("BiasedRNNsearch", "paper"): BIASED_RNNSEARCH,
     ("RNNencdec", "paper"): RNNENCDEC,
     ("RNNencdec", "paper_no_bias"): 68_540_000,
     ("ChoTranslator", "paper"): CHO,

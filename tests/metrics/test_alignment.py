@@ -232,3 +232,13 @@ def test_write_pharaoh(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["out.txt"]
     write_pharaoh(path, [])
     assert read_pharaoh(path) == []
+
+
+def test_a_threshold_links_a_token_to_all_with_as_large_a_weight() -> None:
+    weights = np.array([[0.5, 0.5, 0.0], [0.3, 0.3, 0.4], [0.9, 0.05, 0.05]])
+    assert links(weights, 3, 3, threshold=0.4) == {(0, 0), (1, 0), (2, 1), (0, 2)}
+    assert links(weights, 2, 2, threshold=0.4) == {(0, 0), (1, 0)}
+    assert links(weights, 3, 2, "input", threshold=0.95) == frozenset()
+    assert all(type(place) is int for link in links(weights, 3, 3, threshold=0.4) for place in link)
+    with pytest.raises(ValueError, match="threshold must be positive, got 0"):
+        links(weights, 3, 3, threshold=0)

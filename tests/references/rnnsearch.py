@@ -180,13 +180,17 @@ def loss(result: dict[str, np.ndarray], target_out: np.ndarray) -> float:
 
 def named_weights(values: Weights) -> dict[str, np.ndarray]:
     """Arrays by Keras path below the model, by the names of this module."""
+    return weights_before_readout(values) | readout_weights(values)
+
+
+def weights_before_readout(values: Weights) -> dict[str, np.ndarray]:
+    """The same, without those of the readout."""
     biases = {"b_s": values["first_state/bias"]} if "first_state/bias" in values else {}
     return (
         embeddings(values)
         | gated_weights(values, "encoder/forward_", "f_")
         | gated_weights(values, "encoder/backward_", "g_")
         | gated_weights(values, "decoder/")
-        | readout_weights(values)
         | biases
         | {
             "W_s": values["first_state/kernel"].T,

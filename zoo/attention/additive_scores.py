@@ -55,10 +55,17 @@ class TanhScore(Score):
         """Adds the bias, where there is one, to the key's part (B, S, a)."""
         return prepared if self.bias is None else prepared + self.to_compute_dtype(self.bias)
 
-    def score_sums(self, query_part: Tensor, key_part: Tensor) -> Tensor:
-        """``v_a^T tanh(query_part + key_part)``: (B, Q, a) and (B, S, a) to (B, Q, S)."""
-        hidden = ops.tanh(query_part[:, :, None] + key_part[:, None])  # (B, Q, S, a)
-        return project(hidden, self.to_compute_dtype(self.scale)[:, None])[:, :, :, 0]
+    def score_sums(
+        self, query_part: Tensor, key_part: Tensor, pair_part: Tensor | None = None
+    ) -> Tensor:
+        """``v_a^T tanh(query_part + key_part)``: (B, Q, a) and (B, S, a) to (B, Q, S).
+
+        ``pair_part`` (B, Q, S, a), or of a shape that broadcasts to it, is a third term.
+        """
+        sums = query_part[:, :, None] + key_part[:, None]  # (B, Q, S, a)
+        sums = sums if pair_part is None else sums + self.to_compute_dtype(pair_part)
+        scale = self.to_compute_dtype(self.scale)[:, None]
+        return project(ops.tanh(sums), scale)[:, :, :, 0]
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
@@ -109,10 +116,20 @@ class AdditiveScore(TanhScore):
         kernel = self.to_compute_dtype(self.key_kernel)
         return self.add_bias(project(keys, kernel))
 
-    def call(self, queries: Tensor, prepared: Tensor) -> Tensor:
-        """Scores (B, Q, S) of queries (B, Q, d_s) and prepared keys (B, S, a)."""
+    def call(self, queries: Tensor, prepared: Tensor, pair_part: Tensor | None = None) -> Tensor:
+        """Scores every key for every query.
+
+        Args:
+            queries: (B, Q, d_s).
+            prepared: result of ``prepare``, (B, S, a).
+            pair_part: term of each query and key inside the tanh, (B, Q, S, a), or of a shape that
+                broadcasts to it; None: none.
+
+        Returns:
+            (B, Q, S), not masked.
+        """
         kernel = self.to_compute_dtype(self.query_kernel)
-        return self.score_sums(project(queries, kernel), prepared)
+        return self.score_sums(project(queries, kernel), prepared, pair_part)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""

@@ -8,6 +8,7 @@ from typing import Annotated, Any, TextIO, get_args
 
 import tyro
 
+from zoo.cli.align import Align
 from zoo.cli.answers import Picture, Run
 from zoo.cli.catalogue import Info, List
 from zoo.cli.explore import Explore
@@ -26,6 +27,7 @@ Command = (
     | Annotated[Info, tyro.conf.subcommand("info")]
     | Annotated[Run, tyro.conf.subcommand("run")]
     | Annotated[Picture, tyro.conf.subcommand("picture")]
+    | Annotated[Align, tyro.conf.subcommand("align")]
     | Annotated[Export, tyro.conf.subcommand("export")]
     | Annotated[Explore, tyro.conf.subcommand("explore")]
     | Annotated[Serve, tyro.conf.subcommand("serve")]

@@ -45,8 +45,9 @@ def links(
     source_length: int,
     target_length: int,
     convention: Convention = "predicted",
+    threshold: float | None = None,
 ) -> Links:
-    """Links each target token to the source token with the largest weight.
+    """Links each target token to the source token with the largest weight, or to several.
 
     Step t of a decoder reads target token t - 1 (initially the start) and predicts token t. Which
     of the two its weights align depends on the score (Luong et al., footnote 14): location-based
@@ -61,9 +62,11 @@ def links(
         target_length: Number of target tokens, without start and end.
         convention: "predicted": row t belongs to target token t. "input": row t + 1 belongs to
             target token t, so the rows reach up to the step that predicts the end.
+        threshold: None: the largest weight, however small. A number above 0: every weight that is
+            as large.
 
     Returns:
-        At most one link for each target token. The first position wins a tie.
+        Without a threshold at most one link for each target token; the first position wins a tie.
 
     Raises:
         ValueError: The alignment is not a matrix, is smaller than the lengths or not finite, or an
@@ -72,6 +75,8 @@ def links(
     weights = np.asarray(alignment, dtype=np.float64)
     if convention not in ("predicted", "input"):
         raise ValueError(f"convention must be 'predicted' or 'input', got {convention!r}")
+    if threshold is not None and not threshold > 0:
+        raise ValueError(f"threshold must be positive, got {threshold!r}")
     first = 1 if convention == "input" else 0
     if weights.ndim != 2:
         raise ValueError(f"alignment must have the shape (T, S), got {weights.shape}")
@@ -87,6 +92,9 @@ def links(
     weights = weights[first : first + target_length, :source_length]
     if not np.isfinite(weights).all():
         raise ValueError("alignment must be finite, got infinite weights or NaN")
+    if threshold is not None:
+        places = np.argwhere(weights >= threshold).tolist()
+        return frozenset((source, target) for target, source in places)
     if source_length == 0:
         return frozenset()
     best = weights.argmax(axis=1)
@@ -222,6 +230,11 @@ def write_pharaoh(
     with whole_text(path) as file:
         for number, alignment in enumerate(alignments, start=1):
             file.write(_format(number, alignment, first) + "\n")
+
+
+def pharaoh_line(alignment: Alignment | Collection[Link]) -> str:
+    """Writes the links of one sentence pair in Pharaoh format, counted from 0."""
+    return _format(1, alignment, 0)
 
 
 def _parse(name: str, number: int, line: str, first: int) -> Alignment:

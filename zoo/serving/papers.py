@@ -80,8 +80,15 @@ _MARTINS = Paper(
     "ICML 2016",
     "https://arxiv.org/abs/1602.02068",
 )
+_COHN = Paper(
+    "Incorporating Structural Alignment Biases into an Attentional Neural Translation Model",
+    "Cohn, Hoang, Vymolova, Yao, Dyer, Haffari",
+    "NAACL 2016",
+    "https://arxiv.org/abs/1601.01085",
+)
 _PAPERS = {
     "AttentionOverAttentionReader": (_CUI,),
+    "BiasedRNNsearch": (_COHN, _BAHDANAU),
     "ChoTranslator": (_CHO,),
     "DecomposableAttention": (_PARIKH,),
     "DynamicCoattentionNetwork": (_XIONG,),

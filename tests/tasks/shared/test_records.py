@@ -32,6 +32,7 @@ from zoo.tasks.reading.data import load_reading_data
 from zoo.tasks.shared.records import file_sums
 from zoo.tasks.tabular.data import load_table
 from zoo.tasks.translation.data import load_translation_data
+from zoo.tasks.translation.tatoeba import load_tatoeba_data
 
 ROOT = Path(__file__).resolve().parents[3]
 LOGGER = logging.getLogger("tests.records")
@@ -208,6 +209,13 @@ READERS = {
         "zoo.data.mnist.FILES",
         remote,
         lambda content: content[:-1] + b"\1",
+    ),
+    "tatoeba": Reader(
+        "tatoeba",
+        "Tatoeba",
+        texts("fra.txt", content="".join(f"A cat {i}.\tUn chat {i}.\n" for i in range(500))),
+        lambda folder: load_tatoeba_data("tatoeba", "fr", "en", folder, LOGGER).record,
+        "zoo.data.tatoeba.PUBLISHED",
     ),
     "wikitext-2": corpus("wikitext-2", "zoo.tasks.language_model.data.PUBLISHED"),
     "wikitext-103": corpus("wikitext-103"),

@@ -156,7 +156,13 @@ class SequenceToSequenceModel(BaseModel):
             and whatever ``details`` adds.
         """
         memory = self.encode(inputs, training=training)
-        embedded = self.embed(inputs["target"], training=training)
+        return self.read_target(inputs["target"], memory, training)
+
+    def read_target(
+        self, target: Tensor, memory: dict[str, Tensor], training: bool = False
+    ) -> tuple[Features, dict[str, Any]]:
+        """Runs over whole targets, int32 (B, T), with the sources encoded: see ``read_pairs``."""
+        embedded = self.embed(target, training=training)
 
         def one_step(inputs: Any, state: Any) -> tuple[Any, Any]:
             features, state, attention = self.advance(inputs, state, memory)
@@ -164,7 +170,7 @@ class SequenceToSequenceModel(BaseModel):
 
         (features, attention), _ = scan(one_step, embedded, self.initial_state(memory))
         maps = self.expand(attention, memory)
-        real = mask_from_ids(inputs["target"])
+        real = mask_from_ids(target)
         masked = {name: mask_rows(weights, real) for name, weights in maps.items()}
         return features, {"attention": masked} | self.details(attention)
 
@@ -247,7 +253,7 @@ def _take_rows(values: Tensor, places: Tensor) -> Tensor:
 
 def group_rows(values: Tensor, batch: Tensor | int) -> Tensor:
     """Rows (R, d) as the queries (B, R / B, d) of their sources."""
-    rows, dim = ops.shape(values)[0], values.shape[-1]
+    rows, dim = ops.shape(values)
     # An empty batch has no rows to divide by.
     return ops.reshape(values, (batch, rows // ops.maximum(batch, 1), dim))
 

@@ -11,14 +11,18 @@ Read in this order:
     rnnsearch.py         the model: encoder, alignment, decoder (section 3, appendix A.2)
     gated_translator.py  first state, decoder of gated units and readout, shared with the baselines
     readout.py           the maxout readout (appendix A.2.2)
+    biased_rnnsearch.py  the same with structural biases in its alignment (Cohn et al., NAACL 2016,
+                         arXiv 1601.01085), which alignment_biases.py computes
     rnnencdec.py         the baselines that read a single vector: RNNencdec and Cho's
 
-NumPy references: ``tests/references/rnnsearch.py``, ``tests/references/rnnencdec.py``. Results:
+NumPy references: ``tests/references/rnnsearch.py``, ``tests/references/rnnencdec.py``,
+``tests/references/biased_rnnsearch.py``. Results:
 ``docs/translation.md``. Recipes: ``recipes/multi30k_rnnsearch.py``,
-``recipes/multi30k_seq2seq.py``.
+``recipes/multi30k_seq2seq.py``, ``recipes/tatoeba_biased.py``.
 """
 
+from zoo.models.rnnsearch.biased_rnnsearch import BiasedRNNsearch
 from zoo.models.rnnsearch.rnnencdec import ChoTranslator, RNNencdec
 from zoo.models.rnnsearch.rnnsearch import RNNsearch
 
-__all__ = ["ChoTranslator", "RNNencdec", "RNNsearch"]
+__all__ = ["BiasedRNNsearch", "ChoTranslator", "RNNencdec", "RNNsearch"]

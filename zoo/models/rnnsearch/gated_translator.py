@@ -8,6 +8,8 @@ Shape letters: R rows (hypotheses), T target tokens, m embedding, n hidden, c co
 units, V target vocabulary.
 """
 
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -48,15 +50,18 @@ class GatedTranslator(RecurrentTranslator):
             self.hidden_dim, activation="tanh", name="first_state", **own
         )
         self.decoder = unit(self.hidden_dim, context_dim=context_dim, name="decoder", **weights)
-        self.read_out = MaxoutReadout(
+        self.read_out = self.make_readout(rank=rank, **weights)
+        self.drop = keras.layers.Dropout(self.dropout, name="dropout", dtype=policy)
+
+    def make_readout(self, **options: Any) -> keras.layers.Layer:
+        """Makes the layer from state, context and previous word to logits."""
+        return MaxoutReadout(
             self.maxout_dim,
             self.target_vocabulary_size,
-            rank=rank,
             dropout=self.dropout,
             name="readout",
-            **weights,
+            **options,
         )
-        self.drop = keras.layers.Dropout(self.dropout, name="dropout", dtype=policy)
 
     def build_decoder(self, context_dim: int) -> None:
         """Creates the weights of these layers."""

@@ -96,3 +96,68 @@ class MaxoutReadout(keras.layers.Layer):
     def _add_kernel(self, name: str, input_dim: int, output_dim: int) -> Tensor:
         initializer = fresh(self.kernel_initializer)
         return self.add_weight(shape=(input_dim, output_dim), initializer=initializer, name=name)
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class TanhReadout(keras.layers.Layer):
+    """``t = tanh(s + Q c + P w + b)``, logits ``W_o t`` (Cohn et al. 2016, released code).
+
+    Args:
+        vocabulary_size: number of logits V.
+        use_bias: whether b and the bias of the logits exist; they start at zero.
+        dropout: rate of dropout on t.
+        kernel_initializer: of every matrix.
+    """
+
+    def __init__(
+        self,
+        vocabulary_size: int,
+        use_bias: bool = True,
+        dropout: float = 0.0,
+        kernel_initializer: Any = "glorot_uniform",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.vocabulary_size = vocabulary_size
+        self.use_bias = use_bias
+        self.dropout = dropout
+        self.kernel_initializer = keras.initializers.get(kernel_initializer)
+
+    def build(self, hidden_dim: int, word_dim: int, context_dim: int) -> None:
+        """Creates Q (k, n), P (m, n), W_o (n, V) and the biases."""
+        sizes = {
+            "context_kernel": (context_dim, hidden_dim),
+            "word_kernel": (word_dim, hidden_dim),
+            "kernel": (hidden_dim, self.vocabulary_size),
+        }
+        self.context_kernel, self.word_kernel, self.kernel = (
+            self.add_weight(shape=shape, initializer=fresh(self.kernel_initializer), name=name)
+            for name, shape in sizes.items()
+        )
+        self.hidden_bias = self.bias = None
+        if self.use_bias:
+            self.hidden_bias, self.bias = (
+                self.add_weight(shape=(size,), initializer="zeros", name=name)
+                for name, size in (("hidden_bias", hidden_dim), ("bias", self.vocabulary_size))
+            )
+        self.drop = keras.layers.Dropout(self.dropout, dtype=self.dtype_policy)
+
+    def project_words(self, words: Tensor) -> Tensor:
+        """Projects the previous word, ``P w + b``: (..., m) -> (..., n)."""
+        return project(words, self.word_kernel, self.hidden_bias)
+
+    def call(
+        self, hidden: Tensor, context: Tensor, words: Tensor, training: bool = False
+    ) -> Tensor:
+        """Computes logits (..., V) from state (..., n), context (..., k) and projected words."""
+        values = ops.tanh(hidden + project(context, self.context_kernel) + words)
+        return project(self.drop(values, training=training), self.kernel, self.bias)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return super().get_config() | {
+            "vocabulary_size": self.vocabulary_size,
+            "use_bias": self.use_bias,
+            "dropout": self.dropout,
+            "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
+        }

@@ -39,7 +39,7 @@ from zoo.models.rnnsearch.gated_translator import NORMAL, GatedTranslator
 from zoo.ops.masking import Tensor, mask_from_ids
 
 Readout = Literal["appendix", "eq4", "groundhog"]
-_ALIGNMENT_NORMAL = keras.initializers.RandomNormal(0.0, 0.001)  # appendix B.1
+ALIGNMENT_NORMAL = keras.initializers.RandomNormal(0.0, 0.001)  # appendix B.1
 
 
 @register_model(task="translation")
@@ -114,7 +114,7 @@ class RNNsearch(GatedTranslator):
         )
         self.score = AdditiveScore(
             self.alignment_dim,
-            kernel_initializer=_ALIGNMENT_NORMAL,
+            kernel_initializer=ALIGNMENT_NORMAL,
             scale_initializer="zeros",
             name="alignment",
             dtype=self.dtype_policy,
@@ -159,10 +159,10 @@ class RNNsearch(GatedTranslator):
             shown, context, alignment, state = self._advance_groundhog(inputs, state, memory)
         else:
             before = state["hidden"]  # s_{i-1} (R, n)
-            context, alignment = self._align(before, memory)
+            context, alignment = self._align(before, state, memory)
             hidden = self._update(inputs, context, before)  # s_i
-            state = {"hidden": hidden}
-            shown = hidden if self.readout == "eq4" else before
+            shown = before if self.readout == "appendix" else hidden
+            state = {"hidden": hidden} | self._remember(state, alignment)
         return self.collect(shown, context, inputs), state, {"alignment": alignment}
 
     def _advance_groundhog(
@@ -171,19 +171,29 @@ class RNNsearch(GatedTranslator):
         """Updates to s_{i-1} = f(s_{i-2}, y_{i-1}, c_{i-1}), or s_0 at the first word; aligns."""
         written = self._update(inputs, state["context"], state["hidden"])
         hidden = ops.where(state["started"] > 0, written, state["hidden"])
-        context, alignment = self._align(hidden, memory)
+        context, alignment = self._align(hidden, state, memory)
         started = ops.ones_like(state["started"])
-        state = {"hidden": hidden, "context": context, "started": started}
-        return hidden, context, alignment, state
+        new = {"hidden": hidden, "context": context, "started": started}
+        return hidden, context, alignment, new | self._remember(state, alignment)
 
     def _update(self, inputs: dict[str, Tensor], context: Tensor, hidden: Tensor) -> Tensor:
         """Computes the new state f(s, y, c) (R, n)."""
         context_gates = self.decoder.project_context(context)
         return self.decoder.step_with_context(inputs["gates"], context_gates, hidden)
 
-    def _align(self, hidden: Tensor, memory: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+    def _align(
+        self, hidden: Tensor, state: dict[str, Tensor], memory: dict[str, Tensor]
+    ) -> tuple[Tensor, Tensor]:
         """Computes c_i (R, 2n) and alpha_i (R, S) from s_{i-1} (R, n)."""
         queries = group_rows(hidden, ops.shape(memory["mask"])[0])  # (B, R / B, n)
-        scores = self.score(queries, memory["keys"])  # e_ij (B, R / B, S)
+        scores = self._fit(queries, state, memory)  # e_ij (B, R / B, S)
         context, alignment = attend(scores, memory["annotations"], memory["mask"])
         return ungroup_rows(context), ungroup_rows(alignment)
+
+    def _fit(self, queries: Tensor, state: dict[str, Tensor], memory: dict[str, Tensor]) -> Tensor:
+        """Scores all annotations (B, R / B, S) for the states (B, R / B, n)."""
+        return self.score(queries, memory["keys"])
+
+    def _remember(self, state: dict[str, Tensor], alignment: Tensor) -> dict[str, Tensor]:
+        """Entries that the next state has besides: of past alignments, none."""
+        return {}

@@ -85,15 +85,20 @@ def load_translation_data(
     if name == "sample":
         reason = sample_reason([data_set(SPLITS, (source, target))])
         logger.info("data: the generated sample%s; --data multi30k downloads the real one", reason)
-        train, validation, test = map(translation_sample, ("train", "val", "test"))
-        record = DataRecord("sample", "train", "test", remarks="generated dates to ISO dates")
-        return TranslationData(name, train, validation, test, record)
+        return sample_data()
     frames = [load_multi30k(split, source, target, data_dir, download=True) for split in SPLITS]
     for split, frame in zip(SPLITS, frames, strict=True):
         logger.info("Multi30k %s-%s %s: %d pairs", source, target, split, len(frame))
     train, validation, test = frames
     record = multi30k_record(frames, (SPLITS[0], SPLITS[2]), source, target, logger)
     return TranslationData(name, train, validation, test, record)
+
+
+def sample_data() -> TranslationData:
+    """Generates the sample."""
+    frames = map(translation_sample, ("train", "val", "test"))
+    record = DataRecord("sample", "train", "test", remarks="generated dates to ISO dates")
+    return TranslationData("sample", *frames, record)
 
 
 def multi30k_record(

@@ -10,6 +10,7 @@ from zoo.training.settings import TrainingSettings, resolve
 
 if TYPE_CHECKING:
     from zoo.serving.cards import DataRecord
+    from zoo.tasks.translation.data import TranslationData
     from zoo.tasks.translation.endpoint import TranslationEndpoint
     from zoo.tasks.translation.examples import TranslationEvaluator
     from zoo.training.loop import Batches
@@ -39,11 +40,24 @@ SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
         "ema_decay": 0.999,
         "beam_width": 5,
     },
+    "tatoeba": {
+        "vocabulary": "joint",
+        "vocabulary_size": 6_000,
+        "dropout": 0.2,
+        "label_smoothing": 0.1,
+        "epochs": 8,
+        "batch_size": 128,
+        "learning_rate": 2e-3,
+        "warmup_steps": 500,
+        "ema_decay": 0.999,
+        "beam_width": 5,
+    },
 }
 """Defaults of the shared settings by data set."""
 RECURRENT_SIZES: dict[str, dict[str, Any]] = {
     "sample": {"embedding_dim": 64, "hidden_dim": 64},
     "multi30k": {"embedding_dim": 256, "hidden_dim": 256},
+    "tatoeba": {"embedding_dim": 256, "hidden_dim": 256},
 }
 """Defaults of `RecurrentSettings` by data set."""
 
@@ -116,24 +130,32 @@ class TranslationTask(Task):
     def resolve(self, settings: Any) -> Any:
         """Finds the data set, and the tokeniser of sacreBLEU."""
         from zoo.metrics.translation import choose_bleu_tokenizer
+
+        data_name = self.choose_data(settings)
+        settings = resolve(settings, self.recipe, data_name, SHARED_DEFAULTS, self.defaults)
+        tokenizer = choose_bleu_tokenizer(settings.target, settings.bleu_tokenize)
+        return replace(settings, bleu_tokenize=tokenizer)
+
+    def choose_data(self, settings: Any) -> str:
+        """Returns the name of the data set, whatever ``auto`` stands for."""
         from zoo.tasks.translation.data import resolve_data
 
-        source, target = settings.source, settings.target
-        data_name = resolve_data(settings.data, source, target, settings.data_dir)
-        settings = resolve(settings, self.recipe, data_name, SHARED_DEFAULTS, self.defaults)
-        tokenizer = choose_bleu_tokenizer(target, settings.bleu_tokenize)
-        return replace(settings, bleu_tokenize=tokenizer)
+        return resolve_data(settings.data, settings.source, settings.target, settings.data_dir)
 
     def load(self) -> "DataRecord":
         """Reads the pairs."""
+        self.data = self.read_data()
+        return self.data.record
+
+    def read_data(self) -> "TranslationData":
+        """Reads Multi30k, or makes the sample."""
         from zoo.tasks.translation.data import load_translation_data
 
         settings = self.settings
         languages = (settings.source, settings.target)
-        self.data = load_translation_data(
+        return load_translation_data(
             settings.data, *languages, settings.data_dir, self.folder.logger
         )
-        return self.data.record
 
     def encode(self) -> "Batches":
         """Batches of so many tokens where a budget is given, else of so many pairs."""

@@ -1,0 +1,121 @@
+"""RNNsearch with structural alignment biases (Cohn et al. 2016) on Tatoeba.
+
+    python -m recipes.tatoeba_biased                           # Tatoeba if present, or a sample
+    python -m recipes.tatoeba_biased --data sample             # generated, needs no data
+    python -m recipes.tatoeba_biased --source de               # from German to English
+    python -m recipes.tatoeba_biased --biases position,markov  # some of the biases, or none
+    python -m recipes.tatoeba_biased --global-fertility 1 --start-from FOLDER --run-dir runs/more
+
+The last one trains the SavedModel of a finished run further, with one more loss. The same command
+resumes an interrupted run. The run folder holds settings, log, TensorBoard events, checkpoints,
+``result.json``, the SavedModel and ``attention.png``. With ``--data sample`` 96.5 % of the test
+part's translations are exact; no model is trained on Tatoeba yet.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from zoo.tasks.shared.training_run import run
+from zoo.tasks.translation.recipe import RECURRENT_SIZES
+from zoo.tasks.translation.tatoeba import TatoebaSettings, TatoebaTask
+from zoo.training.bounds import Count, NotNegative, Whole
+from zoo.training.command import start
+
+BIASES = ("position", "markov", "fertility")
+
+
+@dataclass(frozen=True)
+class Settings(TatoebaSettings):
+    """Settings of the run. Those that are None depend on the data; the run folder records them."""
+
+    biases: str = ",".join(BIASES)
+    """Biases of the alignment, separated by commas: position, markov, fertility; or none."""
+    half_width: Whole = 1
+    """Neighbours on each side that the last two of these see."""
+    global_fertility: NotNegative = 0.0
+    """Coefficient of the loss of the words' fertilities; 0: they are not modelled."""
+    start_from: Path | None = None
+    """SavedModel of a finished run with the same data, sizes and vocabulary, to train further: the
+    global fertility is meant for a model that already aligns."""
+    readout: Literal["tanh", "appendix", "eq4", "groundhog"] = "tanh"
+    """tanh, as released, or one of RNNsearch's."""
+    alignment_dim: Count | None = None
+    """Units of the alignment model."""
+    maxout_dim: Count | None = None
+    """Maxout units of RNNsearch's readouts."""
+
+
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "sample": {**RECURRENT_SIZES["sample"], "alignment_dim": 64, "maxout_dim": 64, "epochs": 8},
+    "tatoeba": RECURRENT_SIZES["tatoeba"] | {"alignment_dim": 256, "maxout_dim": 256},
+}
+"""Defaults for settings that are None, by data set."""
+
+
+def chosen(biases: str) -> dict[str, bool]:
+    """Says of each bias whether it is among those named.
+
+    Raises:
+        ValueError: if a name is unknown.
+    """
+    names = [] if biases == "none" else biases.split(",")
+    if not set(names) <= set(BIASES):
+        raise ValueError(f"biases must be none, or among {','.join(BIASES)}, got {biases!r}")
+    return {name: name in names for name in BIASES}
+
+
+def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
+    """Builds the architecture."""
+    from zoo.models.rnnsearch.biased_rnnsearch import BiasedRNNsearch
+
+    model = BiasedRNNsearch(
+        source_vocabulary_size=source_size,
+        target_vocabulary_size=target_size,
+        embedding_dim=settings.embedding_dim,
+        hidden_dim=settings.hidden_dim,
+        alignment_dim=settings.alignment_dim,
+        maxout_dim=settings.maxout_dim,
+        readout=settings.readout,
+        **chosen(settings.biases),
+        half_width=settings.half_width,
+        global_fertility=settings.global_fertility,
+        dropout=settings.dropout,
+        label_smoothing=settings.label_smoothing,
+        loss_normaliser="tokens",
+    )
+    if settings.start_from is not None:
+        copy_weights(settings.start_from, model)
+    return model
+
+
+def copy_weights(saved_model: Path, model: Any) -> None:
+    """Gives a model the trained weights of a SavedModel; those that it lacks stay as they are.
+
+    Raises:
+        ValueError: if there is no such SavedModel, or a weight has another shape.
+    """
+    from zoo.serving.load import load
+
+    trained = {weight.path.partition("/")[2]: weight for weight in load(saved_model).weights}
+    model.build()
+    for weight in model.weights:
+        path = weight.path.partition("/")[2]
+        found = trained.get(path)
+        if found is not None and found.shape != weight.shape:
+            raise ValueError(
+                f"start_from must have a {path} of shape {tuple(weight.shape)}, "
+                f"got {tuple(found.shape)}"
+            )
+        if found is not None:
+            weight.assign(found)
+
+
+def main(settings: Settings) -> dict[str, Any]:
+    """Runs the recipe and returns what ``result.json`` holds."""
+    chosen(settings.biases)  # refused before anything is written
+    return run(settings, TatoebaTask("tatoeba_biased", make_model, DEFAULTS))
+
+
+if __name__ == "__main__":
+    start(main, Settings, __doc__)

@@ -1,0 +1,162 @@
+"""Inside-outside of projective trees, against the enumeration of all trees."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.references.structured import enumerate_trees, projective_trees
+from zoo.ops.trees import tree_log_partition, tree_marginals
+
+LENGTHS = np.array([6, 4, 3, 2, 1, 0], "int32")  # with the root
+BATCH, SIZE = len(LENGTHS), int(LENGTHS.max())
+REAL = np.arange(SIZE) < LENGTHS[:, None]
+EXACT = {"rtol": 0.0, "atol": 1e-10}
+ROUNDING = {"rtol": 1e-12, "atol": 1e-14}
+each_root = pytest.mark.parametrize("multi_root", [True, False], ids=["several", "one"])
+
+
+def arcs(seed=1, scale=2.0, garbage=1e3):
+    """Scores of all arcs; garbage multiplies those from and to padding."""
+    scores = np.random.default_rng(seed).normal(0.0, scale, (BATCH, SIZE, SIZE))
+    scores[~(REAL[:, :, None] & REAL[:, None])] *= garbage
+    return scores
+
+
+def expected(scores, multi_root):
+    """Marginals and log Z of each sentence at its own length, padded with zeros."""
+    marginals, log_partition = np.zeros(scores.shape), np.zeros(BATCH)
+    for row, length in enumerate(LENGTHS):
+        if length > 1:
+            found = enumerate_trees(scores[row, :length, :length], multi_root)
+            marginals[row, :length, :length], log_partition[row] = found
+    return marginals, log_partition
+
+
+def gradient(function, scores):
+    tensor = tf.constant(scores)
+    with tf.GradientTape() as tape:
+        tape.watch(tensor)
+        total = tf.reduce_sum(function(tensor))
+    return tf.convert_to_tensor(tape.gradient(total, tensor)).numpy()
+
+
+@pytest.mark.parametrize(
+    ("words", "several", "one"), [(1, 1, 1), (2, 3, 2), (3, 12, 7), (4, 55, 30), (5, 273, 143)]
+)
+def test_as_many_trees_are_counted_as_there_are(words, several, one):
+    for multi_root, count in ((True, several), (False, one)):
+        assert len(projective_trees(words, multi_root)) == count
+        scores = np.zeros((1, words + 1, words + 1))
+        found = tree_log_partition(scores, multi_root=multi_root)
+        np.testing.assert_allclose(np.exp(found), count, rtol=1e-12)
+
+
+@each_root
+def test_marginals_and_log_partition_are_those_of_the_enumeration(multi_root):
+    scores = arcs()
+    marginals, log_partition = expected(scores, multi_root)
+    found = tree_marginals(scores, LENGTHS, multi_root).numpy()
+    np.testing.assert_allclose(found, marginals, **EXACT)
+    assert not found[~(REAL[:, :, None] & REAL[:, None])].any()
+    assert not found[:, :, 0].any()
+    heads = found.sum(axis=1)[:, 1:]
+    np.testing.assert_allclose(heads, REAL[:, 1:], **EXACT)  # one head for each real word
+    found = tree_log_partition(scores, LENGTHS, multi_root)
+    np.testing.assert_allclose(found, log_partition, **EXACT)
+
+
+@each_root
+def test_marginals_are_the_derivatives_of_the_log_partition(multi_root):
+    scores = arcs()
+    found = gradient(lambda x: tree_log_partition(x, LENGTHS, multi_root), scores)
+    np.testing.assert_allclose(found, expected(scores, multi_root)[0], **EXACT)
+
+
+@each_root
+def test_gradients_of_marginals_are_finite_differences(multi_root):
+    scores = arcs(garbage=1.0)
+    upstream = np.random.default_rng(4).normal(size=scores.shape)
+
+    def loss(scores):
+        return tf.reduce_sum(upstream * tree_marginals(scores, LENGTHS, multi_root))
+
+    found = gradient(loss, scores)
+    assert not found[~(REAL[:, :, None] & REAL[:, None])].any()
+    for seed in range(3):
+        direction = np.random.default_rng(seed).normal(size=scores.shape)
+        high, low = (loss(scores + step * direction).numpy() for step in (1e-5, -1e-5))
+        slope = np.sum(found * direction)
+        np.testing.assert_allclose(slope, (high - low) / 2e-5, rtol=1e-7, atol=1e-9)
+
+
+@each_root
+def test_a_second_order_gradient_of_the_log_partition_is_the_gradient_of_the_marginals(multi_root):
+    scores = arcs()
+    upstream = np.random.default_rng(4).normal(size=scores.shape)
+
+    def derivative(scores):
+        with tf.GradientTape() as tape:
+            tape.watch(scores)
+            total = tf.reduce_sum(tree_log_partition(scores, LENGTHS, multi_root))
+        return upstream * tape.gradient(total, scores)
+
+    once = gradient(lambda x: upstream * tree_marginals(x, LENGTHS, multi_root), scores)
+    np.testing.assert_allclose(gradient(derivative, scores), once, **EXACT)
+
+
+@each_root
+def test_a_sentence_alone_is_that_in_a_padded_batch(multi_root):
+    scores = arcs()
+    whole = tree_marginals(scores, LENGTHS, multi_root).numpy()
+    for row, length in enumerate(LENGTHS[:-1]):
+        alone = tree_marginals(scores[row : row + 1, :length, :length], multi_root=multi_root)
+        np.testing.assert_allclose(alone[0], whole[row, :length, :length], **ROUNDING)
+
+
+@each_root
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_scores_of_size_1e4_are_finite_and_so_are_their_gradients(dtype, multi_root):
+    scores = arcs(scale=1e4, garbage=1.0).astype(dtype)
+    marginals, log_partition = expected(scores.astype("float64"), multi_root)
+    tolerance = {"rtol": 1e-6, "atol": 1e-2 if dtype == "float32" else 1e-6}
+    found = tree_marginals(scores, LENGTHS, multi_root)
+    np.testing.assert_allclose(found, marginals, **tolerance)
+    found = tree_log_partition(scores, LENGTHS, multi_root)
+    np.testing.assert_allclose(found, log_partition, **tolerance)
+    upstream = np.random.default_rng(4).normal(size=scores.shape).astype(dtype)
+    found = gradient(lambda x: upstream * tree_marginals(x, LENGTHS, multi_root), scores)
+    assert np.isfinite(found).all()
+
+
+def test_half_precision_is_computed_in_single_precision():
+    scores = arcs(garbage=1.0).astype("float16")
+    found = tree_marginals(scores, LENGTHS)
+    assert found.dtype == "float32"
+    np.testing.assert_array_equal(found, tree_marginals(scores.astype("float32"), LENGTHS))
+
+
+def test_a_graph_of_any_length_gives_the_same_values_and_gradients():
+    signature = [tf.TensorSpec((None, None, None), "float64"), tf.TensorSpec((None,), "int32")]
+
+    @tf.function(input_signature=signature)
+    def run(scores, lengths):
+        with tf.GradientTape() as tape:
+            tape.watch(scores)
+            marginals = tree_marginals(scores, lengths)
+            total = tf.reduce_sum(marginals**2)
+        return marginals, tape.gradient(total, scores)
+
+    scores = arcs()
+    marginals, found = run(scores, LENGTHS)
+    np.testing.assert_allclose(marginals, tree_marginals(scores, LENGTHS), **EXACT)
+    eager = gradient(lambda x: tree_marginals(x, LENGTHS) ** 2, scores)
+    np.testing.assert_allclose(found, eager, **EXACT)
+    short = np.minimum(LENGTHS, 2)
+    wanted = tree_marginals(scores[:, :2, :2], short)
+    np.testing.assert_allclose(run(scores[:, :2, :2], short)[0], wanted, **EXACT)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (2, 3, 4)])
+def test_scores_that_are_no_matrices_are_refused(shape):
+    with pytest.raises(ValueError, match="scores must have the shape"):
+        tree_marginals(np.zeros(shape))

@@ -1,0 +1,105 @@
+"""The recipe of structural alignment biases: it learns the sample, and refuses bad input."""
+
+import dataclasses
+import json
+import sys
+import typing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recipes.tatoeba_biased as recipe
+from tests.recipes.run_folder import check_run_folder
+from zoo.data.tatoeba import PARTS
+from zoo.models.rnnsearch.biased_rnnsearch import BiasedReadout
+from zoo.serving.cards import read_card
+from zoo.serving.load import load
+from zoo.training.command import start
+
+
+@pytest.mark.system
+def test_the_defaults_learn_most_of_the_sample(tmp_path: Path) -> None:
+    result = recipe.main(recipe.Settings(data="sample", run_dir=tmp_path))
+    assert result["exact_match"] >= 90, result
+    check_run_folder(tmp_path, "exact_match")
+
+
+def test_trains_on_files_in_the_layout_of_tatoeba(tmp_path: Path) -> None:
+    rows = [f"It is the {n}th.\tNous sommes le {n}.\n" for n in range(400)]
+    (tmp_path / "fra.txt").write_text("".join(rows), encoding="utf-8")
+    settings = recipe.Settings(
+        data_dir=tmp_path,
+        run_dir=tmp_path / "run",
+        biases="markov,fertility",
+        global_fertility=0.25,
+        embedding_dim=4,
+        hidden_dim=5,
+        alignment_dim=4,
+        maxout_dim=3,
+        vocabulary_size=100,
+        epochs=1,
+        batch_size=64,
+        warmup_steps=1,
+        beam_width=2,
+    )
+    result = recipe.main(settings)
+    assert {"bleu", "exact_match", "perplexity"} <= result.keys()
+    stored = json.loads((tmp_path / "run" / "settings.json").read_text())
+    assert (stored["data"], stored["dropout"]) == ("tatoeba", 0.2)
+    card = read_card(tmp_path / "run" / "saved_model")
+    assert card.data.sha256.keys() == {"fra.txt"}
+    switches = {name: card.config[name] for name in recipe.BIASES}
+    assert switches == {"position": False, "markov": True, "fertility": True}
+    assert card.config["global_fertility"] == 0.25
+    log = (tmp_path / "run" / "train.log").read_text()
+    assert all(f"Tatoeba fr-en {part}: " in log for part in PARTS)
+
+    trained = load(tmp_path / "run" / "saved_model")
+    sizes = [trained.source_vocabulary_size, trained.target_vocabulary_size]
+    further = dataclasses.replace(
+        settings, start_from=tmp_path / "run" / "saved_model", global_fertility=1.0, dropout=0.0
+    )
+    model = recipe.make_model(dataclasses.replace(further, label_smoothing=0.0), *sizes)
+    assert model.global_fertility == 1.0
+    assert len(model.weights) == len(trained.weights)
+    for weight, other in zip(model.weights, trained.weights, strict=True):
+        np.testing.assert_array_equal(weight, other)
+    wider = dataclasses.replace(further, hidden_dim=6, label_smoothing=0.0)
+    with pytest.raises(ValueError, match=r"start_from must have a .* of shape .*, got "):
+        recipe.make_model(wider, *sizes)
+
+
+def test_flags_reach_the_model() -> None:
+    sizes = {"embedding_dim": 3, "hidden_dim": 4, "dropout": 0.25, "label_smoothing": 0.125}
+    changes = {
+        "readout": "groundhog",
+        "alignment_dim": 5,
+        "maxout_dim": 6,
+        "half_width": 2,
+        "global_fertility": 0.5,
+    }
+    settings = recipe.Settings(biases="none", **sizes, **changes)
+    config = recipe.make_model(settings, 20, 10).get_config()
+    assert config | sizes | changes | dict.fromkeys(recipe.BIASES, False) == config
+    hint = typing.get_type_hints(recipe.Settings)["readout"]
+    assert typing.get_args(hint) == typing.get_args(BiasedReadout)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--biases", "position,order"], "biases must be none, or among position,markov,fertil"),
+        (["--source", "fr", "--target", "de"], "source and target must be en and one of"),
+        (["--source", "de"], "data: no data set for the languages de and en is complete"),
+        (["--global-fertility", "-1"], "global_fertility must be at least 0 and finite"),
+    ],
+)
+def test_a_bad_setting_is_one_line(arguments, message, tmp_path, monkeypatch) -> None:
+    run_dir = ["--run-dir", str(tmp_path / "run"), "--data-dir", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", [recipe.__name__, *arguments, *run_dir])
+    with pytest.raises(SystemExit) as exit_:
+        start(recipe.main, recipe.Settings, recipe.__doc__)
+    assert str(exit_.value.code).startswith(f"error: {message}")
+    assert "\n" not in str(exit_.value.code)
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,89 @@
+"""Word alignments of given pairs by a model's attention."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from zoo.models.rnnsearch.rnnencdec import RNNencdec
+from zoo.models.rnnsearch.rnnsearch import RNNsearch
+from zoo.tasks.translation.forced import align_pairs, word_weights
+
+SOURCES = ["ab c", "c  ab a ", "", "b a c b"]
+TARGETS = ["c ab", "b", "a b", "abc ab ? a"]
+
+
+class Letters:
+    """A codec whose pieces are letters; a question mark has none."""
+
+    def encode(self, strings):
+        words = [word.decode() for word in strings.numpy()]
+        return tf.ragged.constant(
+            [[4 + "abc".index(x) for x in word if x != "?"] for word in words], dtype=tf.int32
+        )
+
+
+CODECS = (Letters(), Letters())
+
+
+@pytest.fixture(scope="module")
+def model():
+    built = RNNsearch.from_preset("tiny")
+    built.build()
+    generator = np.random.default_rng(1)
+    for weight in built.weights:
+        weight.assign(generator.normal(0.0, 0.7, weight.shape))
+    return built
+
+
+def expected(model, source, target, offset):
+    """Weights of one pair alone, from those of its letters."""
+    ids = [
+        [[1] if word == "?" else [4 + "abc".index(x) for x in word] for word in text.split()]
+        for text in (source, target)
+    ]
+    flat = [[x for word in side for x in word] for side in ids]
+    inputs = {"source": np.array([[*flat[0], 3]]), "target": np.array([[2, *flat[1]]])}
+    weights = model(inputs)["attention"]["alignment"][0].numpy()
+    words = [[n for n, word in enumerate(side) for _ in word] for side in ids]
+    found = np.zeros((len(ids[1]), len(ids[0])))
+    for row, v in enumerate(words[1]):
+        for column, u in enumerate(words[0]):
+            found[v, u] += weights[row + offset, column] / words[1].count(v)
+    return found
+
+
+@pytest.mark.parametrize(("convention", "offset"), [("predicted", 0), ("input", 1)])
+def test_weights_of_words_are_those_of_their_pieces(model, convention, offset):
+    found = word_weights(model, CODECS, SOURCES, TARGETS, convention)
+    for weights, source, target in zip(found, SOURCES, TARGETS, strict=True):
+        wanted = expected(model, source, target, offset)
+        assert weights.shape == (len(target.split()), len(source.split()))
+        np.testing.assert_allclose(weights, wanted, rtol=1e-4, atol=1e-6)
+
+
+def test_links_are_those_of_the_largest_weights_or_of_large_ones(model):
+    weights = word_weights(model, CODECS, SOURCES, TARGETS)
+    found = align_pairs(model, CODECS, SOURCES, TARGETS)
+    assert [{(int(row.argmax()), v) for v, row in enumerate(w) if row.size} for w in weights] == [
+        set(links) for links in found
+    ]
+    large = align_pairs(model, CODECS, SOURCES, TARGETS, threshold=0.3)
+    assert [{(u, v) for v, u in np.argwhere(w >= 0.3).tolist()} for w in weights] == [
+        set(links) for links in large
+    ]
+    assert large != found
+
+
+def test_many_pairs_are_read_in_batches(model):
+    sources, targets = 20 * SOURCES, 20 * TARGETS
+    found = word_weights(model, CODECS, sources, targets)
+    assert len(found) == 80
+    for weights, first in zip(found, 20 * found[:4], strict=True):
+        np.testing.assert_allclose(weights, first, rtol=1e-4, atol=1e-6)
+
+
+def test_models_and_pairs_that_cannot_be_aligned_are_refused(model):
+    with pytest.raises(ValueError, match="model must have an alignment, got RNNencdec"):
+        word_weights(RNNencdec.from_preset("tiny"), CODECS, SOURCES, TARGETS)
+    with pytest.raises(ValueError, match="targets must be one for each of the 4 sources, got 3"):
+        word_weights(model, CODECS, SOURCES, TARGETS[:3])

@@ -1,0 +1,121 @@
+"""Word alignments of given pairs: the decoder reads the target instead of choosing it.
+
+Words are what stands between spaces, as in files of annotated alignments. Codecs cut a word into
+pieces: the weights of a source word's pieces are added up, those of a target word's pieces are
+averaged.
+
+Letters of shapes: T and S pieces of target and source, V and U words.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from zoo.metrics.alignment import Convention, Links, links
+from zoo.models.core.sequence_to_sequence import SequenceToSequenceModel
+from zoo.text.codecs import TextCodec
+from zoo.text.vocabulary import END, START, UNKNOWN
+
+_ROWS = 32  # pairs that are read at a time
+
+
+def align_pairs(
+    model: SequenceToSequenceModel,
+    codecs: tuple[TextCodec, TextCodec],
+    sources: Sequence[str],
+    targets: Sequence[str],
+    convention: Convention = "predicted",
+    threshold: float | None = None,
+) -> list[Links]:
+    """Links the words of pairs that are translations of each other.
+
+    Args:
+        model: a translator with an alignment.
+        codecs: of its source and its target.
+        sources: sentences, words separated by spaces.
+        targets: their translations.
+        convention: as of `zoo.metrics.alignment.links`.
+        threshold: likewise.
+
+    Returns:
+        For each pair links of a source and a target word, which count from 0.
+
+    Raises:
+        ValueError: the model has no alignment, or the numbers of sentences differ.
+    """
+    return [
+        links(weights, weights.shape[1], weights.shape[0], threshold=threshold)
+        for weights in word_weights(model, codecs, sources, targets, convention)
+    ]
+
+
+def word_weights(
+    model: SequenceToSequenceModel,
+    codecs: tuple[TextCodec, TextCodec],
+    sources: Sequence[str],
+    targets: Sequence[str],
+    convention: Convention = "predicted",
+) -> list[np.ndarray]:
+    """Computes how much each target word looks at each source word: see `align_pairs`.
+
+    Returns:
+        (V, U) for each pair. A row sums to one less what the end of the source got.
+
+    Raises:
+        ValueError: as `align_pairs`.
+    """
+    if "alignment" not in model.ATTENTION:
+        raise ValueError(f"model must have an alignment, got {type(model).__name__}")
+    if len(sources) != len(targets):
+        raise ValueError(
+            f"targets must be one for each of the {len(sources)} sources, got {len(targets)}"
+        )
+    read = tf.function(lambda inputs: model(inputs, training=False)["attention"]["alignment"])
+    found = []
+    for first in range(0, len(sources), _ROWS):
+        sides = [
+            [_pieces(text, codec) for text in texts[first : first + _ROWS]]
+            for texts, codec in zip((sources, targets), codecs, strict=True)
+        ]
+        maps = read(_inputs(*sides)).numpy()  # (B, T, S)
+        for weights, source, target in zip(maps, *sides, strict=True):
+            found.append(_merge(weights, source, target, convention))
+    return found
+
+
+def _pieces(text: str, codec: TextCodec) -> list[list[int]]:
+    """The ids of each word; a word of which nothing is left is an unknown one."""
+    words = text.split()
+    if not words:
+        return []
+    ids: list[list[int]] = codec.encode(tf.constant(words)).to_list()
+    return [one or [UNKNOWN] for one in ids]
+
+
+def _inputs(sources: list[Any], targets: list[Any]) -> dict[str, tf.Tensor]:
+    """Pads the ids of a batch, sources with their end and targets with their start."""
+    source = tf.ragged.constant([[*_joined(words), END] for words in sources], dtype=tf.int32)
+    target = tf.ragged.constant([[START, *_joined(words)] for words in targets], dtype=tf.int32)
+    return {"source": source.to_tensor(), "target": target.to_tensor()}
+
+
+def _joined(words: list[list[int]]) -> list[int]:
+    return [piece for word in words for piece in word]
+
+
+def _merge(
+    weights: np.ndarray, source: list[Any], target: list[Any], convention: Convention
+) -> np.ndarray:
+    """Merges the weights of pieces (T, S) to those of words (V, U)."""
+    offset = 1 if convention == "input" else 0
+    merged = np.zeros((len(target), len(source)))
+    row = offset
+    for v, target_pieces in enumerate(target):
+        of_word = weights[row : row + len(target_pieces)].mean(axis=0)
+        row, column = row + len(target_pieces), 0
+        for u, source_pieces in enumerate(source):
+            merged[v, u] = of_word[column : column + len(source_pieces)].sum()
+            column += len(source_pieces)
+    return merged

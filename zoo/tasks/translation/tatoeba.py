@@ -1,0 +1,90 @@
+"""Translation between English and another language of Tatoeba."""
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from zoo.tasks.translation.recipe import TranslationTask, TranslationTrainingSettings
+from zoo.training.bounds import Count
+
+if TYPE_CHECKING:
+    from zoo.tasks.translation.data import TranslationData
+
+DEFAULT_LANGUAGES = ("fr", "en")
+
+
+@dataclass(frozen=True)
+class TatoebaSettings(TranslationTrainingSettings):
+    """Settings of the recipes on Tatoeba. Those given as None depend on the data."""
+
+    data: Literal["auto", "sample", "tatoeba"] = "auto"
+    """auto: Tatoeba where it lies or, if neither a folder nor other languages are named, the
+    generated sample."""
+    source: str = DEFAULT_LANGUAGES[0]
+    """Language to translate from: fr, de or en."""
+    target: str = DEFAULT_LANGUAGES[1]
+    """Language to translate to; one of the two is en."""
+    embedding_dim: Count | None = None
+    """Size of a word vector."""
+    hidden_dim: Count | None = None
+    """Hidden size of every recurrent layer."""
+
+
+class TatoebaTask(TranslationTask):
+    """Translates short sentences."""
+
+    def choose_data(self, settings: Any) -> str:
+        """Returns Tatoeba where the file of the languages lies, else the sample."""
+        from zoo.data.choice import choose
+        from zoo.data.tatoeba import data_set, other_language
+        from zoo.tasks.translation.data import OWN_FILES
+
+        languages = (settings.source, settings.target)
+        other = other_language(*languages)
+        if settings.data != "auto":
+            return str(settings.data)
+        named = (
+            None if languages == DEFAULT_LANGUAGES else f"the languages {' and '.join(languages)}"
+        )
+        return choose([data_set(other)], settings.data_dir, named, own=OWN_FILES)
+
+    def read_data(self) -> "TranslationData":
+        """Reads Tatoeba, or makes the sample."""
+        settings = self.settings
+        languages = (settings.source, settings.target)
+        return load_tatoeba_data(settings.data, *languages, settings.data_dir, self.folder.logger)
+
+
+def load_tatoeba_data(
+    name: str, source: str, target: str, data_dir: Path | None, logger: logging.Logger
+) -> "TranslationData":
+    """Reads Tatoeba, or generates the sample.
+
+    Args:
+        name: ``"tatoeba"`` or ``"sample"``.
+        source: language to translate from.
+        target: language to translate to.
+        data_dir: folder of the data sets; None: ``$ZOO_DATA``, then the Keras cache.
+        logger: gets the numbers of pairs, and a line where the data is not what one might expect.
+
+    Raises:
+        FileNotFoundError: the file is missing.
+        ValueError: the file is malformed, or the languages are not English and another one.
+    """
+    from zoo.data.choice import sample_reason
+    from zoo.data.tatoeba import PARTS, PUBLISHED, data_set, load_tatoeba, other_language
+    from zoo.tasks.shared.records import record_files
+    from zoo.tasks.translation.data import TranslationData, sample_data
+
+    if name == "sample":
+        reason = sample_reason([data_set(other_language(source, target))])
+        logger.info("data: the generated sample%s; --data tatoeba reads the real one", reason)
+        return sample_data()
+    frames = load_tatoeba(source, target, data_dir)
+    for part, frame in frames.items():
+        logger.info("Tatoeba %s-%s %s: %d pairs", source, target, part, len(frame))
+    paths = [Path(path) for path in frames["test"].attrs["paths"]]
+    remarks = f"{source} to {target}, parts by a checksum of the English sentence"
+    record = record_files("Tatoeba", ("training", "test"), paths, PUBLISHED, logger, remarks)
+    return TranslationData(name, *(frames[part] for part in PARTS), record)
