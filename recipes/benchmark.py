@@ -6,6 +6,7 @@
     python -m recipes.benchmark attention --threads 1
     python -m recipes.benchmark complexity --threads 1
     python -m recipes.benchmark lstmn --threads 1
+    python -m recipes.benchmark classification --threads 1
     python -m recipes.benchmark load
 
 Training: batches from length-sorted pools, as in the recipes, of generated ids whose lengths follow
@@ -14,9 +15,10 @@ words, alone and in a batch; the median is printed. Translation: training, decod
 every translation model. Attention: a decoding step of global and of local attention by source
 length. Complexity: time and memory of self-attention, restricted self-attention, a recurrent and a
 convolutional layer by length, with a picture (docs/complexity.md). LSTMN: training by length and
-window, and whole steps of the language model against those of a plain LSTM (docs/lstmn.md). Load: a
-server under requests from 64 clients for a minute, with every answer compared with that of a direct
-call (docs/serving.md). Close other programs first.
+window, and whole steps of the language model against those of a plain LSTM (docs/lstmn.md).
+Classification: training and inference of decomposable attention and of the self-attentive
+classifier. Load: a server under requests from 64 clients for a minute, with every answer compared
+with that of a direct call (docs/serving.md). Close other programs first.
 """
 
 import statistics
@@ -29,6 +31,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from zoo.benchmarks.attention import AttentionSpeed
+from zoo.benchmarks.classification import ClassificationSpeed
 from zoo.benchmarks.complexity import LayerComplexity
 from zoo.benchmarks.load import ServerLoad
 from zoo.benchmarks.lstmn import TapeSpeed
@@ -82,6 +85,7 @@ Command = (
     | Annotated[AttentionSpeed, tyro.conf.subcommand("attention")]
     | Annotated[LayerComplexity, tyro.conf.subcommand("complexity")]
     | Annotated[TapeSpeed, tyro.conf.subcommand("lstmn")]
+    | Annotated[ClassificationSpeed, tyro.conf.subcommand("classification")]
     | Annotated[ServerLoad, tyro.conf.subcommand("load")]
 )
 
@@ -94,6 +98,7 @@ def main(
         | AttentionSpeed
         | LayerComplexity
         | TapeSpeed
+        | ClassificationSpeed
         | ServerLoad
     ),
 ) -> dict[str, Any]:
@@ -106,7 +111,7 @@ def main(
             print(f"{name}:")
             print_table(table)
         return tables
-    if isinstance(command, TranslationSpeed | AttentionSpeed | ServerLoad):
+    if isinstance(command, TranslationSpeed | AttentionSpeed | ClassificationSpeed | ServerLoad):
         print_table(table := command.measure())
         return table
     figures = training(command) if isinstance(command, Training) else serving(command)

@@ -53,7 +53,7 @@ CLAIMS = {
             "mean pooling": "--pooling mean",
         },
         budgets={
-            "mr": "--epochs 4",
+            "mr": "--epochs 6",
             "imdb": "--epochs 2 --maximum-tokens 100",
             "sample": "--epochs 2",
         },

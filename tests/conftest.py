@@ -29,6 +29,8 @@ import tensorflow as tf
 from tensorflow.python.eager import context
 from tensorflow.python.framework import ops
 
+from tests.shared_constants import share_constants
+
 pytest_plugins = ["tests.processor_times"]
 
 LOGICAL_CPUS = 3
@@ -53,8 +55,9 @@ def optimise_graphs(wanted: bool) -> None:
 
     To optimise a graph takes a second or more, and to run it a few times, as most tests do, takes
     less. What users run is run by tests with the marker `optimised` or `system`, and by those of
-    the folders `OPTIMISED`.
+    the folders `OPTIMISED`; there alone, every constant is made that the code asks for.
     """
+    share_constants(not wanted)
     tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": not wanted})
 
 

@@ -3,7 +3,7 @@
 Counted is the time of the process and of the child processes that it has waited for, on all their
 threads; behind it stands the part of the children, most of which is the import of TensorFlow.
 Unlike wall time it hardly depends on what else the machine does. A fixture that the contracts share
-is charged in equal parts to all models.
+is charged in equal parts to all models that were tested.
 
 The contracts of one model may take `MODEL_BUDGET` seconds; with this option the tests fail where
 one takes more.
@@ -102,12 +102,10 @@ class ProcessorTimes:
 
     def by_model(self) -> Counter[str]:
         """Seconds that the contracts of each model have taken."""
-        from zoo.models.core.registry import models  # not before TensorFlow is set up
-
         total: Counter[str] = Counter()
         for file, own in self.of_models.items():
             for model, seconds in own.items():
-                total[model] += seconds + self.of_all_models[file] / len(models())
+                total[model] += seconds + self.of_all_models[file] / len(own)
         return total
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

@@ -139,6 +139,18 @@ def test_the_shipped_judge_of_films_says_how_good_they_are_found(shipped):
     assert result["text_length"].numpy().tolist() == [6, 8, 0]
 
 
+def test_the_shipped_judge_of_reviews_sees_hops_of_a_review_and_embeds_it(shipped):
+    signatures = shipped("imdb_self_attentive").signatures
+    texts = tf.constant(["A dull and lifeless film.", "An absolute joy, from start to end!", ""])
+    result = signatures["serving_default"](text=texts)
+    assert result["label"].numpy()[:2].tolist() == [b"negative", b"positive"]
+    hops = result["attention_hops"].numpy()
+    assert hops.shape == (3, 30, 9)
+    np.testing.assert_allclose(hops[:2].sum(axis=-1), 1, rtol=1e-5)
+    assert not hops[2].any()
+    assert signatures["embed"](text=texts)["embedding"].shape == (3, 30, 256)
+
+
 def test_the_shipped_language_model_tells_what_comes_next_and_what_was_read_beside_it(shipped):
     serve = shipped("wikitext_lstmn").signatures["serving_default"]
     texts = ["He moved to New", "The album was released in the United", ""]

@@ -100,6 +100,9 @@ def inputs_of(name: str) -> dict[str, tf.Tensor]:
     if task == "cloze":
         documents = [STORY] * 10 + [STORY.lower()[:150]] * 10
         return {"document": tf.constant(documents), "query": tf.constant(QUERIES * 2)}
+    if task == "inference":
+        others = [*SENTENCES[1:], SENTENCES[0]]
+        return {"premise": tf.constant(SENTENCES), "hypothesis": tf.constant(others)}
     return {"text": tf.constant(SENTENCES)}
 
 

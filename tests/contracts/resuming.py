@@ -1,11 +1,12 @@
 """A short training of each model, and the child process that is killed in the middle of it.
 
-Usage: python -m tests.contracts.resuming FOLDER
+Usage: python -m tests.contracts.resuming FOLDER MODEL...
 """
 
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import keras
@@ -98,9 +99,9 @@ def start(entry: ModelEntry, folder: Path, *callbacks) -> tuple[BaseModel, dict]
     return model, report
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, names: Sequence[str]) -> None:
     """Every model is abandoned at the same step, the last one by killing the process."""
-    *others, last = models().values()
+    *others, last = (models()[name] for name in names)
     for entry in others:
         try:
             start(entry, folder, KillAt(KILLED_AT, by_signal=False))
@@ -111,4 +112,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2:])

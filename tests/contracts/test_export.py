@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.contracts.subjects import build, every_model, run
+from tests.contracts.subjects import build, every_model, names_in, run
 from tests.contracts.tasks import TASKS, Batch
 from tests.serving.fresh_process import Request, serve_in_fresh_process
 from zoo.models.core.axes import from_json
@@ -36,10 +36,11 @@ class Exported(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def exported(tmp_path_factory):
-    """Every model by name; one fresh process answers for all."""
+def exported(request, tmp_path_factory):
+    """Every model whose tests are run, by name; one fresh process answers for all."""
     folder = tmp_path_factory.mktemp("exported")
-    built = {name: export(entry, folder) for name, entry in models().items()}
+    wanted = names_in(request.session)
+    built = {name: export(entry, folder) for name, entry in models().items() if name in wanted}
     requests = [
         Request(one.folder, inputs_of(models()[name], signature), signature)
         for name, one in built.items()

@@ -9,18 +9,19 @@ import numpy as np
 import pytest
 
 from tests.contracts.resuming import EPOCHS, KILLED_AT, STEPS_PER_EPOCH, start
-from tests.contracts.subjects import every_model
+from tests.contracts.subjects import every_model, names_in
 from tests.training.toy import assert_equal, content, newest, weights
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def killed(tmp_path_factory):
-    """The runs that one child process has left behind, of all models."""
+def killed(request, tmp_path_factory):
+    """The runs that one child process has left behind, of all models whose tests are run."""
     folder = tmp_path_factory.mktemp("killed")
+    names = sorted(names_in(request.session))
     child = subprocess.run(
-        [sys.executable, "-m", "tests.contracts.resuming", str(folder)],
+        [sys.executable, "-m", "tests.contracts.resuming", str(folder), *names],
         cwd=ROOT,
         capture_output=True,
         text=True,

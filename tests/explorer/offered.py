@@ -20,9 +20,11 @@ from tests.toys.glimpses import Glimpses
 from tests.toys.rows import Rows
 from zoo.models.core.axes import to_json
 from zoo.models.core.registry import find_model
+from zoo.models.decomposable.decomposable_attention import DecomposableAttention
 from zoo.models.feature_attention.feature_attention import FeatureAttention
 from zoo.models.lstmn.lstmn_inference import LSTMNInference
 from zoo.models.lstmn.lstmn_language_model import LSTMNLanguageModel
+from zoo.models.self_attentive.self_attentive_classifier import SelfAttentiveClassifier
 from zoo.serving.cards import DataRecord, Example, ModelCard, write_card
 from zoo.serving.servable import Signature, TensorInfo
 from zoo.tasks.classification.endpoint import ClassificationEndpoint
@@ -36,6 +38,9 @@ from zoo.text.words import WordCodec
 
 LONGEST = 12
 """Tokens of a source that the tiny Transformer reads."""
+HOPS = 30
+PAIRS = ["yes", "no", "perhaps"]
+"""Classes of a pair."""
 
 
 class Behind:
@@ -61,8 +66,8 @@ class Behind:
         return {name: value.numpy() for name, value in sorted(outputs.items())}
 
 
-def built(model_class: Any) -> Any:
-    model = model_class.from_preset("tiny", vocabulary_size=9)
+def built(model_class: Any, **sizes: int) -> Any:
+    model = model_class.from_preset("tiny", vocabulary_size=9, **sizes)
     model.build()
     generator = np.random.default_rng(0)
     for weight in model.weights:
@@ -90,10 +95,16 @@ def language_model(folder: Path) -> Any:
     return LanguageModelEndpoint(built(LSTMNLanguageModel), word_codec(folder), next_tokens=3)
 
 
-def pairs(folder: Path) -> Any:
+def pairs(model_class: Any) -> Callable[[Path], Any]:
     sides = ("premise", "hypothesis")
-    labels = LABELS["tiny_pairs"]
-    return ClassificationEndpoint(built(LSTMNInference), word_codec(folder), labels, sides=sides)
+    return lambda folder: ClassificationEndpoint(
+        built(model_class), word_codec(folder), PAIRS, sides=sides
+    )
+
+
+def many_hops(folder: Path) -> Any:
+    model = built(SelfAttentiveClassifier, hops=HOPS, classes=2)
+    return ClassificationEndpoint(model, word_codec(folder), LABELS["many_hops"])
 
 
 def rows_of_a_table(_: Path) -> Any:
@@ -110,7 +121,9 @@ MAKERS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "tiny_transformer": ("translation", transformer),
     "tiny_cloze": ("cloze", make_cloze),
     "tiny_lstmn": ("language_model", language_model),
-    "tiny_pairs": ("inference", pairs),
+    "tiny_pairs": ("inference", pairs(LSTMNInference)),
+    "tiny_decomposable": ("inference", pairs(DecomposableAttention)),
+    "many_hops": ("classification", many_hops),
     "glimpses": ("classification", toy(Glimpses)),  # the task of models that read a text
     "rows": ("rows", toy(Rows)),
     "tiny_table": ("tabular", rows_of_a_table),
@@ -118,7 +131,12 @@ MAKERS: dict[str, tuple[str, Callable[[Path], Any]]] = {
 }
 """Name -> task, and what makes the endpoint in a folder."""
 
-LABELS = {"tiny_pairs": ["yes", "no", "perhaps"], "tiny_table": ["low", "middle", "high"]}
+LABELS = {
+    "tiny_pairs": PAIRS,
+    "tiny_decomposable": PAIRS,
+    "many_hops": ["good", "bad"],
+    "tiny_table": ["low", "middle", "high"],
+}
 """Name -> classes that its card names."""
 LIMITATIONS = {"word_by_word": "anything but words", "tiny_transformer": "songs; <b>poems</b>"}
 """Name -> texts that, as its card says, it is not for."""
@@ -126,6 +144,8 @@ PERSON = {"age": 61.5, "gain": 1.0, "work": "private", "sex": "?"}
 EXAMPLES = {"tiny_table": Example(PERSON, {"label": "low"})}
 """Name -> example of its card."""
 AXES = {
+    "tiny_decomposable": map_axes(DecomposableAttention),
+    "many_hops": map_axes(SelfAttentiveClassifier),
     "glimpses": map_axes(Glimpses),
     "rows": map_axes(Rows),
     "any_maps": ANY_AXES,

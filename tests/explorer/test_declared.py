@@ -230,9 +230,9 @@ def test_every_map_is_shown_as_its_axes_ask(open_page, tmp_path):
     assert texts(page, ".bars .chances") == ["0.10", "0.20", "0.30", "0.40"]
     page.click(f"{kinds} >> text=hops")
     assert texts(page, ".prose .token") == words
-    assert texts(page, "[aria-label=step] button") == ["sum", "1", "2", "3"]
+    assert texts(page, "[aria-label=hop] button") == ["sum", "1", "2", "3"]
     assert page.inner_text(".readout").replace("\u00a0", " ").startswith("Most weight: run 1.50")
-    page.click("[aria-label=step] [data-value='2']")
+    page.click("[aria-label=hop] [data-value='2']")
     assert page.inner_text(".readout").replace("\u00a0", " ").startswith("Most weight: run 0.50")
     page.keyboard.press("ArrowRight")
     assert "step=3" in page.url

@@ -13,6 +13,7 @@ import pytest
 from recipes.benchmark import main
 from zoo.benchmarks import load as load_benchmark
 from zoo.benchmarks.attention import AttentionSpeed
+from zoo.benchmarks.classification import SIZES, ClassificationSpeed
 from zoo.benchmarks.load import ServerLoad
 from zoo.benchmarks.lstmn import BY_LENGTH, WHOLE_STEP, TapeSpeed
 from zoo.benchmarks.translation import TranslationSpeed, measure_row, row_names
@@ -141,3 +142,18 @@ def test_a_tape_by_length_and_window_and_beside_an_lstm(capsys):
     printed = capsys.readouterr().out
     assert f"{WHOLE_STEP}:" in printed
     assert "T = 6" in printed
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_classifiers_have_speeds_of_training_and_inference(name, capsys):
+    sizes = {"text_words": 5, "pair_batch_size": 3, "text_batch_size": 3, "vocabulary_size": 9}
+    table = main(ClassificationSpeed(models=(name,), **sizes, steps=2, rounds=2, clock="cpu"))
+    assert list(table) == [name]
+    assert list(table[name]) == ["training, examples/s", "inference, examples/s"]
+    assert all(value > 0 for value in table[name].values())
+    assert name in capsys.readouterr().out
+
+
+def test_an_unknown_classifier_is_named():
+    with pytest.raises(ValueError, match=r"models must be some of \[.*\], got \['Nobody'\]"):
+        main(ClassificationSpeed(models=("Nobody",)))

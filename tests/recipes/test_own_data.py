@@ -6,6 +6,7 @@ from itertools import pairwise as pairs
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -78,9 +79,16 @@ def test_a_reader_of_an_own_table(tmp_path: Path) -> None:
     columns = {"question": [*frame["question"]], "context": [*frame["context"]]} | answers
     train = write_csv(tmp_path / "train.csv", columns)
     test = write_csv(tmp_path / "test.csv", {name: rows[:5] for name, rows in columns.items()})
-    result = reading.main(
-        reading.Settings(train=train, test=test, run_dir=tmp_path / "run", batch_size=8, **TINY)
+    settings = reading.Settings(
+        train=train,
+        test=test,
+        run_dir=tmp_path / "run",
+        arguments=("iterations=1",),  # each of them is a part of every graph
+        batch_size=8,
+        **TINY,
     )
+    result = reading.main(settings)
+    assert read_card(tmp_path / "run" / "saved_model").config["iterations"] == 1
     assert 0 <= result["exact_match"] <= result["f1"] <= 100
     assert check_card(tmp_path / "run", train, test).evaluation == "test.csv"
     serve = load_servable(tmp_path / "run" / "saved_model").signatures["serving_default"]
@@ -135,6 +143,30 @@ def test_a_classifier_of_own_texts(pairs: bool, tmp_path: Path, until_training) 
     assert inputs.keys() == ({"premise", "hypothesis"} if pairs else {"text"})
     assert {*targets.numpy().tolist()} == {0, 1}
     assert len(targets) == 27
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_odd_examples_are_trained_on(pairs: bool, tmp_path: Path, until_training) -> None:
+    """A class of one example, which may be held out; texts of no known word; 20,000 words."""
+    rows = [{"a": f"x{n}", "b": f"y{n}", "label": "no" if n % 2 else "yes"} for n in range(12)]
+    rows += [{"a": "long " * 20_000, "b": "z", "label": "once"}]
+    table = tmp_path / "odd.jsonl"
+    table.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    settings = classification.Settings(
+        train=table,
+        text_columns=("a", "b") if pairs else ("a",),
+        model="DecomposableAttention" if pairs else "SelfAttentiveClassifier",
+        held_out=0.2,
+        maximum_tokens=50,
+        run_dir=tmp_path / "run",
+        **TINY,
+    )
+    handed = reached(classification, settings, until_training)
+    assert handed["model"].classes == 3
+    inputs, _ = handed["batch"]
+    assert max(ids.shape[1] for ids in inputs.values()) <= 50
+    for weight in handed["model"].trainable_weights:
+        assert np.isfinite(weight.numpy()).all()
 
 
 def test_a_language_model_of_own_texts(tmp_path: Path, until_training, capsys) -> None:
@@ -206,7 +238,25 @@ def test_a_cloze_reader_of_own_books(questions: bool, tmp_path: Path, until_trai
                 "--validation",
                 "q.tsv",
             ],
-            "validation must have classes of the training part, got 'drei'",
+            "validation must have classes of the training part, got 'drei' as the label of example",
+        ),
+        (
+            classification,
+            ["--train", "s.tsv", "--text-columns", "0", "--label-column", "1"],
+            "held_out must be a share that leaves some of the 1 different texts of text for both",
+        ),
+        (
+            classification,
+            ["--train", "p.tsv", "--text-columns", "0", "1", "--label-column", "2"],
+            "p.tsv: a column must be named '2', got '0', '1'; name others by the flags",
+        ),
+        (
+            classification,
+            [
+                *("--train", "p.tsv", "--text-columns", "0", "--label-column", "1"),
+                *("--held-out", "0.5", "--model", "DecomposableAttention"),
+            ],
+            "model must be one of ['LSTMNClassifier', 'SelfAttentiveClassifier'], got 'Decompos",
         ),
         (language_model, [], "train must be files of training examples, got none"),
         (cloze, ["--train", "a.en"], "a.en: no question of kind 'ne'; 21 sentences in a row must"),
@@ -224,11 +274,12 @@ def test_a_refusal_is_one_line_and_writes_nothing(
     (tmp_path / "a.en").write_text("one\ntwo\n")
     (tmp_path / "p.tsv").write_text("one\teins\ntwo\tzwei\n")
     (tmp_path / "q.tsv").write_text("three\tdrei\n")
+    (tmp_path / "s.tsv").write_text("same\tone\nsame\ttwo\n")
     with pytest.raises(SystemExit) as stopped:
         start(recipe.main, recipe.Settings, recipe.__doc__, arguments=flags)
     assert str(stopped.value.code).startswith(f"error: {message}")
     assert "\n" not in str(stopped.value.code)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.en", "p.tsv", "q.tsv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.en", "p.tsv", "q.tsv", "s.tsv"]
 
 
 def test_a_try_that_fails_in_the_data_leaves_no_folder_and_the_next_one_begins(tmp_path) -> None:

@@ -73,7 +73,7 @@ def test_trains_on_a_data_set_in_squads_format(tmp_path: Path) -> None:
         model="dcn_plus",
         hidden_dim=6,
         pool_size=2,
-        iterations=2,
+        iterations=1,
         epochs=1,
         maximum_vocabulary=200,
         devices="cpu:2",

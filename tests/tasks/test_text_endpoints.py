@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from zoo.models.decomposable.decomposable_attention import DecomposableAttention
 from zoo.models.lstmn.lstmn_classifier import LSTMNClassifier
 from zoo.models.lstmn.lstmn_inference import LSTMNInference
 from zoo.models.lstmn.lstmn_language_model import LSTMNLanguageModel
@@ -11,6 +12,7 @@ from zoo.models.self_attentive.self_attentive_classifier import SelfAttentiveCla
 from zoo.models.self_attentive.self_attentive_inference import SelfAttentiveInference
 from zoo.tasks.classification.endpoint import ClassificationEndpoint
 from zoo.tasks.language_model.endpoint import LanguageModelEndpoint
+from zoo.text.hashed_words import HashedWordCodec
 from zoo.text.vocabulary import write_vocabulary
 from zoo.text.words import WordCodec
 
@@ -154,3 +156,49 @@ def test_one_text_of_a_pair_may_be_empty(codec):
     read = endpoint.embed(*pairs)
     assert read["premise_embedding"].shape == read["hypothesis_embedding"].shape == (3, 2, 6)
     assert read["attention_premise_hops"].shape == (3, 2, 4)
+
+
+def test_odd_pairs_have_defined_answers(tmp_path):
+    """Beside an empty sentence words are compared with NULL; unknown words are hashed."""
+    write_vocabulary(tmp_path / "words.txt", WORDS[:2])
+    codec = HashedWordCodec(tmp_path / "words.txt", hashed_words=3, case_fold=True)
+    assert len(codec.words) == 9
+    model = built(DecomposableAttention)
+    pair = {"sides": ("premise", "hypothesis"), "maximum_tokens": 50}
+    endpoint = ClassificationEndpoint(model, codec, LABELS, **pair)
+    premises = ["", "a fine film", "", "zebra \x00", "a", "a fine film " * 7_000]
+    hypotheses = ["", "", "dull", "unknown words", "fine", "a"]
+    answers = endpoint.serve(tf.constant(premises), tf.constant(hypotheses))
+    answers = {name: value.numpy() for name, value in answers.items()}
+    lengths = answers["premise_length"], answers["hypothesis_length"]
+    assert [one.tolist() for one in lengths] == [[0, 3, 0, 2, 1, 50], [0, 0, 1, 2, 1, 1]]
+    assert np.isfinite(answers["probabilities"]).all()
+    for name in ("premise_to_hypothesis", "premise_intra"):
+        sums = answers[f"attention_{name}"].sum(axis=2)
+        expected = np.arange(sums.shape[1]) < lengths[0][:, None]
+        np.testing.assert_allclose(sums, expected, rtol=1e-5, atol=1e-6)
+    aligned = answers["attention_premise_to_hypothesis"][1]  # to no words
+    assert aligned[:3, -1].tolist() == [1, 1, 1]
+    for row, texts in enumerate(zip(premises, hypotheses, strict=True)):
+        alone = endpoint.serve(*(tf.constant([text]) for text in texts))["probabilities"]
+        np.testing.assert_allclose(alone[0], answers["probabilities"][row], rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "model_class", [SelfAttentiveClassifier, SelfAttentiveInference, DecomposableAttention]
+)
+def test_empty_texts_are_trained_on(model_class):
+    """Norms, softmaxes and penalties of nothing have a gradient."""
+    model = built(model_class)
+    model.compile("sgd", run_eagerly=True)
+    first = np.array([[4, 1, 6], [0, 0, 0], [8, 0, 0], [0, 0, 0]], "int32")
+    second = np.array([[5], [4], [0], [0]], "int32")
+    sides = dict(zip(model.INPUTS, (first, second), strict=False))
+    before = [weight.numpy() for weight in model.trainable_weights]
+    assert np.isfinite(model.train_on_batch(sides, np.array([0, 1, 2, 0])))
+    after = [weight.numpy() for weight in model.trainable_weights]
+    assert all(np.isfinite(weight).all() for weight in after)
+    assert not any(np.array_equal(*pair) for pair in zip(before, after, strict=True))
+    nothing = {name: np.zeros((2, 1), "int32") for name in model.INPUTS}
+    assert np.isfinite(model.train_on_batch(nothing, np.array([0, 1])))
+    assert all(np.isfinite(weight.numpy()).all() for weight in model.trainable_weights)

@@ -13,6 +13,7 @@ from keras import ops
 
 from zoo.attention.score import Score, check_size
 from zoo.ops.initializers import fresh
+from zoo.ops.linear import project
 from zoo.ops.masking import Tensor
 
 
@@ -57,7 +58,7 @@ class TanhScore(Score):
     def score_sums(self, query_part: Tensor, key_part: Tensor) -> Tensor:
         """``v_a^T tanh(query_part + key_part)``: (B, Q, a) and (B, S, a) to (B, Q, S)."""
         hidden = ops.tanh(query_part[:, :, None] + key_part[:, None])  # (B, Q, S, a)
-        return ops.matmul(hidden, self.to_compute_dtype(self.scale)[:, None])[:, :, :, 0]
+        return project(hidden, self.to_compute_dtype(self.scale)[:, None])[:, :, :, 0]
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
@@ -106,12 +107,12 @@ class AdditiveScore(TanhScore):
     def prepare_keys(self, keys: Tensor) -> Tensor:
         """``U_a h``: (B, S, a)."""
         kernel = self.to_compute_dtype(self.key_kernel)
-        return self.add_bias(ops.matmul(keys, kernel))
+        return self.add_bias(project(keys, kernel))
 
     def call(self, queries: Tensor, prepared: Tensor) -> Tensor:
         """Scores (B, Q, S) of queries (B, Q, d_s) and prepared keys (B, S, a)."""
         kernel = self.to_compute_dtype(self.query_kernel)
-        return self.score_sums(ops.matmul(queries, kernel), prepared)
+        return self.score_sums(project(queries, kernel), prepared)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
@@ -156,12 +157,12 @@ class ConcatScore(TanhScore):
     def prepare_keys(self, keys: Tensor) -> Tensor:
         """The key's share of ``W_a [s; h]``: (B, S, a)."""
         kernel = self.to_compute_dtype(self.kernel)[self.query_dim :]
-        return self.add_bias(ops.matmul(keys, kernel))
+        return self.add_bias(project(keys, kernel))
 
     def call(self, queries: Tensor, prepared: Tensor) -> Tensor:
         """Scores (B, Q, S) of queries (B, Q, d_s) and prepared keys (B, S, a)."""
         kernel = self.to_compute_dtype(self.kernel)[: self.query_dim]
-        return self.score_sums(ops.matmul(queries, kernel), prepared)
+        return self.score_sums(project(queries, kernel), prepared)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
@@ -188,7 +189,7 @@ class ConcatIdentityScore(TanhScore):
     def call(self, queries: Tensor, prepared: Tensor) -> Tensor:
         """Scores (B, Q, S) of queries (B, Q, d_s) and prepared keys (B, S, d_h)."""
         kernel = self.to_compute_dtype(self.query_kernel)
-        return self.score_sums(ops.matmul(queries, kernel), prepared)
+        return self.score_sums(project(queries, kernel), prepared)
 
 
 class LinearScore(Score):
@@ -238,12 +239,12 @@ class ConcatLinearScore(LinearScore):
     def prepare_keys(self, keys: Tensor) -> Tensor:
         """The key's share of ``W_a [s; h]``: (B, S, 1)."""
         kernel = self.to_compute_dtype(self.kernel)[self.query_dim :]
-        return ops.matmul(keys, kernel)
+        return project(keys, kernel)
 
     def call(self, queries: Tensor, prepared: Tensor) -> Tensor:
         """Scores (B, Q, S) of queries (B, Q, d_s) and prepared keys (B, S, 1)."""
         kernel = self.to_compute_dtype(self.kernel)[: self.query_dim]
-        return self.add_parts(ops.matmul(queries, kernel), prepared)
+        return self.add_parts(project(queries, kernel), prepared)
 
 
 @keras.saving.register_keras_serializable(package="zoo")
@@ -262,9 +263,9 @@ class LinearAdditiveScore(LinearScore):
     def prepare_keys(self, keys: Tensor) -> Tensor:
         """``w_k . h``: (B, S, 1)."""
         kernel = self.to_compute_dtype(self.key_kernel)[:, None]
-        return ops.matmul(keys, kernel)
+        return project(keys, kernel)
 
     def call(self, queries: Tensor, prepared: Tensor) -> Tensor:
         """Scores (B, Q, S) of queries (B, Q, d_s) and prepared keys (B, S, 1)."""
         kernel = self.to_compute_dtype(self.query_kernel)[:, None]
-        return self.add_parts(ops.matmul(queries, kernel), prepared)
+        return self.add_parts(project(queries, kernel), prepared)

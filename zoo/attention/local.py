@@ -21,6 +21,7 @@ from zoo.attention.score import (
     serialize_score,
 )
 from zoo.ops.initializers import fresh
+from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, attention_weights
 from zoo.ops.windows import gather_windows, window_positions, window_starts
 
@@ -166,8 +167,8 @@ class LocalAttention(MaskFree):
             return ops.broadcast_to(centres, ops.shape(queries)[:2])
         kernel = ops.cast(self.position_kernel, dtype)
         scale = ops.cast(self.position_scale, dtype)[:, None]
-        hidden = ops.tanh(ops.matmul(ops.cast(queries, dtype), kernel))
-        logits = ops.matmul(hidden, scale)  # (B, Q, 1)
+        hidden = ops.tanh(project(ops.cast(queries, dtype), kernel))
+        logits = project(hidden, scale)  # (B, Q, 1)
         return lengths * ops.sigmoid(logits[:, :, 0])
 
     def _window_mask(self, centres: Tensor, positions: Tensor, lengths: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ from keras import ops
 
 from zoo.attention.score import Score, check_equal_sizes, check_size
 from zoo.ops.initializers import fresh
+from zoo.ops.linear import project
 from zoo.ops.masking import MASKED_SCORE, Tensor
 
 
@@ -65,7 +66,7 @@ class GeneralScore(Score):
 
     def prepare_keys(self, keys: Tensor) -> Tensor:
         """``W_a h``: (B, S, d_s)."""
-        return ops.matmul(keys, self.to_compute_dtype(self.kernel))
+        return project(keys, self.to_compute_dtype(self.kernel))
 
     def call(self, queries: Tensor, prepared: Tensor) -> Tensor:
         """Scores (B, Q, S) of queries (B, Q, d_s) and prepared keys (B, S, d_s)."""
@@ -149,7 +150,7 @@ class LocationScore(Score):
         return ops.where(positions <= last, picked, self._masked_score())
 
     def _all_positions(self, queries: Tensor) -> Tensor:
-        return ops.matmul(queries, self.to_compute_dtype(self.kernel))  # (B, Q, Lmax)
+        return project(queries, self.to_compute_dtype(self.kernel))  # (B, Q, Lmax)
 
     def _masked_score(self) -> Tensor:
         return ops.cast(MASKED_SCORE, self.compute_dtype)  # in float16 it is minus infinity

@@ -4,6 +4,7 @@
 import { clozeView } from "./cloze.js";
 import { declaredKinds, declaredView } from "./declared.js";
 import { chanceBar, decimals, make } from "./elements.js";
+import { fieldsOf } from "./fields.js";
 import { pairsView } from "./pairs.js";
 import { readingView } from "./reading.js";
 import { tapeView } from "./tape.js";
@@ -42,11 +43,11 @@ const READING = ["start_probabilities", "end_probabilities", "question_tokens", 
 const SIDES = ["attention_context_to_question", "attention_question_to_context"];
 const CLOZE = ["attention_document", "document_tokens", "query_tokens", "candidates"];
 
-function viewOf({ outputs, axes, ...given }) {
+function viewOf({ outputs, axes, texts, ...given }) {
   const pairs = pairsOf(outputs);
   if (pairs.length) {
     const ids = new Set(pairs.map(({ id }) => id));
-    const others = declaredKinds(outputs, axes).filter(({ view }) => view === "pairs");
+    const others = declaredKinds(outputs, axes, texts).filter(({ view }) => view === "pairs");
     const kinds = [...pairs, ...others.filter(({ id }) => !ids.has(id))];
     return pairsView({ kinds, ...given });
   }
@@ -57,7 +58,7 @@ function viewOf({ outputs, axes, ...given }) {
     const kinds = [{ id: "intra", title: "within the text", weights: outputs.attention_intra }];
     return tapeView({ kinds, tokens: tokensOf(outputs, "text"), ...given });
   }
-  return declaredView({ outputs, axes, ...given });
+  return declaredView({ outputs, axes, texts, ...given });
 }
 
 /** Makes the headline: answer, probability and alternatives; `labels`: all classes in order. */
@@ -126,7 +127,8 @@ function likelyBars(likely, kind) {
  * @returns the view, with `figure` to save and `follow` to highlight a word chosen in another pane.
  */
 export function fillPane({ pane, model, outputs, given, tools }) {
-  const view = viewOf({ outputs, axes: model.axes, ...given });
+  const texts = fieldsOf(model).map(({ name }) => name);
+  const view = viewOf({ outputs, axes: model.axes, texts, ...given });
   const { text, chance, likely = [] } = answerOf(outputs, model.labels);
   const kind = outputs.label === undefined ? "Next words" : "Classes";
   const warning = notRead(outputs, model);

@@ -10,7 +10,6 @@ import { asText } from "./words.js";
 const MAP = "attention_"; // how the names of maps begin
 const DEEPEST = 2; // axes before rows and columns: layers and heads
 const NUMBERED = new Map([
-  ["steps", "step"],
   ["slots", "slot"],
   ["features", "feature"],
 ]);
@@ -23,6 +22,9 @@ function shapeOf(value) {
   for (let inner = value; Array.isArray(inner); [inner] = inner) shape.push(inner.length);
   return shape;
 }
+
+/** Names a single one of steps: "hop" of "hops". */
+const stepOf = ({ of }) => (/^\w+s$/.test(of) ? of.slice(0, -1).replaceAll("_", " ") : "step");
 
 /** Names the positions along an axis, and gives their place in the map. */
 function sideOf(axis, outputs, sizes) {
@@ -44,7 +46,7 @@ function sideOf(axis, outputs, sizes) {
   }
   const listed = { listed: axis.of, features: `${axis.of}_features` }[axis.kind];
   const named = outputs[listed]?.map(asText);
-  const word = NUMBERED.get(axis.kind) ?? "position";
+  const word = axis.kind === "steps" ? stepOf(axis) : (NUMBERED.get(axis.kind) ?? "position");
   // The only slot needs no number.
   const alone = axis.kind === "slots" && size === 1;
   const called = (at) => named?.[at] || (alone ? "" : `${word} ${at + 1}`);
@@ -71,8 +73,15 @@ function viewFor(queries, keys, outputs) {
   return keys.kind === "tokens" ? "shaded" : "bars";
 }
 
+/** Tells whether rows and columns are texts of which that of the rows is read first. */
+function comesFirst(queries, keys, texts) {
+  if (queries?.kind !== "tokens" || keys.kind !== "tokens") return false;
+  const [row, column] = [queries, keys].map(({ of }) => texts.indexOf(of));
+  return row >= 0 && row < column;
+}
+
 /** Makes a map with its sides, as the views take it; null if it is empty. */
-function kindOf(name, axes, outputs) {
+function kindOf(name, axes, outputs, texts) {
   const [queries, keys] = axes.length === 2 ? axes : [null, ...axes];
   const shape = shapeOf(outputs[name]);
   const own = (queries ? rank(queries) : 0) + rank(keys);
@@ -91,7 +100,7 @@ function kindOf(name, axes, outputs) {
   const id = name.slice(MAP.length);
   return {
     id,
-    title: id.replaceAll("_", " "),
+    title: id === `${keys.of}_intra` ? `within the ${keys.of}` : id.replaceAll("_", " "),
     weights: within(outputs[name], depth, picked),
     rowTokens: rows.names,
     columnTokens: columns.names,
@@ -99,24 +108,25 @@ function kindOf(name, axes, outputs) {
     columnTitle: self ? `${columns.title}, attended to` : columns.title,
     sides: `In each, a row is of ${rows.title || "all"}, a column of ${columns.title}.`,
     view: viewFor(queries, keys, outputs),
+    rowsFirst: comesFirst(queries, keys, texts),
     of: keys.of,
     cell: keys.cell,
     grid: columns.grid,
   };
 }
 
-/** Lists the maps of an answer whose axes the card declares. */
-export function declaredKinds(outputs, axes) {
+/** Lists the maps of an answer whose axes the card declares; `texts`: the inputs, in their order. */
+export function declaredKinds(outputs, axes, texts) {
   return Object.entries(axes ?? {})
     .filter(([name]) => name.startsWith(MAP) && Array.isArray(outputs[name]))
     .filter(([, listed]) => listed.length === 1 || listed.length === 2)
-    .map(([name, listed]) => kindOf(name, listed, outputs))
+    .map(([name, listed]) => kindOf(name, listed, outputs, texts))
     .filter(Boolean);
 }
 
 /** Shows the chosen map; returns null if there is none. */
-export function declaredView({ axes, outputs, ...given }) {
-  const kinds = declaredKinds(outputs, axes);
+export function declaredView({ axes, outputs, texts, ...given }) {
+  const kinds = declaredKinds(outputs, axes, texts);
   if (!kinds.length) return null;
   return VIEWS[pickMap(kinds, given.state.map).view]({ kinds, ...given });
 }

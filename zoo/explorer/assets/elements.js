@@ -55,7 +55,7 @@ export function scaleOf(largest, title) {
   );
 }
 
-/** Makes a group of radio buttons, moved by arrow keys; `columns`: those of a grid. */
+/** Makes a group of radio buttons, moved by arrow keys, Home and End; `columns`: those of a grid. */
 export function choice({ label, options, chosen, choose, kind = "choice", columns = 1 }) {
   const buttons = options.map(({ value, content, title }) =>
     make(
@@ -87,7 +87,8 @@ export function choice({ label, options, chosen, choose, kind = "choice", column
     "aria-label": label,
     keydown: (event) => {
       const at = buttons.indexOf(document.activeElement);
-      const next = buttons[at + (steps.get(event.key) ?? NaN)];
+      const ends = { Home: buttons[0], End: buttons.at(-1) };
+      const next = ends[event.key] ?? buttons[at + (steps.get(event.key) ?? NaN)];
       if (!next) return;
       event.preventDefault();
       choose(next.dataset.value);

@@ -6,6 +6,7 @@ import { matrix, scrolling } from "./matrix.js";
 import { ribbons } from "./ribbons.js";
 import { apart, merge, pieces, strongest, words } from "./words.js";
 
+const SIDES = ["row", "column"];
 const NARROWEST = 700; // pixels of a pane in which ribbons and matrix stand side by side
 
 /** Converts a kept word to its form in a link ("row.3"), and back. */
@@ -14,6 +15,17 @@ export const written = (at) =>
 export function placed(text) {
   const found = /^(row|column)\.(\d+)$/.exec(text ?? "");
   return found ? { [found[1]]: Number(found[2]) } : null;
+}
+
+/** Names the text of a side: "premise" of "premise, attending". */
+const textOf = (map, side) => map[`${side}Title`].split(",")[0];
+
+/** Finds a kept word in another map that has the same text, at the same side if possible. */
+function moved(at, from, to) {
+  if (!at) return null;
+  const [[side, position]] = Object.entries(at);
+  const sides = [side, ...SIDES].filter((one) => textOf(to, one) === textOf(from, side));
+  return sides.length ? { [sides[0]]: position } : null;
 }
 
 function prepare(kinds, state) {
@@ -53,8 +65,8 @@ function tell(map, lists) {
  * @param kinds {id, title, weights, rowTokens, columnTokens, rowTitle, columnTitle} each.
  * @param state the user's choices: map, pieces, kept.
  * @param change called with the choices that change.
- * @param looked called with {side, text, position} of a word that is looked at, or null, so that a
- *   pane beside this one can follow.
+ * @param looked called with {of, text, position} of a word that is looked at, or null, so that a
+ *   pane beside this one can follow; `of` is the text that it is of.
  */
 export function pairsView({ kinds, state, change, looked, width }) {
   const map = prepare(kinds, state);
@@ -70,9 +82,9 @@ export function pairsView({ kinds, state, change, looked, width }) {
   };
   const look = (at) => {
     highlight(at ?? kept);
-    looked(
-      at?.column !== undefined ? { position: at.column, text: map.columns[at.column].text } : null,
-    );
+    const side = at && (at.column === undefined ? "row" : "column");
+    const text = side && map[`${side}s`][at[side]].text;
+    looked(side && { of: textOf(map, side), position: at[side], text });
   };
   const flow = ribbons({ map, look, keep });
   const wide = width >= NARROWEST;
@@ -108,7 +120,7 @@ export function pairsView({ kinds, state, change, looked, width }) {
   const chooser = mapChooser({
     kinds,
     shown: map.id,
-    choose: (id) => change({ map: id, kept: "" }),
+    choose: (id) => change({ map: id, kept: written(moved(kept, map, pickMap(kinds, id))) }),
     extra: merged ? parts : "",
   });
   const figure = make(
@@ -120,7 +132,10 @@ export function pairsView({ kinds, state, change, looked, width }) {
   return {
     elements: [chooser, readout, figure],
     figure,
-    follow: (at) =>
-      highlight(at && map.columns[at.position]?.text === at.text ? { column: at.position } : kept),
+    follow: (at) => {
+      const has = (one) => map[`${one}s`][at.position]?.text === at.text;
+      const side = at && SIDES.findLast((one) => textOf(map, one) === at.of && has(one));
+      highlight(side ? { [side]: at.position } : kept);
+    },
   };
 }

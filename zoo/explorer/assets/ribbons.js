@@ -10,6 +10,7 @@ const FILLED = 0.74; // of a line, by all the ribbons of a word
 const LEAST = 0.02; // ribbons of less weight are not drawn
 const TOGETHER = 0.05; // in long texts neighbours of less weight share one of at least this weight
 const THINNEST = 1; // pixels of a ribbon that is drawn
+const PLACES = ["left", "right"];
 
 /**
  * Lists the ribbons of an attending word: one for each visible weight. In long texts, where these
@@ -38,9 +39,9 @@ function shared(row) {
  * Stacks the ends of the ribbons of each side, each as thick as its weight.
  *
  * At the side that attends the thicknesses of a word add up to a line. At the other side more may
- * come together, and are drawn thinner so that they have room.
+ * come together, and are drawn thinner so that they have room. Each ribbon begins at the left.
  */
-function bands(weights, height) {
+function bands({ weights, rowsFirst }, height) {
   const rows = weights.length;
   const columns = weights[0].length;
   const totals = { row: Array(rows).fill(0), column: Array(columns).fill(0) };
@@ -70,8 +71,8 @@ function bands(weights, height) {
       const ends = [
         [before[span.first], at.column[span.last].next],
         [next, at.row[r].next],
-      ];
-      found.push({ row: r, ...span, ends: ends.map(seen) });
+      ].map(seen);
+      found.push({ row: r, ...span, ends: rowsFirst ? ends.reverse() : ends });
     }
   });
   return found;
@@ -93,7 +94,8 @@ function outline([[a, b], [c, d]]) {
 /**
  * Draws a map.
  *
- * @param map its rows and columns (words), its weights, and the titles of its sides.
+ * @param map its rows and columns (words), its weights, the titles of its sides, and `rowsFirst`:
+ *   whether the rows, which attend, stand at the left.
  * @param look called with the highlighted {row} or {column}, or null.
  * @param keep called with the word to keep highlighted, or null.
  */
@@ -101,25 +103,26 @@ export function ribbons({ map, look, keep }) {
   const longest = Math.max(map.rows.length, map.columns.length);
   const height = (longest > LONG ? CLOSE : LINE) * longest;
   const lists = {};
-  for (const side of ["column", "row"]) {
-    const other = side === "row" ? "column" : "row";
+  const sides = map.rowsFirst ? ["row", "column"] : ["column", "row"]; // from left to right
+  sides.forEach((side, place) => {
+    const other = sides[1 - place];
     const words = map[`${side}s`];
     lists[side] = new TokenList({
       label: map[`${side}Title`],
       words,
       vertical: true,
-      kind: side,
+      kind: `${side} ${PLACES[place]}`,
       look: (position) => look(position === null ? null : { [side]: position }),
       keep: (position) => keep(position === null ? null : { [side]: position }),
       cross: (position, step) => {
-        if (step > 0 !== (side === "column")) return;
+        if (step > 0 !== (place === 0)) return;
         const share = (position + 0.5) / words.length;
         lists[other].focus(Math.floor(share * map[`${other}s`].length));
       },
     });
     lists[side].element.style.setProperty("height", `${height}px`);
-  }
-  const paths = bands(map.weights, height).map((band) => ({
+  });
+  const paths = bands(map, height).map((band) => ({
     ...band,
     path: draw("path", {
       d: outline(band.ends),
@@ -143,11 +146,12 @@ export function ribbons({ map, look, keep }) {
   const element = make(
     "div",
     { class: longest > LONG ? "ribbons long" : "ribbons" },
-    make("p", { class: "side column", text: map.columnTitle }),
-    make("p", { class: "side row", text: map.rowTitle }),
-    lists.column.element,
+    ...sides.map((side, place) =>
+      make("p", { class: `side ${side} ${PLACES[place]}`, text: map[`${side}Title`] }),
+    ),
+    lists[sides[0]].element,
     picture,
-    lists.row.element,
+    lists[sides[1]].element,
   );
 
   function highlight(at) {

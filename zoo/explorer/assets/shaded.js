@@ -1,17 +1,17 @@
 // Shades each word of a text by its weight: of a single map, or of one step after the other.
 
 import { choice, decimals, make, scaleOf } from "./elements.js";
-import { mapChooser, pickMap } from "./heads.js";
+import { mapChooser, pickMap, thumbnail } from "./heads.js";
 import { TokenList } from "./tokens.js";
 import { apart, merge, strongest, words } from "./words.js";
 
 const SUM = "sum"; // of all steps; shown until one is chosen
+const FINEST = 480; // words of the overview: of more, neighbours share a column
+const TOLD = 3; // steps that are told of a word
 
-/** Makes the buttons of the steps; null for a single one. */
-function stepsOf(picked, row, change) {
-  const { length } = picked.rowTokens;
-  if (length < 2) return null;
-  const sum = { value: SUM, title: `sum of all ${length}`, content: SUM };
+/** Makes the buttons of the steps. */
+function buttonsOf(picked, row, choose) {
+  const sum = { value: SUM, title: `sum of all ${picked.rowTokens.length}`, content: SUM };
   const steps = picked.rowTokens.map((title, at) => {
     return { value: String(at + 1), title, content: String(at + 1) };
   });
@@ -19,8 +19,37 @@ function stepsOf(picked, row, change) {
     label: picked.rowTitle,
     chosen: row === null ? SUM : String(row + 1),
     options: [sum, ...steps],
-    choose: (step) => change({ step: step === SUM ? "" : step, kept: "" }),
+    choose,
   });
+}
+
+/** Makes a picture of all steps, a line each; pressing a line shows its step. */
+function overviewOf(picked, weights, row, choose) {
+  const canvas = thumbnail({ weights }, FINEST);
+  const element = make("div", { class: "lines", "aria-hidden": "true" }, canvas);
+  element.style.setProperty("--count", weights.length);
+  const lineAt = ({ clientY }) => {
+    const { top, height } = element.getBoundingClientRect();
+    const line = Math.floor(((clientY - top) / height) * weights.length);
+    return Math.max(0, Math.min(line, weights.length - 1));
+  };
+  element.addEventListener("click", (event) => choose(String(lineAt(event) + 1)));
+  element.addEventListener("pointermove", (event) => {
+    element.title = picked.rowTokens[lineAt(event)];
+  });
+  if (row !== null) {
+    const frame = make("div", { class: "line" });
+    frame.style.setProperty("--line", row);
+    element.append(frame);
+  }
+  return element;
+}
+
+/** Makes the controls of several steps; nothing for a single one. */
+function stepsOf(picked, weights, row, change) {
+  if (picked.rowTokens.length < 2) return [];
+  const choose = (step) => change({ step: step === SUM ? "" : step });
+  return [buttonsOf(picked, row, choose), overviewOf(picked, weights, row, choose)];
 }
 
 /**
@@ -57,8 +86,16 @@ export function shadedView({ kinds, state, change }) {
       show(kept);
     },
   });
-  shown.forEach((_, position) => list.describe(position, `weight ${decimals(weights[position])}`));
+  shown.forEach((_, position) => list.describe(position, `weight ${told(position)}`));
 
+  /** Tells the weight of a word; of a sum also of the steps that it is mostly made of. */
+  function told(position) {
+    const weight = decimals(weights[position]);
+    if (row !== null || merged.length < 2) return weight;
+    const steps = picked.rowTokens.map((text) => ({ text }));
+    const most = strongest(merged.map((one) => one[position]), steps, TOLD);
+    return most ? `${weight}, most in ${most}` : weight;
+  }
   function show(position) {
     list.heat(weights, largest);
     list.activate(position);
@@ -66,15 +103,17 @@ export function shadedView({ kinds, state, change }) {
     readout.textContent =
       position === null
         ? `Most weight: ${strongest(weights, shown) || "–"}`
-        : `${apart(shown[position].text)}: ${decimals(weights[position])}`;
+        : `${apart(shown[position].text)}: ${told(position)}`;
   }
   show(kept);
   const chooser = mapChooser({
     kinds,
     shown: picked.id,
-    choose: (id) => change({ map: id, step: "", kept: "" }),
+    choose: (id) => change({ map: id, kept: "" }),
   });
-  chooser.append(stepsOf(picked, row, change) ?? "");
+  const steps = stepsOf(picked, merged, row, change);
+  chooser.append(...steps);
+  if (steps.length) chooser.classList.add("stepping");
   const figure = make("div", { class: "figure" }, list.element, scaleOf(largest, "attention"));
   return { elements: [chooser, readout, figure], figure, follow: () => {} };
 }

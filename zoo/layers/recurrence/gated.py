@@ -39,7 +39,7 @@ def _gated(projected: Tensor, kernels: GatedKernels, reverse: bool) -> tuple[Ten
     length, batch = tf.unstack(tf.shape(projected)[:2])
     units = kernels.candidate.shape[0]
     zeros = tf.zeros((batch, units), projected.dtype)
-    steps = unstack(projected)
+    steps = unstack(projected, length)
     stores = [new_store(projected, length, size) for size in (units, 2 * units, units)]
 
     def body(index: Tensor, hidden: Tensor, stores: list[tf.TensorArray]) -> tuple:
@@ -79,7 +79,7 @@ def _gated_gradient(
     into_z = (candidate - before) * z * (1 - z)
     into_candidate = z * (1 - candidate * candidate)
     kept = (upstream, into_z, into_candidate, before * r * (1 - r), r, 1 - z)
-    arrays = [unstack(x) for x in kept]
+    arrays = [unstack(x, length) for x in kept]
 
     def body(index: Tensor, dh: Tensor, store: tf.TensorArray) -> tuple:
         t = index if reverse else length - 1 - index

@@ -50,9 +50,7 @@ def run_loop(length: Tensor, body: Callable, state: tuple) -> tuple:
     return tf.while_loop(lambda t, *_: t < length, body, state, maximum_iterations=length)
 
 
-def unstack(time_major: Tensor) -> tf.TensorArray:
-    """Converts (T, B, ...) to an array of steps, to read one at a time."""
-    array = tf.TensorArray(
-        time_major.dtype, tf.shape(time_major)[0], element_shape=time_major.shape[1:]
-    )
+def unstack(time_major: Tensor, length: Tensor) -> tf.TensorArray:
+    """Converts (T, B, ...) to an array of its ``length`` = T steps, to read one at a time."""
+    array = tf.TensorArray(time_major.dtype, length, element_shape=time_major.shape[1:])
     return array.unstack(time_major)

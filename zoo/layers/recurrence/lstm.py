@@ -108,7 +108,7 @@ def _lstmloop(
 ) -> tuple[Tensor, Tensor]:
     """Computes cells (T, B, n) and activated gates (T, B, 4n)."""
     length, units = tf.shape(projected)[0], recurrent_kernel.shape[0]
-    steps = unstack(projected)
+    steps = unstack(projected, length)
     stores = [new_store(projected, length, size) for size in (units, 4 * units)]
 
     def body(
@@ -139,7 +139,8 @@ def _gates_gradient(
     length, units = tf.shape(tanh_cell)[0], tanh_cell.shape[-1]
     factors, into_cell = lstm_step_factors(gates, cell_before, tanh_cell)
     kept = [upstream, into_cell, gates[:, :, units : 2 * units], factors]
-    arrays = [unstack(x) for x in (kept if into_cells is None else [*kept, into_cells])]
+    kept += [] if into_cells is None else [into_cells]
+    arrays = [unstack(x, length) for x in kept]
     zeros = tf.zeros_like(tanh_cell[0])
 
     def body(index: Tensor, dh: Tensor, dc: Tensor, store: tf.TensorArray) -> tuple:

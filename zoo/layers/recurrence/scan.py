@@ -38,12 +38,12 @@ def scan(
     """
     time_major = tf.nest.map_structure(swap_batch_and_time, inputs)
     length = tf.shape(tf.nest.flatten(time_major)[0])[0]
-    arrays = tf.nest.map_structure(unstack, time_major)
+    arrays = tf.nest.map_structure(lambda x: unstack(x, length), time_major)
     if mask is None:
         refuse_attached_mask(inputs=inputs)
     else:
         mask = as_mask(mask, tf.nest.flatten(inputs)[0].shape[:2])
-    masks = None if mask is None else unstack(swap_batch_and_time(mask))
+    masks = None if mask is None else unstack(swap_batch_and_time(mask), length)
     template, _ = step(tf.nest.map_structure(_blank_step, inputs), state)
     outputs = tf.nest.map_structure(lambda x: _empty_array(x, length), template)
 

@@ -12,6 +12,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from zoo.ops import linear
 from zoo.ops.masking import Tensor, masked_softmax
 from zoo.ops.maxout import maxout
 
@@ -52,7 +53,7 @@ class Maxout(keras.layers.Layer):
 
     def project(self, part: int, values: Tensor) -> Tensor:
         """Projects one part to the pieces, without bias: (..., d_part) -> (..., p * units)."""
-        return ops.matmul(values, self.kernels[part])
+        return linear.project(values, self.kernels[part])
 
     def call(self, parts: list[Tensor]) -> Tensor:
         """Computes (..., units) from parts (..., d_part)."""
@@ -91,7 +92,7 @@ class MixtureOfExperts(Maxout):
 
     def project(self, part: int, values: Tensor) -> Tensor:
         """Projects one part to experts and gate: (..., d_part) -> (..., p * units + p)."""
-        gate = ops.matmul(values, self.gates[part])
+        gate = linear.project(values, self.gates[part])
         return ops.concatenate([super().project(part, values), gate], axis=-1)
 
     def add_bias(self, pieces: Tensor) -> Tensor:

@@ -109,8 +109,10 @@ def _run(inputs: dict, window: int | None) -> TapeRun:
     carried = tf.shape(start.memory)[0]
     width = carried + length if window is None else tf.minimum(window, carried + length)
     ring, stores = _ring(start, width - carried), _stores(kernels, fusion, length)
-    queries, gates = unstack(inputs["queries"]), unstack(inputs["gates"])
-    fused_inputs = None if fusion is None else (unstack(fusion.queries), unstack(fusion.gates))
+    queries, gates = (unstack(inputs[name], length) for name in ("queries", "gates"))
+    fused_inputs = None
+    if fusion is not None:
+        fused_inputs = unstack(fusion.queries, length), unstack(fusion.gates, length)
 
     def body(t: Tensor, summary: Tensor, gamma: Tensor, tapes: tuple, stores: dict) -> tuple:
         keys, memory = tapes

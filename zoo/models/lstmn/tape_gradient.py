@@ -111,7 +111,7 @@ class _Backwards:
             read["fused_queries"] = self.fusion.queries + through
             names.append("into_fused_weights")
         read |= dict(zip(names, upstream, strict=True))
-        self.arrays = {name: unstack(values) for name, values in read.items()}
+        self.arrays = {name: unstack(values, self.length) for name, values in read.items()}
 
     def run(self) -> dict[str, Any]:
         """Runs all steps; returns the gradients summed over steps, and those of each step."""

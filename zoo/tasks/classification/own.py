@@ -128,8 +128,12 @@ def classes_of(parts: "OwnParts", sides: tuple[str, ...], held_out: bool) -> "Cl
         raise ValueError(f"train must have two classes at least, got {', '.join(labels)}")
     frames = []
     for part, frame in zip(("train", "validation", "test"), parts[:3], strict=True):
-        if other := sorted({*frame["label"]} - known):
-            raise ValueError(f"{part} must have classes of the training part, got {other[0]!r}")
+        for number, label in enumerate(frame["label"], start=1):
+            if label not in known:
+                raise ValueError(
+                    f"{part} must have classes of the training part, got {label!r} as the label of"
+                    f" example {number}"
+                )
         frames.append(frame.assign(label=frame["label"].map(labels.index)))
     train, validation, test = frames
     return ClassificationData(DATA, sides, labels, train, validation, test, parts.record)

@@ -104,12 +104,21 @@ def _check_there(part: str, paths: Sequence[Path]) -> None:
 
 
 def by_groups(column: str) -> Callable[[pd.DataFrame, float], Frames]:
-    """Divides at random; rows with the same value of a column stay together."""
+    """Divides at random; rows with the same value of a column stay together.
+
+    What it returns raises a ValueError if that leaves a part without rows.
+    """
 
     def divide(frame: pd.DataFrame, share: float) -> Frames:
         groups, distinct = pd.factorize(frame[column])
         order = np.random.default_rng(_SEED).permutation(len(distinct))
-        held = np.isin(groups, order[: round(share * len(distinct))])
+        count = round(share * len(distinct))
+        if share and len(distinct) < len(frame) and not 0 < count < len(distinct):
+            raise ValueError(
+                f"held_out must be a share that leaves some of the {len(distinct)} different texts "
+                f"of {column} for both parts, unless there is a validation part, got {share}"
+            )
+        held = np.isin(groups, order[:count])
         return frame[~held].reset_index(drop=True), frame[held].reset_index(drop=True)
 
     return divide
