@@ -6,7 +6,7 @@ from tests.files_to_open import files_to_open, recorded_files
 from tests.published import published
 from zoo.ops.windows import window_starts
 
-SELF_CONTAINED = {"RecurrentAttentionModel"}
+SELF_CONTAINED = {"FeatureAttention", "RecurrentAttentionModel"}
 """Models whose folder has all their layers."""
 CASES = [(name, {}) for name in published()] + [("LuongTranslator", {"mechanism": "global"})]
 

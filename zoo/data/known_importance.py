@@ -31,7 +31,7 @@ _BRANCHES = {
     "syn6": ("syn2", "syn3"),
 }
 """Odds where x11 < 0, and elsewhere."""
-_RELEVANT = {"syn1": (0, 1), "syn2": (2, 3, 4, 5), "syn3": (6, 7, 8, 9)}
+_RELEVANT = {"syn1": [0, 1], "syn2": [2, 3, 4, 5], "syn3": [6, 7, 8, 9]}
 _SWITCH = 10
 NAMES = tuple(_BRANCHES)
 
@@ -72,8 +72,9 @@ def relevant(name: str, x: np.ndarray) -> np.ndarray:
     marked = np.zeros(x.shape, bool)
     first, second = _BRANCHES[name]
     negative = x[:, _SWITCH] < 0
-    marked[np.ix_(negative, _RELEVANT[first])] = True
-    marked[np.ix_(~negative, _RELEVANT[second])] = True
+    for branch, rows in ((first, negative), (second, ~negative)):
+        for feature in _RELEVANT[branch]:
+            marked[rows, feature] = True
     marked[:, _SWITCH] |= first != second
     return marked
 

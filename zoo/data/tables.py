@@ -104,7 +104,7 @@ def read_whole_table(path: str | os.PathLike[str]) -> pd.DataFrame:
             names = [*dict.fromkeys(name for row in objects for name in row)]
             rows = [{name: _text_of(row.get(name)) for name in names} for row in objects]
         else:
-            cells = _cells(text, quoted=ending(path) == ".csv")
+            cells: Iterator[Any] = _cells(text, quoted=ending(path) == ".csv")
             _, names = next(cells, (0, []))
             rows = [_named(names, row, number) for number, row in cells]
         if not rows:

@@ -297,7 +297,7 @@ class Pipeline:
         from zoo.pipelines.rows import read_rows
 
         questions, inputs = read_rows(self.card.tokenizer, tables, columns)
-        found = []
+        found: list[Any] = []
         for first in range(0, questions.examples, batch_size):
             rows = range(questions.examples)[first : first + batch_size]
             asked = {name: column[rows.start : rows.stop] for name, column in inputs.items()}

@@ -57,7 +57,7 @@ def read_rows(
 def _columns(codec: RowCodec, table: pd.DataFrame) -> dict[str, np.ndarray]:
     columns: dict[str, np.ndarray] = {}
     used = set()
-    for place, one in enumerate((*codec.numeric, *codec.categorical)):
+    for place, one in enumerate(codec.columns):
         name = next((n for n in (one.column, one.input) if n in table), None)
         if name is None:
             raise ValueError(

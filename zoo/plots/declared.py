@@ -149,7 +149,7 @@ def features_of_row(result: Mapping[str, Any], row: int = 0) -> Figure:
     return over_features(values[row], _names(result, Features("row"), row), names=names)
 
 
-def _names(result: Mapping[str, Any], keys: Features, row: int) -> list[str]:
+def _names(result: Mapping[str, Any], keys: Any, row: int) -> list[str]:
     """Names of the features, where the answer has them."""
     names = result.get(f"{keys.of}_features")
     return [] if names is None else [as_text(name) for name in np.asarray(names)[row]]

@@ -55,14 +55,20 @@ class RowCodec:
                 raise ValueError(f"{kind} must have different names, got {list(names)}")
 
     @property
+    def columns(self) -> list[NumericColumn | CategoricalColumn]:
+        """All columns, in the order of the features."""
+        found: list[NumericColumn | CategoricalColumn] = list(self.numeric)
+        return found + list(self.categorical)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns in tables, in the order of the features."""
-        return tuple(one.column for one in (*self.numeric, *self.categorical))
+        return tuple(one.column for one in self.columns)
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """Names of the columns in signatures, in the order of the features."""
-        return tuple(one.input for one in (*self.numeric, *self.categorical))
+        return tuple(one.input for one in self.columns)
 
     @property
     def sizes(self) -> dict[str, Any]:
@@ -97,7 +103,7 @@ class RowCodec:
             raise ValueError(
                 f"table must have the columns {', '.join(self.names)}; {absent[0]} is missing"
             )
-        columns = [
+        columns: list[Any] = [
             (to_numbers(table[one.column]) - one.mean) / one.deviation for one in self.numeric
         ]
         for category in self.categorical:
@@ -230,10 +236,7 @@ def infer_columns(
 
 def as_texts(table: pd.DataFrame, codec: RowCodec) -> dict[str, str]:
     """Returns the first row as the signature of strings takes it: input -> text, "" if missing."""
-    texts = {
-        one.input: to_strings(table[one.column]).iloc[0]
-        for one in (*codec.numeric, *codec.categorical)
-    }
+    texts = {one.input: to_strings(table[one.column]).iloc[0] for one in codec.columns}
     return {name: "" if pd.isna(text) else str(text) for name, text in texts.items()}
 
 

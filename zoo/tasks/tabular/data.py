@@ -96,7 +96,7 @@ def load_table(
         )
         known = known_importance.TARGET, known_importance.LABELS
         record = DataRecord(name, "train", "test", remarks=f"generated rows, {features} features")
-        columns = tuple(column for column in training if column != known[0])
+        columns = tuple(str(column) for column in training if column != known[0])
     elif name == "mushroom":
         path = mushroom.find_mushroom(data_dir)
         known, columns = (mushroom.TARGET, mushroom.LABELS), mushroom.FEATURES
@@ -161,7 +161,7 @@ def own_table(
 
     parts = own_parts(files, read, share, hold_out)
     frames = parts[:3]
-    features = tuple(name for name in frames[0] if name != column)
+    features = tuple(str(name) for name in frames[0] if name != column)
     for part, frame in zip(("validation", "test"), frames[1:], strict=True):
         if absent := [name for name in features if name not in frame]:
             raise ValueError(f"{part} must have the columns of train, got no {absent[0]}")

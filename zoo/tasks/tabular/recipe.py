@@ -82,7 +82,9 @@ class TabularTask(Task):
             return resolve(settings, self.recipe, name, self.defaults)
         if settings.target is None:
             raise ValueError("target must be the name of a column of the table, got none")
-        paths = {part: (path,) if path else () for part, path in files.items()}
+        paths: dict[str, tuple[Path, ...]] = {
+            part: (path,) if path else () for part, path in files.items()
+        }
         own = own_table(paths, settings.target, settings.kind, settings.held_out)
         self.data, self._parts = own
         stem = settings.train.name.removesuffix(".gz").partition(".")[0]
