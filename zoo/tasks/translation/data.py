@@ -96,9 +96,9 @@ def load_translation_data(
 
 def sample_data() -> TranslationData:
     """Generates the sample."""
-    frames = map(translation_sample, ("train", "val", "test"))
+    train, validation, test = map(translation_sample, ("train", "val", "test"))
     record = DataRecord("sample", "train", "test", remarks="generated dates to ISO dates")
-    return TranslationData("sample", *frames, record)
+    return TranslationData("sample", train, validation, test, record)
 
 
 def multi30k_record(

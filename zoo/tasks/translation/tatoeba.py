@@ -87,4 +87,5 @@ def load_tatoeba_data(
     paths = [Path(path) for path in frames["test"].attrs["paths"]]
     remarks = f"{source} to {target}, parts by a checksum of the English sentence"
     record = record_files("Tatoeba", ("training", "test"), paths, PUBLISHED, logger, remarks)
-    return TranslationData(name, *(frames[part] for part in PARTS), record)
+    train, validation, test = (frames[part] for part in PARTS)
+    return TranslationData(name, train, validation, test, record)
