@@ -49,6 +49,8 @@ def _content(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return tuple(value) if all(type(one) is int for one in value) else None
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "iu":
-        small = value.size <= LARGEST
+        # Those of 64 bits may be the splits of ragged tensors, and a function that is given two of
+        # them refuses the same tensor twice.
+        small = value.size <= LARGEST and (value.itemsize <= 4 or not value.ndim)
         return (value.dtype.char, value.shape, value.tobytes()) if small else None
     return None

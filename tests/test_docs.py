@@ -348,6 +348,12 @@ def shell(loaded_once, monkeypatch, capsys, tmp_path):
     """Runs a line such as `printf ... | python -m zoo ...` in this process; gives its output."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "2")
+    pairs = {
+        "en": "Two dogs run.\nA man sleeps.\n",
+        "de": "Zwei Hunde rennen.\nEin Mann schläft.\n",
+    }
+    for name, text in (pairs | {"wa": "0-0 1-1 2-2\n0-0 1-1 2-2\n"}).items():
+        (tmp_path / f"pairs.{name}").write_text(text, encoding="utf-8")
 
     def run_line(line: str) -> str:
         words, given = shlex.split(line), ""

@@ -71,7 +71,7 @@ def test_alone_the_command_shows_its_help(zoo_command):
     code, said = zoo_command()
     assert code == 0
     assert said.out.startswith("usage: ")
-    assert "{list,info,run,picture,export,explore,serve,publish,fetch}" in said.out
+    assert "{list,info,run,picture,align,export,explore,serve,publish,fetch}" in said.out
 
 
 def test_the_version_is_the_package_s(zoo_command):
