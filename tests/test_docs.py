@@ -352,7 +352,7 @@ def shell(loaded_once, monkeypatch, capsys, tmp_path):
         "en": "Two dogs run.\nA man sleeps.\n",
         "de": "Zwei Hunde rennen.\nEin Mann schläft.\n",
     }
-    for name, text in (pairs | {"wa": "0-0 1-1 2-2\n0-0 1-1 2-2\n"}).items():
+    for name, text in (pairs | {"wa": "1 0 0 S\n1 1 1 S\n2 0 0 S\n"}).items():
         (tmp_path / f"pairs.{name}").write_text(text, encoding="utf-8")
 
     def run_line(line: str) -> str:
