@@ -2,9 +2,13 @@
 
     python -m recipes.imdb_self_attentive                  # IMDb if it is here, or a sample
     python -m recipes.imdb_self_attentive --data sample    # generated, needs no data
+    python -m recipes.word_vectors --texts imdb --output imdb.txt
     python -m recipes.imdb_self_attentive --data imdb --vectors imdb.txt
     python -m recipes.imdb_self_attentive --data imdb --pooling max     # the BiLSTM without it
     python -m recipes.imdb_self_attentive --data mr --fold 3
+
+On two CPU cores, shared with other work, the vectors take two minutes and the fourth command
+thirteen; it reaches 90.24 % on the test part of IMDb, which is not in the paper.
 
 The best weights are chosen on a part of the training data, never on the test part. The same command
 resumes an interrupted run. The run folder holds settings, log, TensorBoard events, checkpoints,

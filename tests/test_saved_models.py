@@ -151,6 +151,18 @@ def test_the_shipped_judge_of_reviews_sees_hops_of_a_review_and_embeds_it(shippe
     assert signatures["embed"](text=texts)["embedding"].shape == (3, 30, 256)
 
 
+def test_the_shipped_judge_of_pairs_aligns_their_words(shipped):
+    serve = shipped("sick_decomposable").signatures["serving_default"]
+    premise = ["A woman is playing a guitar.", "A girl is jumping over a puddle.", ""]
+    hypothesis = ["A woman is not playing a guitar.", "A child is jumping.", "A dog runs."]
+    result = serve(premise=tf.constant(premise), hypothesis=tf.constant(hypothesis))
+    assert result["label"].numpy()[0] == b"contradiction"
+    aligned = result["attention_premise_to_hypothesis"].numpy()
+    np.testing.assert_allclose(aligned[:1].sum(axis=-1)[:, :7], 1, rtol=1e-5)
+    assert result["hypothesis_tokens"].numpy()[1, aligned[1, 1].argmax()] == b"child"
+    assert np.isfinite(result["probabilities"]).all()
+
+
 def test_the_shipped_language_model_tells_what_comes_next_and_what_was_read_beside_it(shipped):
     serve = shipped("wikitext_lstmn").signatures["serving_default"]
     texts = ["He moved to New", "The album was released in the United", ""]

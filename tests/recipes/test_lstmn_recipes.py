@@ -199,6 +199,8 @@ def test_trees_and_pairs_are_read_where_they_lie(tmp_path: Path) -> None:
         assert card.task == find_model(card.model_class.removeprefix("zoo>")).task
         weights_by_name = read_weights(folder / "saved_model")
         (table,) = (w for name, w in weights_by_name.items() if name.endswith("embedding/table"))
+        assert not table[1].any()  # an unknown word, which training never saw
+        assert table[2:].any(axis=1).all()
         at_rest = [v for v in given.values() if (table == v).all(axis=1).any()]
         assert at_rest == ([given["snow"]] if recipe is snli else [])  # in the one epoch
     (tmp_path / "dev.txt").write_text(f"{tree}(3 (2 A)\n")

@@ -94,6 +94,7 @@ class ClassificationTask(Task):
     def encode(self) -> "Batches":
         """Cuts texts to the limit."""
         from zoo.tasks.shared.given_vectors import vectors_for
+        from zoo.text.vocabulary import UNKNOWN
         from zoo.text.words import WordCodec
 
         settings = self.settings
@@ -103,6 +104,10 @@ class ClassificationTask(Task):
         self.vectors = None
         if settings.vectors is not None:
             self.vectors = vectors_for(settings.vectors, self.codec.words, settings.seed)
+            if settings.minimum_count == 1:
+                # Every word of the training part is known, so this row is never trained. As random
+                # as those of words without a vector, it would be noise, several words strong.
+                self.vectors.matrix[UNKNOWN] = 0.0
         return self._examples(
             self.data.training, batch_size=settings.batch_size, seed=settings.seed
         )
