@@ -11,9 +11,6 @@ from typing import Any
 import numpy as np
 from tensorflow.python.framework import dtypes, ops
 
-LARGEST = 8
-"""Elements of the largest array that is looked up."""
-
 _make_constant = ops._create_graph_constant
 
 
@@ -48,9 +45,8 @@ def _content(value: Any) -> Any:
         return value
     if isinstance(value, list | tuple):
         return tuple(value) if all(type(one) is int for one in value) else None
-    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "iu":
-        # Those of 64 bits may be the splits of ragged tensors, and a function that is given two of
-        # them refuses the same tensor twice.
-        small = value.size <= LARGEST and (value.itemsize <= 4 or not value.ndim)
-        return (value.dtype.char, value.shape, value.tobytes()) if small else None
+    # Arrays stay apart: they may be parts of ragged tensors, and a function that is given two of
+    # them refuses the same tensor twice.
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "iu" and not value.ndim:
+        return value.dtype.char, value.tobytes()
     return None

@@ -222,7 +222,7 @@ def test_a_cloze_reader_of_own_books(questions: bool, tmp_path: Path, until_trai
         (
             translation,
             ["--train", "p.tsv", "--model", "DynamicCoattentionNetwork"],
-            "model must be one of ['ChoTranslator', ",
+            "model must be one of ['BiasedRNNsearch', ",
         ),
         (reading, ["--train", "p.tsv"], "p.tsv: a column must be named 'question', got 'one'"),
         (reading, ["--train", "a.en"], "a.en: the name must end in one of .csv, .tsv"),

@@ -10,6 +10,7 @@ from tests.published import published
 from tests.serving.conftest import export
 from tests.serving.reading import CONTEXTS, QUESTIONS
 from zoo.models.aoa.aoa_reader import AttentionOverAttentionReader
+from zoo.models.core.inputs import Tokens
 from zoo.models.lstmn.lstmn_language_model import LSTMNLanguageModel
 from zoo.models.rnnsearch.rnnsearch import RNNsearch
 from zoo.serving.extension import with_new_words
@@ -30,7 +31,19 @@ def sizes_of(model):
     return tuple(name for name in model.get_config() if name.endswith("vocabulary_size"))
 
 
-@pytest.mark.parametrize("entry", published().values(), ids=list(published()))
+OF_WORDS = {
+    name: entry
+    for name, entry in published().items()
+    if any(isinstance(kind, Tokens) for kind in entry.cls.INPUTS.values())
+}
+"""Models that read words."""
+
+
+def test_models_of_pictures_and_rows_alone_read_no_words():
+    assert published().keys() - OF_WORDS == {"FeatureAttention", "RecurrentAttentionModel"}
+
+
+@pytest.mark.parametrize("entry", OF_WORDS.values(), ids=list(OF_WORDS))
 def test_every_model_keeps_what_it_has_learned(entry):
     model = build(entry)
     larger = with_new_words(model, 2, vectors=vectors_for(model), vocabulary=sizes_of(model))
