@@ -196,6 +196,21 @@ def test_a_command_that_is_run_gets_the_signal_once_and_is_waited_for(to_group):
     assert it.returncode == 0
 
 
+def test_a_signal_that_comes_while_a_command_begins_reaches_it(tmp_path, monkeypatch):
+    begin = subprocess.Popen
+
+    def begin_late(*arguments, **options):
+        child = begin(*arguments, **options)
+        os.kill(os.getpid(), signal.SIGTERM)  # the caller does not have the child yet
+        return child
+
+    monkeypatch.setattr(subprocess, "Popen", begin_late)
+    before = signal.getsignal(signal.SIGTERM)
+    command = [sys.executable, "-c", "import time; time.sleep(60)"]
+    assert run_passing_signals(command, tmp_path) == 128 + signal.SIGTERM
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
 def test_the_status_of_a_command_is_a_shell_s(tmp_path):
     def status(code):
         return run_passing_signals([sys.executable, "-c", code], tmp_path)

@@ -81,13 +81,23 @@ def run_passing_signals(command: Sequence[str], folder: str | os.PathLike[str]) 
     Returns:
         Its exit status; after a signal, 128 plus the signal's number.
     """
-    # A new session, because a terminal's Ctrl-C would reach it a second time.
-    with subprocess.Popen(command, cwd=folder, start_new_session=True) as child:
-        former = {
-            one: signal.signal(one, lambda number, _: child.send_signal(number)) for one in SIGNALS
-        }
-        try:
-            status = child.wait()
-        finally:
-            _install(former)
+    child: subprocess.Popen[bytes] | None = None
+    early: list[int] = []
+
+    def pass_on(number: int, _: FrameType | None) -> None:
+        if child is None:
+            early.append(number)
+        else:
+            child.send_signal(number)
+
+    # Before the child begins: a signal in between would end this process and leave the child.
+    former = {one: signal.signal(one, pass_on) for one in SIGNALS}
+    try:
+        # A new session, because a terminal's Ctrl-C would reach it a second time.
+        child = subprocess.Popen(command, cwd=folder, start_new_session=True)
+        for number in early:
+            child.send_signal(number)
+        status = child.wait()
+    finally:
+        _install(former)
     return 128 - status if status < 0 else status
