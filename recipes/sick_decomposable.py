@@ -32,9 +32,6 @@ class Settings(FixedVectorSettings):
 
     data: Literal["auto", "sample", "sick", "snli", "cad-nli"] = "auto"
     """auto: SICK if present or, if no folder is named, the generated sample."""
-    trial: Literal["validation", "training"] = "validation"
-    """Use of SICK's trial part: it chooses the best weights, or is trained on, and the last weights
-    are kept."""
     intra: bool = False
     """Whether each sentence first attends to itself."""
     distances: Count = 11
@@ -102,12 +99,8 @@ def load(settings: Settings, logger: Any) -> Any:
     """Reads the data."""
     from zoo.tasks.classification import data
 
-    if settings.trial == "training" and settings.data != "sick":
-        raise ValueError(f"trial must be validation with data {settings.data}, got training")
     if settings.data == "cad-nli":
         return data.load_counterfactual(settings.data_dir, logger)
-    if settings.trial == "training":
-        return data.with_validation_part(data.load_sick("sick", settings.data_dir, logger))
     read = data.load_snli if settings.data == "snli" else data.load_sick
     return read(settings.data, settings.data_dir, logger)
 

@@ -102,18 +102,6 @@ def test_sick_is_learned_with_fixed_vectors_of_the_file_and_hashed_words(data_di
         sick.main(replace(settings, data="sick", data_dir=data_dir / "run", fresh=True))
 
 
-def test_the_trial_part_is_trained_on_and_the_last_weights_are_kept(data_dir: Path) -> None:
-    settings = sick.Settings(data_dir=data_dir, trial="training", **(SMALL | {"epochs": 2}))
-    result = sick.main(replace(settings, run_dir=data_dir / "run"))
-    assert (result["step"], result["best_step"]) == (4, None)  # four pairs, two a step, twice
-    assert read_card(data_dir / "run" / "saved_model").data.training == "train, validation"
-    with pytest.raises(ValueError, match="patience must be None without a validation part, got 3"):
-        sick.main(replace(settings, run_dir=data_dir / "patient", patience=3))
-    assert not (data_dir / "patient").exists()
-    with pytest.raises(ValueError, match="trial must be validation with data cad-nli"):
-        sick.main(replace(settings, run_dir=data_dir / "other", data="cad-nli"))
-
-
 @pytest.mark.parametrize(
     ("data", "remark", "examples"),
     [

@@ -254,7 +254,7 @@ def train(
     batches: "Batches",
     run: "RunFolder",
     workers: "Workers",
-    evaluate: Callable[[], Mapping[str, float]] | None,
+    evaluate: Callable[[], Mapping[str, float]],
     monitor: str,
     mode: str = "max",
     ties: str | None = None,

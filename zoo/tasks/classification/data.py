@@ -168,13 +168,6 @@ def load_sick(data: str, data_dir: Path | None, logger: logging.Logger) -> Class
     return ClassificationData(data, sides, snli.LABELS, train, dev, test, record)
 
 
-def with_validation_part(data: ClassificationData) -> ClassificationData:
-    """Moves the validation part to the training part; nothing is left to choose weights by."""
-    training = pd.concat([data.training, data.validation], ignore_index=True)
-    record = replace(data.record, training=f"{data.record.training}, validation")
-    return data._replace(training=training, validation=data.validation.iloc[:0], record=record)
-
-
 def load_counterfactual(data_dir: Path | None, logger: logging.Logger) -> ClassificationData:
     """Reads SICK's training part and counterfactual pairs to train on, and SNLI to measure.
 

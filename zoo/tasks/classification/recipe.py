@@ -83,16 +83,10 @@ class ClassificationTask(Task):
         return resolve(settings, self.recipe, data_name, self.defaults)
 
     def load(self) -> "DataRecord":
-        """Reads the texts.
-
-        Raises:
-            ValueError: there is no validation part, by which the training is to stop.
-        """
+        """Reads the texts."""
         from zoo.tasks.shared.given_vectors import record_with_vectors
 
-        self.data, patience = self.read(self.settings, self.folder.logger), self.settings.patience
-        if self.data.validation.empty and patience is not None:
-            raise ValueError(f"patience must be None without a validation part, got {patience}")
+        self.data = self.read(self.settings, self.folder.logger)
         if self.settings.vectors is None:
             return self.data.record
         return record_with_vectors(self.data.record, self.settings.vectors)
@@ -148,20 +142,10 @@ class ClassificationTask(Task):
             self.vectors.given, factor, batches.steps_per_epoch, iterations
         )
 
-    def evaluator(self, model: Any) -> "ClassificationEvaluator | None":
-        """Scores the validation part, if any.
-
-        Raises:
-            ValueError: there is none, and the training is to stop by it.
-        """
+    def evaluator(self, model: Any) -> "ClassificationEvaluator":
+        """Scores the validation part."""
         from zoo.tasks.classification.examples import ClassificationEvaluator
 
-        if self.data.validation.empty:
-            if self.settings.patience is not None:
-                raise ValueError(
-                    f"patience must be None without a validation part, got {self.settings.patience}"
-                )
-            return None
         return ClassificationEvaluator(model, self._examples(self.data.validation, batch_size=64))
 
     def test_batches(self) -> Any:

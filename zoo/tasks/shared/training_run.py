@@ -171,8 +171,8 @@ class Task(ABC):
         """Prepares a built model for its training, for instance with given word vectors."""
 
     @abstractmethod
-    def evaluator(self, model: Any) -> Callable[[], Mapping[str, float]] | None:
-        """Returns what scores the model during training; None: the last weights are kept."""
+    def evaluator(self, model: Any) -> Callable[[], Mapping[str, float]]:
+        """Returns what scores the model during training."""
 
     @abstractmethod
     def endpoint(self, model: Any) -> "StringEndpoint":
