@@ -90,7 +90,7 @@ def over_features(
         panel.set_yticks(range(count), [drawable_text(one, _LONGEST_NAME) for one in features])
         panel.set_xlim(0, float(weights.max(initial=0)) or 1.0)
         panel.set_title(drawable_text(name, _LONGEST_NAME), fontsize=9)
-        panel.invert_yaxis()
+        panel.set_ylim(count - 0.5, -0.5)  # the panels share it: to invert it in each would not do
     add_title(figure, title)
     return figure
 
