@@ -25,7 +25,7 @@ from keras import ops
 
 from zoo.models.captioning.caption_training import AttentionKind, Reward
 from zoo.models.captioning.deep_output import OutputActivation
-from zoo.models.captioning.show_attend_tell import Biases, Coin, ShowAttendTell
+from zoo.models.captioning.show_attend_tell import Biases, Coin, ShowAttendTell, check_shape
 from zoo.models.core import axes
 from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap
@@ -161,8 +161,14 @@ class PixelCaptioner(ShowAttendTell):
         super().build()
 
     def annotate(self, inputs: dict[str, Tensor], training: bool = False) -> Tensor:
-        """Computes the annotations (B, L, D) of pixels (B, H, W, C), cells row by row."""
-        values = ops.cast(inputs["image"], self.compute_dtype)
+        """Computes the annotations (B, L, D) of pixels (B, H, W, C), cells row by row.
+
+        Raises:
+            ValueError: if the images are of another size.
+        """
+        image = check_shape("image", inputs["image"], (*self.image_size, self.channels))
+        values = ops.cast(image, self.compute_dtype)
         for convolution in self.convolutions:
             values = convolution(values)
-        return ops.reshape(values, (-1, self.grid[0] * self.grid[1], self.annotation_dim))
+        cells = self.grid[0] * self.grid[1]
+        return ops.reshape(values, (ops.shape(values)[0], cells, self.annotation_dim))

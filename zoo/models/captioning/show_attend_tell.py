@@ -218,8 +218,14 @@ class ShowAttendTell(CaptionTraining):
         super().build()
 
     def annotate(self, inputs: dict[str, Tensor], training: bool = False) -> Tensor:
-        """Returns the annotations a (B, L, D); captioners of pixels compute them."""
-        return ops.cast(inputs["annotations"], self.compute_dtype)
+        """Returns the annotations a (B, L, D); captioners of pixels compute them.
+
+        Raises:
+            ValueError: if they are of another shape.
+        """
+        shape = (self.grid[0] * self.grid[1], self.annotation_dim)
+        annotations = check_shape("annotations", inputs["annotations"], shape)
+        return ops.cast(annotations, self.compute_dtype)
 
     def encode(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Tensor]:
         """Computes what all words share: ``W_a a_i``, h_0 and c_0; all locations are real."""
@@ -301,3 +307,17 @@ class ShowAttendTell(CaptionTraining):
     def details(self, attention: dict[str, Tensor]) -> dict[str, Tensor]:
         """Adds ``gates`` (B, T), the beta_t; ``sampled_locations`` (B, T), where they are drawn."""
         return {name: values for name, values in attention.items() if name != "alignment"}
+
+
+def check_shape(name: str, values: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Returns values (B, *shape), of which only the batch may be unknown.
+
+    Raises:
+        ValueError: if they have another shape.
+    """
+    known = tuple(values.shape)
+    if len(known) != len(shape) + 1 or any(
+        size not in (None, wanted) for size, wanted in zip(known[1:], shape, strict=True)
+    ):
+        raise ValueError(f"{name} must have the shape (batch, *{shape}), got {known}")
+    return ops.reshape(values, (ops.shape(values)[0], *shape))
