@@ -34,8 +34,7 @@ def draw_categorical(logits: Tensor, seed: Any) -> Tensor:
 def pick_categorical(probabilities: Tensor, uniforms: Tensor) -> Tensor:
     """Picks the index at which the sum of the probabilities so far exceeds a uniform number.
 
-    Uniform numbers make it a draw. So what loops draw can be drawn before them, all at once. There
-    is no gradient.
+    Uniform numbers make it a draw. So what loops draw can be drawn before them, all at once.
 
     Args:
         probabilities: (..., K).
@@ -44,7 +43,7 @@ def pick_categorical(probabilities: Tensor, uniforms: Tensor) -> Tensor:
     Returns:
         int32 (...), never of a choice with the probability 0.
     """
-    sums = ops.cumsum(ops.stop_gradient(probabilities), axis=-1)
+    sums = ops.cumsum(probabilities, axis=-1)
     # Of the whole as it was rounded; the last choice of all may have no probability.
     bounds = ops.minimum(uniforms * sums[..., -1], sums[..., -1] * (1.0 - 2.0**-23))
     return ops.sum(ops.cast(sums <= bounds[..., None], "int32"), axis=-1)

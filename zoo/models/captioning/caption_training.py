@@ -116,7 +116,7 @@ class CaptionTraining(SequenceToSequenceModel):
         if losses is None:
             losses = self._token_losses(outputs["logits"], targets)
         real = ops.cast(mask_from_ids(targets), losses.dtype)
-        sums = -ops.sum(ops.stop_gradient(losses) * real, axis=-1)  # (B,)
+        sums = -ops.sum(losses * real, axis=-1)  # (B,)
         if self.reward == "sum":
             return sums
         return sums / ops.maximum(ops.sum(real, axis=-1), 1.0)

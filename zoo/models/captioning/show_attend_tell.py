@@ -319,5 +319,6 @@ def check_shape(name: str, values: Tensor, shape: tuple[int, ...]) -> Tensor:
     if len(known) != len(shape) + 1 or any(
         size not in (None, wanted) for size, wanted in zip(known[1:], shape, strict=True)
     ):
-        raise ValueError(f"{name} must have the shape (batch, *{shape}), got {known}")
+        expected = ", ".join(map(str, ("batch", *shape)))
+        raise ValueError(f"{name} must have the shape ({expected}), got {known}")
     return ops.reshape(values, (ops.shape(values)[0], *shape))
