@@ -36,7 +36,8 @@ class Settings(CaptionSettings):
     gate: bool | None = None
     """Whether contexts are multiplied by beta; None: those of soft attention, as printed."""
     doubly_stochastic: NotNegative | None = None
-    """lambda of the regulariser; None: 1 with soft attention, 0 with hard attention."""
+    """lambda of the regulariser; None: 1 with soft attention on real pictures, else 0: a scene has
+    many cells that no word is about."""
     soft_probability: Rate = 0.5
     """Probability of the soft context in the training of hard attention."""
     output_activation: Literal["linear", "tanh"] = "linear"
@@ -64,12 +65,13 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
     from zoo.models.captioning import PixelCaptioner, ShowAttendTell
 
     soft = settings.attention == "soft"
+    scenes = settings.data in SCENES
     penalty = settings.doubly_stochastic
-    make = PixelCaptioner if settings.data in SCENES else ShowAttendTell
+    make = PixelCaptioner if scenes else ShowAttendTell
     return make(
         attention=settings.attention,
         gate=soft if settings.gate is None else settings.gate,
-        doubly_stochastic=float(soft) if penalty is None else penalty,
+        doubly_stochastic=float(soft and not scenes) if penalty is None else penalty,
         soft_probability=settings.soft_probability,
         output_activation=settings.output_activation,
         embedding_dim=settings.embedding_dim,

@@ -2,16 +2,36 @@
 
 import abc
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import keras
 import keras_nlp
 import numpy as np
 
-from tests.contracts.batches import END, FIRST_WORD, START, Axes, Example, Side, attention_axes
+from tests.contracts.batches import (
+    END,
+    FIRST_WORD,
+    START,
+    Axes,
+    Example,
+    Servable,
+    Side,
+    attention_axes,
+)
 from tests.contracts.text_tasks import LanguageModel
+from tests.images.files import encoded
+from zoo.images.encoders import AnnotationEncoder, annotation_encoder
 from zoo.models.captioning import PixelCaptioner, ShowAttendTell
 from zoo.models.core.base import BaseModel
 from zoo.models.core.inputs import InputKind
+from zoo.tasks.captioning.endpoint import CaptionEndpoint
+from zoo.text.vocabulary import write_vocabulary
+from zoo.text.words import WordCodec
+
+_TEXT = "a the dog cat red ball sees runs on in grass sky no"
+WORDS = tuple(_TEXT.split())
+"""Words of the exported vocabulary, beside the special ones."""
 
 
 class _Captions(abc.ABC):
@@ -24,6 +44,38 @@ class _Captions(abc.ABC):
     sides = {"target": 5}  # noqa: RUF012
     may_be_empty = ()
     trained: dict[str, bool] = {}  # noqa: RUF012
+
+    encoder: AnnotationEncoder | None = None
+    """Annotates files for the exported model."""
+
+    def servable(self, model: BaseModel, folder: Path) -> Servable:
+        """The model as it is exported; its vocabulary is written into the folder."""
+        write_vocabulary(folder / "vocabulary.txt", WORDS)
+        codec = WordCodec(folder / "vocabulary.txt", split_on="spaces")
+        assert codec.vocabulary_size == self.sizes["vocabulary_size"]
+        endpoint = CaptionEndpoint(model, codec, self.encoder, scale=0.5, maximum_words=6)
+        return Servable(endpoint.endpoints(), endpoint.assets)
+
+    @property
+    def strings(self) -> dict[str, np.ndarray]:
+        """Files of pictures."""
+        generator = np.random.default_rng(1)
+        pictures = generator.integers(0, 256, (4, 8, 9, 3), dtype=np.uint8)
+        kinds = ("PNG", "JPEG", "BMP", "PNG")
+        files = [encoded(one, kind) for one, kind in zip(pictures, kinds, strict=True)]
+        return {"image_bytes": np.array(files, object)}
+
+    @property
+    def signatures(self) -> dict[str, dict[str, Any]]:
+        """A beam, and what the model reads in place of files."""
+        (name,) = self.kinds().keys() - {"target"}
+        generator = np.random.default_rng(2)
+        direct = self.draw(generator, (4, *self.kinds()[name].shape)).astype("float32")
+        return {
+            "serving_default": {},
+            "beam": {"beam_width": np.int32(3), "length_penalty": np.float32(0.6)},
+            name: {"image_bytes": None, name: direct},
+        }
 
     def kinds(self) -> Mapping[str, InputKind]:
         """The kinds of inputs of a tiny model."""
@@ -73,6 +125,13 @@ class Captioning(_Captions):
     """Images as vectors of their cells."""
 
     model = ShowAttendTell
+
+    @property
+    def encoder(self) -> AnnotationEncoder:
+        """A network whose grid is that of the tiny model."""
+        pixels = keras.Input((4, 6, 3))
+        cells = keras.layers.Conv2D(4, 2, strides=2, activation="tanh")(pixels)
+        return annotation_encoder(keras.Model(pixels, cells), preprocess=lambda one: one / 255)
 
     def draw(self, generator: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
         return generator.normal(size=shape)

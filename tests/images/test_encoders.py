@@ -56,7 +56,7 @@ def test_a_layer_in_the_middle_and_a_file():
         annotation_encoder(network)(PICTURES[:, :12, :12]),
         rtol=1e-5,
     )
-    with pytest.raises(ValueError, match="layer must be one of .* got 'conv5'"):
+    with pytest.raises(ValueError, match=r"layer must be one of .* got 'conv5'"):
         annotation_encoder(network, layer="conv5")
 
 
@@ -104,8 +104,8 @@ def test_an_encoder_is_made_again_of_its_weights(encoder):
     again = restored_encoder(encoder.get_config(), values)
     np.testing.assert_array_equal(encoder(PICTURES), again(PICTURES))
     assert again.fingerprint == encoder.fingerprint
-    with pytest.raises(ValueError, match="title must be SqueezeNet 1.1, got 'VGG16'"):
+    with pytest.raises(ValueError, match=r"title must be SqueezeNet 1.1, got 'VGG16'"):
         restored_encoder(encoder.get_config() | {"title": "VGG16"}, values)
     del values["conv1/bias"]
-    with pytest.raises(ValueError, match="values must hold all weights .* 'conv1/bias'"):
+    with pytest.raises(ValueError, match=r"values must hold all weights .* 'conv1/bias'"):
         restored_encoder(encoder.get_config(), values)

@@ -73,7 +73,7 @@ def test_sizes_of_the_paper():
 
 def test_a_file_is_found_or_named(path):
     assert find_squeezenet(path.parent) == path
-    with pytest.raises(FileNotFoundError, match="squeezenet_1.1_notop.h5: not found in"):
+    with pytest.raises(FileNotFoundError, match=r"squeezenet_1.1_notop.h5: not found in"):
         find_squeezenet(path.parent / "elsewhere")
 
 

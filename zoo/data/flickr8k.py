@@ -20,8 +20,7 @@ from zoo.data.download import data_directories, locate_name, not_found
 from zoo.text_files import read_text, split_lines
 
 SPLITS = ("train", "dev", "test")
-PUBLISHED: dict[str, str] = {}
-"""Name of a file -> SHA-256; the archives have been offered in several versions."""
+
 
 _SET = "flickr8k"
 _ARCHIVE = "Flickr8k_text.zip"

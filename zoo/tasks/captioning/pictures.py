@@ -14,7 +14,7 @@ from zoo.data.picture_files import PictureFiles
 from zoo.images.decoding import PictureReader
 from zoo.images.encoders import AnnotationEncoder
 from zoo.images.features import cached_annotations
-from zoo.plots.declared import over_image
+from zoo.plots.captions import caption
 from zoo.tasks.captioning.examples import PictureInputs
 
 _WHITE = 255.0
@@ -82,11 +82,4 @@ def draw_caption(result: Mapping[str, Any], file: bytes) -> Figure:
         A figure.
     """
     (pixels,) = PictureReader(3, None)([file], ["picture"])
-    length = int(np.asarray(result["target_length"])[0])
-    maps = np.asarray(result["attention_alignment"])[0, :length]
-    words = [word.decode() for word in np.asarray(result["target_tokens"])[0, :length]]
-    return over_image(maps, pixels / _WHITE, names=words, title=_text(result["caption"]))
-
-
-def _text(captions: Any) -> str:
-    return str(np.asarray(captions)[0].decode())
+    return caption(result, {"image": pixels[np.newaxis] / _WHITE})
