@@ -23,8 +23,8 @@ OWN = "files"
 NOUNS = frozenset(NAMES)
 """Words of the captions of scenes that have a box each, in order."""
 
-_SCENES = {"sample": (4_000, 300, 300), "scenes": (20_000, 1_000, 1_000)}
-"""Scenes of the three parts."""
+_MEASURED_SCENES = 1_000
+"""Scenes of the validation and of the test part at most, which have a tenth of those of training."""
 _HELD_OUT_DIGITS = 5_000
 _SEED = 20150210  # of the division, which is the same whatever seed a training has
 
@@ -57,6 +57,8 @@ class SceneSizes(NamedTuple):
     """Height and width in pixels."""
     digits: int
     """At most."""
+    count: int
+    """Scenes of the training part."""
 
 
 def resolve_data(name: str, folder: Path | None, data_dir: Path | None) -> str:
@@ -103,19 +105,22 @@ def load_scenes(
         record = DataRecord("sample", "train", "test", remarks=f"generated {told}")
     else:
         paths = [mnist.find_mnist(split, data_dir, download=True) for split in mnist.SPLITS]
-        whole, measured = (mnist.read_mnist(*pair) for pair in paths)
+        whole, last = (mnist.read_mnist(*pair) for pair in paths)
         held = min(_HELD_OUT_DIGITS, len(whole.labels) // 2)
         train, dev = (
             mnist.Pictures(*(one[rows] for one in whole))
             for rows in (slice(-held), slice(-held, None))
         )
-        parts = [train, dev, measured]
+        parts = [train, dev, last]
         files = [path for pair in paths for path in pair]
         published = {name: file.sha256 for name, file in mnist.FILES.items()}
         record = record_files("MNIST", ("train", "test"), files, published, logger, told)
+    measured = min(_MEASURED_SCENES, -(-sizes.count // 10))
     drawn = [
         draw_scenes(part, count, canvas=sizes.canvas, most=sizes.digits, seed=seed)
-        for seed, (part, count) in enumerate(zip(parts, _SCENES[name], strict=True))
+        for seed, (part, count) in enumerate(
+            zip(parts, (sizes.count, measured, measured), strict=True)
+        )
     ]
     return _logged(CaptionData(name, *map(_of_scenes, drawn), record), logger)
 

@@ -29,6 +29,7 @@ SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
     | {
         "canvas": 64,
         "digits": 3,
+        "scenes": 4_000,
         "dropout": 0.0,
         "epochs": 12,
         "learning_rate": 4e-3,
@@ -39,6 +40,7 @@ SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
     | {
         "canvas": 96,
         "digits": 4,
+        "scenes": 20_000,
         "dropout": 0.1,
         "epochs": 20,
         "learning_rate": 2e-3,
@@ -90,6 +92,8 @@ class CaptionSettings(TrainingSettings):
     """Height and width of a scene."""
     digits: Count | None = None
     """Digits of a scene at most."""
+    scenes: Count | None = None
+    """Scenes of the training part."""
     encoder: str = "squeezenet"
     """Network that annotates pictures: squeezenet, a network of keras.applications such as VGG16,
     or a .keras file."""
@@ -143,7 +147,7 @@ class CaptionTask(Task):
 
         chosen, logger = self.settings, self.folder.logger
         if chosen.data in SCENES:
-            sizes = SceneSizes(chosen.canvas, chosen.digits)
+            sizes = SceneSizes(chosen.canvas, chosen.digits, chosen.scenes)
             self.data = load_scenes(chosen.data, sizes, chosen.data_dir, logger)
         elif chosen.folder is not None:
             self.data = load_own(chosen.folder, chosen.held_out, logger)
