@@ -12,7 +12,7 @@ SCENES = draw_scenes(DIGITS, 200, canvas=72, most=4, seed=3)
 
 
 def test_boxes_hold_the_digits_and_nothing_lies_outside():
-    for image, scene in zip(SCENES.images, SCENES.scenes, strict=True):
+    for image, scene in zip(SCENES.images[..., 0], SCENES.scenes, strict=True):
         rest = image.copy()
         for number, box in zip(scene.numbers, scene.boxes, strict=True):
             piece = image[box.top : box.bottom, box.left : box.right]
@@ -42,6 +42,14 @@ def test_captions_follow_from_the_boxes():
     assert relations == {"above", "below", "beside"}
     assert {len(scene.numbers) for scene in SCENES.scenes} == {2, 3, 4}
     assert {word for text in SCENES.captions for word in text.split()} >= {*NAMES}
+
+
+def test_the_ground_tells_where_a_pixel_is():
+    for image in SCENES.images[:3]:
+        assert (np.diff(image[..., 1].astype(int), axis=0) > 0).all()
+        assert (np.diff(image[..., 2].astype(int), axis=1) > 0).all()
+        assert not np.diff(image[..., 1], axis=1).any()
+        assert not np.diff(image[..., 2], axis=0).any()
 
 
 def test_scenes_are_a_function_of_the_seed():

@@ -7,6 +7,9 @@ left to right,
     a three above a seven beside a two
 
 where "above" means that the three lies higher than the seven. A scene has exactly one caption.
+
+Digits are red. The ground becomes greener downwards and bluer to the right: a network that sees
+only a few pixels at a time could not tell otherwise where they are.
 """
 
 from dataclasses import dataclass
@@ -50,7 +53,7 @@ class DigitScenes:
     """Pictures of scenes.
 
     Attributes:
-        images: uint8 (N, canvas, canvas).
+        images: uint8 (N, canvas, canvas, 3), red, green and blue.
         scenes: their contents.
     """
 
@@ -87,8 +90,10 @@ def draw_scenes(
         least = max(most * widest, highest + _CLEAR)
         raise ValueError(f"canvas must be at least {least} for {most} digits, got {canvas}")
     generator = np.random.default_rng([seed, 1502])
-    images, scenes = np.zeros((count, canvas, canvas), np.uint8), []
-    for image in images:
+    images, scenes = np.zeros((count, canvas, canvas, 3), np.uint8), []
+    brighter = np.linspace(0, 255, canvas).astype(np.uint8)
+    images[..., 1], images[..., 2] = brighter[:, np.newaxis], brighter
+    for image in images[..., 0]:
         numbers = generator.integers(0, len(tight), generator.integers(2, most + 1))
         scenes.append(_place(image, digits, numbers, [tight[n] for n in numbers], generator))
     return DigitScenes(images, tuple(scenes))

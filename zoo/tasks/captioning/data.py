@@ -24,7 +24,7 @@ NOUNS = frozenset(NAMES)
 """Words of the captions of scenes that have a box each, in order."""
 
 _MEASURED_SCENES = 1_000
-"""Scenes of the validation and of the test part at most, which have a tenth of those of training."""
+"""Scenes of the other parts at most; each has a tenth as many as the training part."""
 _HELD_OUT_DIGITS = 5_000
 _SEED = 20150210  # of the division, which is the same whatever seed a training has
 
@@ -33,7 +33,7 @@ class CaptionedPictures(NamedTuple):
     """A part of the data."""
 
     pictures: PictureFiles | np.ndarray
-    """Files; or uint8 (N, H, W), grey."""
+    """Files; or uint8 (N, H, W, C)."""
     captions: list[list[str]]
     """Captions of each picture, at least one; lower case, without punctuation."""
     boxes: Sequence[Sequence[Box]] | None = None

@@ -32,7 +32,7 @@ def inputs_of(
     """Returns pictures as a model reads them.
 
     Args:
-        pictures: files, or uint8 (N, H, W).
+        pictures: files, or uint8 (N, H, W, 3).
         encoder: annotates files; None: the model reads pixels, from 0 to 1.
         scale: multiplies annotations.
         logger: gets a line where annotations are computed.
@@ -42,7 +42,7 @@ def inputs_of(
         ValueError: a file cannot be decoded; or there are files and no encoder.
     """
     if isinstance(pictures, np.ndarray):
-        return PictureInputs("image", pictures[..., np.newaxis], 1 / _WHITE)
+        return PictureInputs("image", pictures, 1 / _WHITE)
     if encoder is None:
         raise ValueError("encoder must be given for files of pictures, got None")
     annotations = cached_annotations(pictures, encoder, logger, cache_dir)
@@ -67,7 +67,7 @@ def first_file(pictures: PictureFiles | np.ndarray) -> bytes:
     if not isinstance(pictures, np.ndarray):
         return pictures.read(0)
     file = io.BytesIO()
-    imsave(file, np.repeat(pictures[0][..., np.newaxis], 3, axis=-1), format="png")
+    imsave(file, pictures[0], format="png")
     return file.getvalue()
 
 

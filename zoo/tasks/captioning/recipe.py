@@ -217,7 +217,8 @@ class CaptionTask(Task):
         """Makes the model of the pictures and the words."""
         arguments: dict[str, Any] = {"vocabulary_size": self.codec.vocabulary_size}
         if self.encoder is None:
-            arguments["image_size"] = self.inputs(self.data.training).values.shape[1:3]
+            *size, channels = self.inputs(self.data.training).values.shape[1:]
+            arguments |= {"image_size": tuple(size), "channels": channels}
         else:
             arguments |= {"grid": self.encoder.grid, "annotation_dim": self.encoder.dim}
         return self.make_model(self.settings, arguments)
