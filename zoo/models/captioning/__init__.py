@@ -17,7 +17,7 @@ Read in this order:
     pixel_captioner.py    the same on pixels, with a small encoder that is trained with it
 
 NumPy reference: ``tests/references/show_attend_tell.py``. Page:
-``docs/architectures/show_attend_tell.md``.
+``docs/architectures/captioning.md``.
 """
 
 from zoo.models.captioning.pixel_captioner import PixelCaptioner

@@ -14,7 +14,7 @@ Shape letters: B images, H and W pixels, C channels, D annotation.
 Expected result: none is published.
 
 NumPy reference: ``tests/references/pixel_captioner.py``. Docs:
-``docs/architectures/show_attend_tell.md``.
+``docs/architectures/captioning.md``.
 """
 
 from collections.abc import Mapping

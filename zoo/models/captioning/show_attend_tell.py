@@ -34,7 +34,7 @@ n hidden, a attention units, V vocabulary.
 Expected result: the paper reports BLEU-4 of 19.5 (soft) and 21.3 (hard) on Flickr8k.
 
 NumPy reference: ``tests/references/show_attend_tell.py``. Docs:
-``docs/architectures/show_attend_tell.md``.
+``docs/architectures/captioning.md``.
 """
 
 from collections.abc import Mapping
