@@ -177,6 +177,8 @@ class CaptionTask(Task):
         if self.encoder is not None:
             self.scale = training_scale(self.inputs(self.data.training).values)
             self._inputs.clear()  # those without the scale
+        for part in (self.data.training, self.data.validation, self.data.test):
+            self.inputs(part)  # so that a damaged picture is found before the training
         batches = self._batches(self.data.training, chosen.batch_size, training=True)
         told = "words: %d, captions: %d in batches, %d too long"
         count = len(batches.pictures.values)
