@@ -134,7 +134,7 @@ class CaptionEndpoint:
             `target_length` (batch,) int32, `</s>` counted;
             `attention_alignment` (batch, T, H, W), padded with 0.
         """
-        return self._best(self.read(image_bytes))
+        return self._best(self.read(image_bytes), tf.size(image_bytes))
 
     def serve_beam(
         self, image_bytes: tf.Tensor, beam_width: tf.Tensor, length_penalty: tf.Tensor
@@ -151,8 +151,8 @@ class CaptionEndpoint:
             the rest is empty, with score minus infinity.
         """
         inputs = self.read(image_bytes)
-        found = self._write(_one_at_least(inputs), beam_width, length_penalty, beam_width)
-        return self._outputs(found, tf.shape(inputs)[0])
+        found = self._write(inputs, beam_width, length_penalty, beam_width)
+        return self._outputs(found, tf.size(image_bytes))
 
     def serve_inputs(self, inputs: tf.Tensor) -> dict[str, tf.Tensor]:
         """Writes captions of what the model reads.
@@ -164,15 +164,15 @@ class CaptionEndpoint:
         Returns:
             As `serve`.
         """
-        return self._best(inputs * self.scale)
+        return self._best(_one_at_least(inputs) * self.scale, tf.shape(inputs)[0])
 
     def read(self, image_bytes: tf.Tensor) -> tf.Tensor:
-        """Turns files (batch,) into the model's input."""
+        """Turns files (batch,) into the model's input, of one row if there are none."""
         if self.encoder is not None:
-            pixels = decode_images(image_bytes, 3, self.encoder.size)
+            pixels = _one_at_least(decode_images(image_bytes, 3, self.encoder.size))
             return self.encoder(pixels) * self.scale
         height, width, channels = self._shape
-        return decode_images(image_bytes, channels, (height, width)) / _WHITE
+        return _one_at_least(decode_images(image_bytes, channels, (height, width))) / _WHITE
 
     @property
     def _takes_files(self) -> bool:
@@ -192,12 +192,12 @@ class CaptionEndpoint:
         memory = self.model.encode({self._input: inputs})
         return search(self.model, memory, self.maximum_words, beam_width, length_penalty, n_best)
 
-    def _best(self, inputs: tf.Tensor) -> dict[str, tf.Tensor]:
+    def _best(self, inputs: tf.Tensor, batch: tf.Tensor) -> dict[str, tf.Tensor]:
         """Outputs of the first caption alone."""
         # A number, not a tensor, tells the search that it may be greedy.
         find = self._search if self.beam_width == 1 else self._write
-        found = find(_one_at_least(inputs), self.beam_width, self.length_penalty, 1)
-        outputs = self._outputs(found, tf.shape(inputs)[0])
+        found = find(inputs, self.beam_width, self.length_penalty, 1)
+        outputs = self._outputs(found, batch)
         return {name: value[:, 0] for name, value in outputs.items()}
 
     def _outputs(self, found: Hypotheses, batch: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -218,7 +218,7 @@ class CaptionEndpoint:
 
 
 def _one_at_least(inputs: tf.Tensor) -> tf.Tensor:
-    """Adds a row of zeros to an empty batch: no model need cope with none."""
+    """Adds a row of zeros to an empty batch: no network need cope with none."""
     more = tf.cast(tf.shape(inputs)[0] == 0, tf.int32)
     widths = [[0, more]] + [[0, 0]] * (inputs.shape.rank - 1)
     return tf.pad(inputs, widths)
