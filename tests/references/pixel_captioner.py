@@ -13,8 +13,7 @@ import numpy as np
 from tests.references import show_attend_tell
 from tests.references.translation import Weights
 
-OPTIONS = {"attention": ("soft", "hard"), "output_activation": ("linear", "tanh")}
-INTERACTING = (("attention",), ("output_activation",))
+OPTIONS = {"attention": ("soft", "hard")}
 
 example_loss = show_attend_tell.example_loss
 

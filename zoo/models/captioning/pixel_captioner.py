@@ -87,7 +87,7 @@ class PixelCaptioner(ShowAttendTell):
         "small": {"annotation_dim": 256, "embedding_dim": 128, "hidden_dim": 256},
         "tiny": {
             "vocabulary_size": 17,
-            "image_size": (15, 24),
+            "image_size": (9, 16),
             "channels": 1,
             "annotation_dim": 4,
             "embedding_dim": 5,
