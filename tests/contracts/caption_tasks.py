@@ -41,6 +41,8 @@ class _Captions(abc.ABC):
     sizes = {"vocabulary_size": 17}  # noqa: RUF012
     vocabulary = "vocabulary_size"
     """The constructor's argument that holds the number of words."""
+    of_tokens_alone = {"doubly_stochastic": 0.0}  # noqa: RUF012
+    """Constructor arguments with which the loss is a sum over words."""
     sides = {"target": 5}  # noqa: RUF012
     may_be_empty = ()
     trained: dict[str, bool] = {}  # noqa: RUF012

@@ -137,6 +137,7 @@ class Translation:
     # Alike, so that a model may have one table for both.
     sizes = {"source_vocabulary_size": 17, "target_vocabulary_size": 17}  # noqa: RUF012
     vocabulary = "target_vocabulary_size"
+    of_tokens_alone: dict[str, float] = {}  # noqa: RUF012
     sides = {"source": 7, "target": 5}  # noqa: RUF012
     may_be_empty = ()
     trained: dict[str, bool] = {}  # noqa: RUF012

@@ -76,7 +76,7 @@ FEATURE_ATTENTION = (
 
 # Published is the captioner from annotations, with the gate that only soft attention has in print.
 SHOW_ATTEND_TELL = 34_808_138
-CONVOLUTIONS = 9 * (3 * 128 + 128 * 256 + 256 * 512) + 128 + 256 + 512
+CONVOLUTIONS = 25 * (3 * 128 + 128 * 256 + 256 * 512) + 128 + 256 + 512
 
 TRAINABLE = {
     ("DynamicCoattentionNetwork", "paper"): 8_069_432,

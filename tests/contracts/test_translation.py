@@ -21,13 +21,18 @@ from zoo.models.core.registry import ModelEntry, models
 from zoo.models.core.sequence_to_sequence import SequenceToSequenceModel
 
 WRITERS = [entry for entry in models().values() if issubclass(entry.cls, SequenceToSequenceModel)]
-STATEFUL = ("readout", "mechanism", "input_feeding", "fusion", "attention")
+STATEFUL = ("readout", "mechanism", "input_feeding", "fusion")
 """Options that change what a state holds."""
 
 
 def variants(entry: ModelEntry, *, every_option: bool):
-    """All combinations of the stateful options; and each other option changed by itself."""
-    options = reference_of(entry).OPTIONS
+    """All combinations of the stateful options; and each other option changed by itself.
+
+    Those of the loss change no step.
+    """
+    reference = reference_of(entry)
+    of_the_loss = getattr(reference, "OF_THE_LOSS", ())
+    options = {name: o for name, o in reference.OPTIONS.items() if name not in of_the_loss}
     stateful = [name for name in options if name in STATEFUL]
     for values in itertools.product(*(options[name] for name in stateful)):
         yield dict(zip(stateful, values, strict=True))

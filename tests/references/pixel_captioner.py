@@ -2,7 +2,7 @@
 
 One image (H, W, C). To its weights are added, stored as Keras stores them:
 
-    C0, C1, C2 (3, 3, channels, filters) and C0_b, C1_b, C2_b (filters,)
+    C0, C1, C2 (5, 5, channels, filters) and C0_b, C1_b, C2_b (filters,)
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,7 @@ import numpy as np
 from tests.references import show_attend_tell
 from tests.references.translation import Weights
 
-OPTIONS = {"attention": ("soft", "hard"), "output_activation": ("linear", "tanh")}
-INTERACTING = (("attention",), ("output_activation",))
+OPTIONS = {"attention": ("soft", "hard")}
 
 example_loss = show_attend_tell.example_loss
 
@@ -29,19 +28,19 @@ def named_weights(values: Weights) -> dict[str, np.ndarray]:
 
 
 def convolve(values: np.ndarray, kernel: np.ndarray, bias: np.ndarray) -> np.ndarray:
-    """Rectified filters of 3 x 3 at every other pixel of (H, W, c): (ceil H/2, ceil W/2, filters).
+    """Rectified filters of 5 x 5 at every other pixel of (H, W, c): (ceil H/2, ceil W/2, filters).
 
-    The image is framed by zeros: by a line on each side if there is an odd number of pixels, and
-    else by one after the last.
+    The image is framed by zeros: by two lines on each side if there is an odd number of pixels,
+    and else by one before the first and two after the last.
     """
     height, width, _ = values.shape
     result = np.zeros((-(-height // 2), -(-width // 2), kernel.shape[-1]))
     for i in range(result.shape[0]):
         for j in range(result.shape[1]):
             total = bias.copy()
-            for di in range(3):
-                for dj in range(3):
-                    row, column = 2 * i + di - height % 2, 2 * j + dj - width % 2
+            for di in range(5):
+                for dj in range(5):
+                    row, column = 2 * i + di - 1 - height % 2, 2 * j + dj - 1 - width % 2
                     if 0 <= row < height and 0 <= column < width:
                         total = total + values[row, column] @ kernel[di, dj]
             result[i, j] = np.maximum(total, 0.0)

@@ -107,8 +107,8 @@ def test_images_of_another_size_are_refused():
     target = np.array([[2, 4]], "int32")
     with pytest.raises(ValueError, match=r"annotations must have the shape \(batch, 6, 4\), got"):
         ShowAttendTell.from_preset("tiny")({"annotations": np.zeros((2, 3, 4)), "target": target})
-    with pytest.raises(ValueError, match=r"image must have the shape \(batch, 15, 24, 1\), got"):
-        PixelCaptioner.from_preset("tiny")({"image": np.zeros((1, 16, 24, 1)), "target": target})
+    with pytest.raises(ValueError, match=r"image must have the shape \(batch, 9, 16, 1\), got"):
+        PixelCaptioner.from_preset("tiny")({"image": np.zeros((1, 9, 15, 1)), "target": target})
     with pytest.raises(ValueError, match=r"image_size\[1\] must be a positive integer, got 0"):
         PixelCaptioner.from_preset("tiny", image_size=(8, 0))
 

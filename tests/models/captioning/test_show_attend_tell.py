@@ -215,3 +215,16 @@ def test_every_part_of_the_loss_of_hard_attention_has_the_gradient_of_the_refere
     )
     total = sum(np.sum(named[name] * direction[name]) for name in weights)
     np.testing.assert_allclose(total, (ahead - behind) / (2 * step), rtol=1e-6)
+
+
+def test_the_doubly_stochastic_term_counts_real_words_alone():
+    model = captioner()
+    padded = np.pad(TARGET, [(0, 0), (0, 4)])
+    alone, longer = model(repeated(1)), model(repeated(1, padded))
+    np.testing.assert_allclose(flat(longer)[:, :3], flat(alone))
+    assert not flat(longer).numpy()[:, 3:].any()
+    losses = [model.example_losses(NEXT, alone)[0]]
+    losses.append(model.example_losses(np.pad(NEXT, [(0, 0), (0, 4)]), longer)[0])
+    np.testing.assert_allclose(losses[1], losses[0])
+    term = reference.unevenness(flat(alone).numpy()[0])
+    np.testing.assert_allclose(losses[0], term - likelihoods(alone, NEXT))

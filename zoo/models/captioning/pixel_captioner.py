@@ -6,8 +6,8 @@ other images (section 3.1.1), which is large. For small images of few kinds of t
 convolutions are enough, and they can be trained from the captions alone: they take the place of
 that network here. All else is ``show_attend_tell.py``.
 
-Each convolution of 3 x 3 rectified filters halves the image's height and width, rounded up. So a
-cell is 8 pixels wide and high.
+Each convolution of 5 x 5 rectified filters halves height and width, rounded up. So a cell is 8
+pixels wide and high, and its annotation has seen 29 x 29 pixels.
 
 Shape letters: B images, H and W pixels, C channels, D annotation.
 
@@ -34,7 +34,7 @@ from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import LossNormaliser
 from zoo.ops.masking import Tensor
 
-CONVOLUTIONS = 3
+CONVOLUTIONS, FILTER_SIZE = 3, 5
 CELL = 2**CONVOLUTIONS
 """Width and height of a cell in pixels."""
 
@@ -87,7 +87,7 @@ class PixelCaptioner(ShowAttendTell):
         "small": {"annotation_dim": 256, "embedding_dim": 128, "hidden_dim": 256},
         "tiny": {
             "vocabulary_size": 17,
-            "image_size": (15, 24),
+            "image_size": (9, 16),
             "channels": 1,
             "annotation_dim": 4,
             "embedding_dim": 5,
@@ -142,7 +142,7 @@ class PixelCaptioner(ShowAttendTell):
         self.convolutions = [
             keras.layers.Conv2D(
                 -(-self.annotation_dim // 2 ** (CONVOLUTIONS - 1 - number)),
-                3,
+                FILTER_SIZE,
                 strides=2,
                 padding="same",
                 activation="relu",
@@ -167,8 +167,11 @@ class PixelCaptioner(ShowAttendTell):
             ValueError: if the images are of another size.
         """
         image = check_shape("image", inputs["image"], (*self.image_size, self.channels))
-        values = ops.cast(image, self.compute_dtype)
+        batch = ops.shape(image)[0]
+        # Convolutions have no gradient for no image: an empty batch, a device's share, has a blank.
+        blank = ops.zeros((ops.cast(ops.equal(batch, 0), "int32"), *image.shape[1:]), image.dtype)
+        values = ops.cast(ops.concatenate([image, blank]), self.compute_dtype)
         for convolution in self.convolutions:
             values = convolution(values)
         cells = self.grid[0] * self.grid[1]
-        return ops.reshape(values, (ops.shape(values)[0], cells, self.annotation_dim))
+        return ops.reshape(values[:batch], (batch, cells, self.annotation_dim))
