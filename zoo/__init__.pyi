@@ -16,6 +16,8 @@ from . import text as text
 from . import text_files as text_files
 from . import training as training
 from .models.aoa import AttentionOverAttentionReader as AttentionOverAttentionReader
+from .models.captioning import PixelCaptioner as PixelCaptioner
+from .models.captioning import ShowAttendTell as ShowAttendTell
 from .models.dcn import DynamicCoattentionNetwork as DynamicCoattentionNetwork
 from .models.dcn import DynamicCoattentionNetworkPlus as DynamicCoattentionNetworkPlus
 from .models.decomposable import DecomposableAttention as DecomposableAttention

@@ -10,7 +10,7 @@ import tensorflow as tf
 from zoo.models.core.axes import Axis, Features, Grid, Slots, Steps
 from zoo.models.core.axes import Tokens as TokenAxis
 from zoo.models.core.base import BaseModel
-from zoo.models.core.inputs import InputKind, Tokens, resolve
+from zoo.models.core.inputs import InputKind, Tokens, Vectors, resolve
 from zoo.serving.export import Endpoint
 
 Axes = tuple["Side | int", ...]
@@ -114,6 +114,8 @@ def sizes_of(model: BaseModel, axis: Axis) -> Axes:
                 return (config[of],)
             return (Side(of) if kinds[of].padded else kinds[of].shape[0],)
         case Grid(of, cell):
+            if isinstance(kinds[of], Vectors):
+                return kinds[of].steps  # rows and columns
             height, width, _ = kinds[of].shape
             return -(-height // cell), -(-width // cell)
         case Slots():

@@ -20,6 +20,7 @@ from tests.contracts.batches import (
     Side,
     attention_axes,
 )
+from tests.contracts.caption_tasks import Captioning, PixelCaptioning
 from tests.contracts.cloze_task import Cloze, ClozeWithCandidates
 from tests.contracts.image_task import Images
 from tests.contracts.tabular_task import Tabular
@@ -135,6 +136,8 @@ class Translation:
 
     # Alike, so that a model may have one table for both.
     sizes = {"source_vocabulary_size": 17, "target_vocabulary_size": 17}  # noqa: RUF012
+    vocabulary = "target_vocabulary_size"
+    of_tokens_alone: dict[str, float] = {}  # noqa: RUF012
     sides = {"source": 7, "target": 5}  # noqa: RUF012
     may_be_empty = ()
     trained: dict[str, bool] = {}  # noqa: RUF012
@@ -221,6 +224,8 @@ TASKS = {
     "inference": Inference(),
     "images": Images(),
     "tabular": Tabular(),
+    "captioning": Captioning(),
+    "image_captioning": PixelCaptioning(),
     **TOY_TASKS,
 }
 

@@ -74,6 +74,10 @@ FEATURE_ATTENTION = (
     + 128 * (32 + 1) + 2 * (128 + 1)
 )  # fmt: skip
 
+# Published is the captioner from annotations, with the gate that only soft attention has in print.
+SHOW_ATTEND_TELL = 34_808_138
+CONVOLUTIONS = 25 * (3 * 128 + 128 * 256 + 256 * 512) + 128 + 256 + 512
+
 TRAINABLE = {
     ("DynamicCoattentionNetwork", "paper"): 8_069_432,
     ("DynamicCoattentionNetworkPlus", "paper"): DCN_PLUS,
@@ -119,6 +123,9 @@ TRAINABLE = {
     ("FeatureAttention", "paper"): FEATURE_ATTENTION,
     ("DecomposableAttention", "paper"): 381_803,
     ("DecomposableAttention", "paper_intra"): 582_214,
+    ("ShowAttendTell", "paper"): SHOW_ATTEND_TELL,
+    ("ShowAttendTell", "paper_hard"): SHOW_ATTEND_TELL - 1801,
+    ("PixelCaptioner", "paper"): SHOW_ATTEND_TELL + CONVOLUTIONS,
     ("RecurrentAttentionModel", "paper"): 209_165,
     ("RecurrentAttentionModel", "paper_translated"): 256_269,
     ("RecurrentAttentionModel", "paper_cluttered"): 256_269,

@@ -63,7 +63,8 @@ def test_k16_weights_of_tokens_multiply_theirs(entry, square, normaliser):
     """Also where there are as many examples as tokens, and shapes alone do not tell them apart."""
     longest = TASKS[entry.task].sides[entry.cls.TARGETS.tokens]
     count = longest if square else EXAMPLES
-    model, batch, outputs, weights = subject(entry, count, loss_normaliser=normaliser)
+    options = {"loss_normaliser": normaliser, **TASKS[entry.task].of_tokens_alone}
+    model, batch, outputs, weights = subject(entry, count, **options)
     size, length = batch.targets.shape
     assert (size == length) is square
     of_tokens = np.random.default_rng(0).uniform(0.0, 2.0, (size, length)).astype("float32")

@@ -7,7 +7,8 @@ boxes.
 `alignment`, `alignments`, `heads`, `document` and `tape` draw any weights and tokens.
 `translation`, `translation_heads`, `reading`, `cloze`, `hops`, `intra_attention`, `inter_attention`
 and `both_alignments` draw a servable's outputs for that task, and `answer` chooses among them.
-`glimpses` draws the path of a retina over an image.
+`glimpses` draws the path of a retina over an image; `words_over_image` and `caption` draw where
+each word of a caption looked.
 `over_image` and `over_features` draw attention to things that are no tokens, and `declared` chooses
 by the meaning of a map's axes.
 `inline` gives an SVG element for a notebook.
@@ -23,6 +24,7 @@ from zoo.plots.answers import (
     translation_heads,
 )
 from zoo.plots.attention import Alignment, alignment, alignments, reading, tape
+from zoo.plots.captions import caption, words_over_image
 from zoo.plots.declared import declared, over_features, over_image
 from zoo.plots.documents import Shaded, cloze, document
 from zoo.plots.figures import check_ending, save_figure
@@ -43,6 +45,7 @@ __all__ = [
     "alignments",
     "answer",
     "both_alignments",
+    "caption",
     "check_ending",
     "cloze",
     "declared",
@@ -63,4 +66,5 @@ __all__ = [
     "tape",
     "translation",
     "translation_heads",
+    "words_over_image",
 ]

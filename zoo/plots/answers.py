@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from zoo.models.core.axes import SENTINEL, Axes
 from zoo.plots.attention import Alignment, alignment, alignments, reading, tape
+from zoo.plots.captions import caption, has_caption, writes_over_cells
 from zoo.plots.declared import declared, features_of_row, has_declared
 from zoo.plots.documents import cloze
 from zoo.plots.figures import LONGEST_TITLE, pick_row
@@ -223,8 +224,10 @@ def answer(
         ValueError: The outputs lack attention, `row` is not in the batch, or there is nothing to
             draw.
     """
+    if has_caption(result, inputs or {}):
+        return caption(result, inputs or {}, row)
     for name, draw in _DRAWN_BY.items():
-        if name in result:
+        if name in result and not writes_over_cells(result):
             return draw(result, row)
     if has_path(result, inputs or {}):
         return glimpses(result, inputs or {}, row)

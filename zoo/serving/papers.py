@@ -86,6 +86,12 @@ _COHN = Paper(
     "NAACL 2016",
     "https://arxiv.org/abs/1601.01085",
 )
+_XU = Paper(
+    "Show, Attend and Tell: Neural Image Caption Generation with Visual Attention",
+    "Xu, Ba, Kiros, Cho, Courville, Salakhutdinov, Zemel, Bengio",
+    "ICML 2015",
+    "https://arxiv.org/abs/1502.03044",
+)
 _PAPERS = {
     "AttentionOverAttentionReader": (_CUI,),
     "BiasedRNNsearch": (_COHN, _BAHDANAU),
@@ -99,11 +105,13 @@ _PAPERS = {
     "LSTMNLanguageModel": (_CHENG,),
     "LSTMNTranslator": (_CHENG,),
     "LuongTranslator": (_LUONG,),
+    "PixelCaptioner": (_XU,),
     "RNNencdec": (_CHO, _BAHDANAU),
     "RNNsearch": (_BAHDANAU,),
     "RecurrentAttentionModel": (_MNIH,),
     "SelfAttentiveClassifier": (_LIN,),
     "SelfAttentiveInference": (_LIN,),
+    "ShowAttendTell": (_XU,),
     "SutskeverTranslator": (_SUTSKEVER,),
     "Transformer": (_VASWANI,),
 }
