@@ -9,6 +9,7 @@ import keras
 import keras_nlp
 import numpy as np
 
+from tests.contracts.algorithm_task import Algorithms
 from tests.contracts.batches import (
     END,
     FIRST_WORD,
@@ -221,6 +222,7 @@ TASKS = {
     "inference": Inference(),
     "images": Images(),
     "tabular": Tabular(),
+    "algorithms": Algorithms(),
     **TOY_TASKS,
 }
 
