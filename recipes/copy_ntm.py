@@ -42,7 +42,7 @@ class Settings(AlgorithmSettings):
     first_memory: Literal["constant", "learnt", "random"] = "constant"
     """The memory before the first step."""
     head_limit: Positive | None = 20.0
-    """What the heads are told is cut to so much, before its activations; None: it is not."""
+    """Emissions for the heads are cut to so much, before their activations; None: they are not."""
     hidden_dim: Count | None = None
     """Size of a layer of the baseline."""
     clip_norm: Positive | None = 50.0

@@ -69,16 +69,7 @@ class Copy:
         return self.bits
 
     def draw(self, generator: np.random.Generator, count: int, length: int) -> Sequences:
-        """Draws sequences.
-
-        Args:
-            generator: of the bits.
-            count: number of sequences B.
-            length: number of vectors.
-
-        Returns:
-            T = 2 length + 2 steps.
-        """
+        """Draws sequences of so many vectors, T = 2 length + 2."""
         bits = _random_bits(generator, (count, length, self.bits))
         drawn = _empty(count, 2 * length + 2, self.input_dim, self.output_dim)
         drawn.vectors[:, 0, self.bits] = 1
@@ -298,16 +289,7 @@ class PrioritySort:
         return self.bits
 
     def draw(self, generator: np.random.Generator, count: int, length: int) -> Sequences:
-        """Draws sequences.
-
-        Args:
-            generator: of bits and priorities.
-            count: number of sequences B.
-            length: number of vectors.
-
-        Returns:
-            T = length + 1 + the number of vectors that are given.
-        """
+        """Draws sequences of so many vectors, T = length + 1 + the number of those given."""
         given = max(1, round(self.share * length))
         bits = _random_bits(generator, (count, length, self.bits))
         priorities = generator.uniform(-1.0, 1.0, (count, length))

@@ -16,6 +16,7 @@ from zoo.serving.export import export_servable, renewed
 from zoo.serving.folders import PICTURE_FILE, check_free
 from zoo.serving.load import load, load_card, load_vocabulary, resolve
 from zoo.serving.weights import order_of_use
+from zoo.tasks.algorithms.endpoint import AlgorithmEndpoint
 from zoo.tasks.classification.endpoint import ClassificationEndpoint
 from zoo.tasks.cloze.endpoint import ClozeEndpoint
 from zoo.tasks.images.endpoint import ImageEndpoint
@@ -117,7 +118,13 @@ def _tabular(source: Path, card: ModelCard, model: keras.Model) -> tuple[Any, li
     return endpoint, endpoint.assets
 
 
+def _algorithm(source: Path, card: ModelCard, model: Any) -> tuple[Any, list[Any]]:
+    endpoint = AlgorithmEndpoint(model)
+    return endpoint, endpoint.assets
+
+
 ENDPOINTS: dict[str, Callable[[Path, ModelCard, keras.Model], tuple[Any, list[Any]]]] = {
+    "algorithms": _algorithm,
     "classification": _classifier,
     "cloze": _cloze_reader,
     "images": _image_classifier,

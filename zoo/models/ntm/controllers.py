@@ -78,7 +78,7 @@ class FeedForwardController(_Controller):
         Returns:
             h_t (B, n) and the new state.
         """
-        return ops.tanh(projected + project(reads, self.recurrent_kernel)), state
+        return ops.tanh(projected + project(reads, self.recurrent_kernel)), {}
 
 
 @keras.saving.register_keras_serializable(package="zoo")
