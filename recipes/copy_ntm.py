@@ -59,9 +59,6 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {
         **_TRAINING,
         "learning_rate": 3e-3,
-        "bits": 4,
-        "longest": 5,
-        "test_lengths": (5, 10),
         "controller_dim": 32,
         "slots": 16,
         "slot_dim": 8,

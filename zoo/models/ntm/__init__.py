@@ -12,6 +12,7 @@ Read in this order:
     addressing.py       where a head looks: content, interpolation, shift, sharpening
     heads.py            what the controller emits for the heads, and how they read and write
     controllers.py      the network beside the memory, with a state of its own or without
+    fused.py            addressing and writing once more, with gradients written by hand
     ntm.py              the machine: controller, heads and memory over time
     bit_sequences.py    inputs, targets, and the loss in bits
     lstm_transducer.py  the baseline, which has no memory but its state

@@ -12,9 +12,9 @@ from keras import ops
 
 from zoo.ops.masking import Tensor
 
-_NO_ANGLE = 1e-8  # added to the product of the norms
+NO_ANGLE = 1e-8  # added to the product of the norms
 _LEAST_SQUARE = 1e-24  # of a norm: the root of zero has no gradient
-_LEAST_WEIGHT = 1e-30  # the logarithm of a weight that has become zero
+LEAST_WEIGHT = 1e-30  # the logarithm of a weight that has become zero
 
 
 class Addresses(NamedTuple):
@@ -57,8 +57,8 @@ def weigh_by_content(keys: Tensor, strengths: Tensor, memory: Tensor) -> Tensor:
         wc (B, H, N).
     """
     products = ops.matmul(keys, ops.transpose(memory, (0, 2, 1)))  # (B, H, N)
-    norms = _norms(keys)[:, :, None] * _norms(memory)[:, None, :]  # (B, H, N)
-    cosines = products / (norms + _NO_ANGLE)
+    norms = norms_of(keys)[:, :, None] * norms_of(memory)[:, None, :]  # (B, H, N)
+    cosines = products / (norms + NO_ANGLE)
     return ops.softmax(strengths[:, :, None] * cosines)
 
 
@@ -88,15 +88,17 @@ def shift(weights: Tensor, shifts: Tensor) -> Tensor:
     Returns:
         ws (B, H, N).
     """
-    size, count = weights.shape[-1], shifts.shape[-1]
-    reach = count // 2
+    turned = turn(weights, shifts.shape[-1])  # (B, H, 2R + 1, N)
+    return ops.sum(shifts[:, :, :, None] * turned, axis=2)
+
+
+def turn(weights: Tensor, count: int) -> Tensor:
+    """Moves weightings (B, H, N) by each of the shifts -R, ..., R: (B, H, 2R + 1, N)."""
+    size, reach = weights.shape[-1], count // 2
     wrapped = [weights[:, :, size - reach :], weights, weights[:, :, :reach]]
-    turned = ops.concatenate(wrapped, axis=-1)  # (B, H, N + 2R), wg(j) at place j + R
-    moved = (
-        shifts[:, :, k : k + 1] * turned[:, :, 2 * reach - k : 2 * reach - k + size]
-        for k in range(count)
-    )
-    return sum(moved)
+    ring = ops.concatenate(wrapped, axis=-1)  # (B, H, N + 2R), slot j at place j + R
+    firsts = (2 * reach - k for k in range(count))
+    return ops.stack([ring[:, :, first : first + size] for first in firsts], axis=2)
 
 
 def sharpen(weights: Tensor, exponents: Tensor) -> Tensor:
@@ -111,11 +113,11 @@ def sharpen(weights: Tensor, exponents: Tensor) -> Tensor:
     Returns:
         w (B, H, N).
     """
-    logarithms = ops.log(ops.maximum(weights, _LEAST_WEIGHT))
+    logarithms = ops.log(ops.maximum(weights, LEAST_WEIGHT))
     return ops.softmax(exponents[:, :, None] * logarithms)
 
 
-def _norms(vectors: Tensor) -> Tensor:
-    """Computes the lengths (...) of vectors (..., m)."""
+def norms_of(vectors: Tensor) -> Tensor:
+    """Computes the norms (...) of vectors (..., m)."""
     squares = ops.sum(ops.square(vectors), axis=-1)
     return ops.sqrt(ops.maximum(squares, _LEAST_SQUARE))

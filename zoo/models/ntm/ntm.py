@@ -40,10 +40,10 @@ from zoo.models.core import axes
 from zoo.models.core.arguments import check_choice, check_rate, check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.registry import register_model
-from zoo.models.ntm.addressing import address
 from zoo.models.ntm.bit_sequences import BitSequenceModel
 from zoo.models.ntm.controllers import FeedForwardController, LSTMController, State
-from zoo.models.ntm.heads import Heads, VectorActivation, read, write
+from zoo.models.ntm.fused import address, write
+from zoo.models.ntm.heads import Heads, VectorActivation, read
 from zoo.ops.masking import Tensor, at_least_float32, mask_rows
 
 Controller = Literal["lstm", "feed_forward"]

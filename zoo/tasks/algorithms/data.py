@@ -10,13 +10,25 @@ from zoo.data.algorithms import ALGORITHMS, Algorithm, DynamicNGrams
 from zoo.serving.cards import DataRecord
 from zoo.tasks.algorithms.examples import AlgorithmEvaluator, as_pair
 
+SAMPLE_BITS = 4
+SAMPLE_LENGTHS = {
+    "copy": (1, 5),
+    "repeat_copy": (1, 3),
+    "recall": (2, 3),
+    "ngrams": (20, 20),
+    "sort": (5, 5),
+}
+"""The shortest and the longest sequence of the sample; it is measured at the longest and at twice
+as long."""
 
-def make_algorithm(name: str, bits: int | None) -> Algorithm:
+
+def make_algorithm(name: str, data: str, bits: int | None) -> Algorithm:
     """Makes an algorithm by its name.
 
     Args:
         name: one of `zoo.data.algorithms.ALGORITHMS`.
-        bits: of a vector; None: those of the paper.
+        data: ``"sample"`` or ``"generated"``.
+        bits: of a vector; None: those of the sample or of the paper.
 
     Raises:
         ValueError: bits are given, and the algorithm has none.
@@ -25,22 +37,27 @@ def make_algorithm(name: str, bits: int | None) -> Algorithm:
     has_bits = "bits" in {field.name for field in fields(kind)}
     if bits is not None and not has_bits:
         raise ValueError(f"bits must be left out with the task {name}, got {bits}")
+    if bits is None and data == "sample" and has_bits:
+        bits = SAMPLE_BITS
     made: Algorithm = kind() if bits is None else kind(bits=bits)
     return made
 
 
 def resolve_lengths(settings: Any, algorithm: Algorithm) -> Any:
-    """Gives lengths that are not set those of the paper, and tries all of them.
+    """Gives lengths that are not set those of the sample or of the paper, and tries all of them.
 
     Raises:
         ValueError: the algorithm has no sequences of such a length, or there is none between them.
     """
-    shortest, longest = algorithm.lengths
+    (shortest, longest), tested = algorithm.lengths, algorithm.test_lengths
+    if settings.data == "sample":
+        shortest, longest = SAMPLE_LENGTHS[settings.task]
+        tested = (longest, 2 * longest)
     chosen = replace(
         settings,
         shortest=shortest if settings.shortest is None else settings.shortest,
         longest=longest if settings.longest is None else settings.longest,
-        test_lengths=tuple(settings.test_lengths or algorithm.test_lengths),
+        test_lengths=tuple(settings.test_lengths or tested),
     )
     if chosen.shortest > chosen.longest:
         raise ValueError(

@@ -79,7 +79,7 @@ class AlgorithmTask(Task):
         of_task = {data: self.of_tasks.get(settings.task, {})}
         recipe = f"{self.recipe}_{settings.task}"
         resolved = resolve(settings, recipe, data, self.defaults, of_task)
-        self.algorithm: Algorithm = make_algorithm(resolved.task, resolved.bits)
+        self.algorithm: Algorithm = make_algorithm(resolved.task, data, resolved.bits)
         return resolve_lengths(resolved, self.algorithm)
 
     def load(self) -> "DataRecord":
