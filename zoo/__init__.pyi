@@ -29,6 +29,8 @@ from .models.lstmn import LSTMNLanguageModel as LSTMNLanguageModel
 from .models.lstmn import LSTMNTranslator as LSTMNTranslator
 from .models.luong import LuongTranslator as LuongTranslator
 from .models.luong import SutskeverTranslator as SutskeverTranslator
+from .models.ntm import LSTMTransducer as LSTMTransducer
+from .models.ntm import NeuralTuringMachine as NeuralTuringMachine
 from .models.rnnsearch import BiasedRNNsearch as BiasedRNNsearch
 from .models.rnnsearch import ChoTranslator as ChoTranslator
 from .models.rnnsearch import RNNencdec as RNNencdec

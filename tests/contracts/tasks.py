@@ -9,6 +9,7 @@ import keras
 import keras_nlp
 import numpy as np
 
+from tests.contracts.algorithm_task import Algorithms
 from tests.contracts.batches import (
     END,
     FIRST_WORD,
@@ -226,6 +227,7 @@ TASKS = {
     "tabular": Tabular(),
     "captioning": Captioning(),
     "image_captioning": PixelCaptioning(),
+    "algorithms": Algorithms(),
     **TOY_TASKS,
 }
 

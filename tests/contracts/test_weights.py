@@ -198,6 +198,10 @@ def test_k16_every_entry_takes_the_same_step(entry):
 def metric_and_values(model, name, outputs, targets):
     """A metric of an output, and what it says of each target."""
     values = np.array(outputs[name], "float64")
+    if model.TARGETS.steps:  # bits, of which only some are asked for
+        metric = keras.metrics.BinaryCrossentropy(from_logits=True)
+        of_steps = np.mean(np.logaddexp(0.0, values) - targets * values, axis=-1)  # (B, T)
+        return metric, of_steps
     if values.ndim == targets.ndim:
         return keras.metrics.Accuracy(), values == targets
     picked = np.take_along_axis(values, targets[..., None], axis=-1)[..., 0]

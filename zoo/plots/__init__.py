@@ -8,7 +8,8 @@ boxes.
 `translation`, `translation_heads`, `reading`, `cloze`, `hops`, `intra_attention`, `inter_attention`
 and `both_alignments` draw a servable's outputs for that task, and `answer` chooses among them.
 `glimpses` draws the path of a retina over an image; `words_over_image` and `caption` draw where
-each word of a caption looked.
+each word of a caption looked; `machine` draws a memory at work, `learning_curves` scores against
+the examples seen.
 `over_image` and `over_features` draw attention to things that are no tokens, and `declared` chooses
 by the meaning of a map's axes.
 `inline` gives an SVG element for a notebook.
@@ -25,6 +26,7 @@ from zoo.plots.answers import (
 )
 from zoo.plots.attention import Alignment, alignment, alignments, reading, tape
 from zoo.plots.captions import caption, words_over_image
+from zoo.plots.curves import learning_curves
 from zoo.plots.declared import declared, over_features, over_image
 from zoo.plots.documents import Shaded, cloze, document
 from zoo.plots.figures import check_ending, save_figure
@@ -33,6 +35,7 @@ from zoo.plots.growth import growth_by_size
 from zoo.plots.head_grids import Heads, heads
 from zoo.plots.hops import hops
 from zoo.plots.inline import inline
+from zoo.plots.machine import machine
 from zoo.plots.scores import scores_by_length, scores_by_seed
 
 __all__ = [
@@ -57,6 +60,8 @@ __all__ = [
     "inline",
     "inter_attention",
     "intra_attention",
+    "learning_curves",
+    "machine",
     "over_features",
     "over_image",
     "reading",

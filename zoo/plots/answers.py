@@ -15,6 +15,7 @@ from zoo.plots.figures import LONGEST_TITLE, pick_row
 from zoo.plots.glimpses import glimpses, has_path
 from zoo.plots.head_grids import Heads, heads
 from zoo.plots.hops import hops
+from zoo.plots.machine import has_memory, machine
 from zoo.plots.text import as_text, drawable_text
 from zoo.plots.words import Word, merge, whole_words
 
@@ -215,7 +216,7 @@ def answer(
         row: Which example of the batch.
         axes: Output -> the meaning of its last axes, as `Servable.axes` has them; for maps over
             images and features, whose names may be any.
-        inputs: What was asked, for images.
+        inputs: What was asked, for images and sequences of vectors.
 
     Returns:
         A figure.
@@ -231,6 +232,8 @@ def answer(
             return draw(result, row)
     if has_path(result, inputs or {}):
         return glimpses(result, inputs or {}, row)
+    if has_memory(result, inputs or {}):
+        return machine(result, inputs or {}, row)
     if has_declared(result, axes or {}):
         return declared(result, axes or {}, inputs or {}, row)
     raise ValueError(

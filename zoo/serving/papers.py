@@ -74,6 +74,12 @@ _MNIH = Paper(
     "NIPS 2014",
     "https://arxiv.org/abs/1406.6247",
 )
+_GRAVES = Paper(
+    "Neural Turing Machines",
+    "Graves, Wayne, Danihelka",
+    "arXiv 2014",
+    "https://arxiv.org/abs/1410.5401",
+)
 _MARTINS = Paper(
     "From Softmax to Sparsemax: A Sparse Model of Attention and Multi-Label Classification",
     "Martins, Astudillo",
@@ -104,8 +110,10 @@ _PAPERS = {
     "LSTMNInference": (_CHENG,),
     "LSTMNLanguageModel": (_CHENG,),
     "LSTMNTranslator": (_CHENG,),
+    "LSTMTransducer": (_GRAVES,),
     "LuongTranslator": (_LUONG,),
     "PixelCaptioner": (_XU,),
+    "NeuralTuringMachine": (_GRAVES,),
     "RNNencdec": (_CHO, _BAHDANAU),
     "RNNsearch": (_BAHDANAU,),
     "RecurrentAttentionModel": (_MNIH,),

@@ -18,6 +18,8 @@ from zoo.serving.folders import PICTURE_FILE, check_free
 from zoo.serving.load import load, load_card, load_vocabulary, resolve
 from zoo.serving.weights import order_of_use, read_frozen_weights
 from zoo.tasks.captioning.endpoint import CaptionEndpoint
+from zoo.serving.weights import order_of_use
+from zoo.tasks.algorithms.endpoint import AlgorithmEndpoint
 from zoo.tasks.classification.endpoint import ClassificationEndpoint
 from zoo.tasks.cloze.endpoint import ClozeEndpoint
 from zoo.tasks.images.endpoint import ImageEndpoint
@@ -128,8 +130,14 @@ def _captioner(source: Path, card: ModelCard, model: Any) -> tuple[Any, list[Any
     return endpoint, endpoint.assets
 
 
+def _algorithm(source: Path, card: ModelCard, model: Any) -> tuple[Any, list[Any]]:
+    endpoint = AlgorithmEndpoint(model)
+    return endpoint, endpoint.assets
+
+
 ENDPOINTS: dict[str, Callable[[Path, ModelCard, keras.Model], tuple[Any, list[Any]]]] = {
     "captioning": _captioner,
+    "algorithms": _algorithm,
     "classification": _classifier,
     "cloze": _cloze_reader,
     "images": _image_classifier,

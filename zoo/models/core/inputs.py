@@ -101,6 +101,20 @@ class Vectors(_Kind):
 
 
 @dataclass(frozen=True)
+class Length(_Kind):
+    """How many positions of another input are no padding, int32 (B,)."""
+
+    of: str
+    """Name of that input."""
+    dtype: ClassVar[str] = "int32"
+
+    @property
+    def shape(self) -> Shape:
+        """One number: ()."""
+        return ()
+
+
+@dataclass(frozen=True)
 class Features(_Kind):
     """A row of a table, float32 (B, features): numbers, and then ids of categories as numbers.
 
@@ -134,7 +148,9 @@ def resolve(kind: _Declared, arguments: Mapping[str, Any]) -> _Declared:
     named = {field.name: getattr(kind, field.name) for field in fields(kind)}
     values = {
         name: tuple(value) if isinstance(value, list) else value
-        for name, value in ((n, arguments[v]) for n, v in named.items() if isinstance(v, str))
+        for name, value in (
+            (n, arguments[v]) for n, v in named.items() if isinstance(v, str) and n != "of"
+        )
     }
     resolved: _Declared = replace(kind, **values)
     return resolved
