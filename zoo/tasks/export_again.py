@@ -17,9 +17,8 @@ from zoo.serving.export import export_servable, renewed
 from zoo.serving.folders import PICTURE_FILE, check_free
 from zoo.serving.load import load, load_card, load_vocabulary, resolve
 from zoo.serving.weights import order_of_use, read_frozen_weights
-from zoo.tasks.captioning.endpoint import CaptionEndpoint
-from zoo.serving.weights import order_of_use
 from zoo.tasks.algorithms.endpoint import AlgorithmEndpoint
+from zoo.tasks.captioning.endpoint import CaptionEndpoint
 from zoo.tasks.classification.endpoint import ClassificationEndpoint
 from zoo.tasks.cloze.endpoint import ClozeEndpoint
 from zoo.tasks.images.endpoint import ImageEndpoint
