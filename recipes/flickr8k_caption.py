@@ -2,7 +2,7 @@
 
     python -m recipes.flickr8k_caption                       # Flickr8k if it is here, else a sample
     python -m recipes.flickr8k_caption --data sample         # generated, needs no data
-    python -m recipes.flickr8k_caption --data scenes         # MNIST's digits at known places
+    python -m recipes.flickr8k_caption --data scenes         # MNIST at known places
     python -m recipes.flickr8k_caption --data flickr8k
     python -m recipes.flickr8k_caption --data flickr8k --attention hard
     python -m recipes.flickr8k_caption --data flickr8k --splits dataset_flickr8k.json
