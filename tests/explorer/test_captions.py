@@ -11,7 +11,7 @@ from tests.explorer.captions import GRID, MAPS, WORDS
 from tests.explorer.looking import texts
 from tests.explorer.test_declared import least_contrast, opacities
 
-HEIGHT, WIDTH = 80, 150
+HEIGHT, WIDTH = 40, 75
 
 
 def picture(ending):

@@ -55,6 +55,9 @@ def test_no_gradient_trains_the_baseline_and_it_is_saved_with_the_model(tmp_path
     model.baseline.assign(-1.25)
     model.save(tmp_path / "model.keras")
     assert float(keras.saving.load_model(tmp_path / "model.keras").baseline) == -1.25
+    path = tf.train.Checkpoint(model=model).write(str(tmp_path / "checkpoint"))
+    tf.train.Checkpoint(model=fresh).read(path).expect_partial()
+    assert float(fresh.baseline) == -1.25
 
 
 @pytest.mark.usefixtures("draws_without_chance")
