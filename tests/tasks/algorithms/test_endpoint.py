@@ -23,7 +23,7 @@ def test_bits_are_strings_and_empty_on_padding():
     _, found, outputs = answer("NeuralTuringMachine")
     logits = outputs["logits"].numpy()
     expected = [
-        ["".join("01"[z > 0] for z in step).encode() for step in row[:length]]
+        ["".join("01"[int(z > 0)] for z in step).encode() for step in row[:length]]
         + [b""] * (4 - length)
         for row, length in zip(logits, (4, 2), strict=True)
     ]

@@ -25,26 +25,43 @@ from zoo.ops.masking import Tensor
 
 def address(addresses: Addresses, memory: Tensor, before: Tensor) -> Tensor:
     """Computes ``addressing.address``: weightings (B, H, N)."""
-    weightings: Tensor = _address(*addresses, memory, before)
+    by_content = weigh_by_content(addresses.keys, addresses.strengths, memory)
+    moving = (addresses.gates, addresses.shifts, addresses.exponents)
+    weightings: Tensor = move(*moving, by_content, before)
     return weightings
 
 
 @ops.custom_gradient
-def _address(
-    keys: Tensor,
-    strengths: Tensor,
-    gates: Tensor,
-    shifts: Tensor,
-    exponents: Tensor,
-    memory: Tensor,
-    before: Tensor,
-) -> tuple[Tensor, Callable]:
-    strengths, gates, exponents = (x[:, :, None] for x in (strengths, gates, exponents))
+def weigh_by_content(keys: Tensor, strengths: Tensor, memory: Tensor) -> tuple[Tensor, Callable]:
+    """Computes ``addressing.weigh_by_content``: wc (B, H, N)."""
+    strengths = strengths[:, :, None]  # (B, H, 1)
     key_norms, slot_norms = norms_of(keys)[:, :, None], norms_of(memory)[:, None, :]
     products = ops.matmul(keys, ops.transpose(memory, (0, 2, 1)))  # (B, H, N)
     scale = key_norms * slot_norms + NO_ANGLE  # (B, H, N)
     cosines = products / scale
-    by_content = ops.softmax(strengths * cosines)
+    weights = ops.softmax(strengths * cosines)
+
+    def gradient(upstream: Tensor) -> tuple[Tensor, ...]:
+        into = _through_softmax(upstream, weights)
+        d_strengths = ops.sum(into * cosines, axis=-1)
+        d_products = into * strengths / scale
+        less_scale = d_products * cosines  # the gradient of the scale, with the other sign
+        less_keys = ops.sum(less_scale * slot_norms, axis=-1, keepdims=True) / key_norms
+        less_slots = ops.sum(less_scale * key_norms, axis=1)[:, :, None]  # (B, N, 1)
+        less_slots = less_slots / ops.transpose(slot_norms, (0, 2, 1))
+        d_keys = ops.matmul(d_products, memory) - less_keys * keys
+        d_memory = ops.matmul(ops.transpose(d_products, (0, 2, 1)), keys) - less_slots * memory
+        return d_keys, d_strengths, d_memory
+
+    return weights, gradient
+
+
+@ops.custom_gradient
+def move(
+    gates: Tensor, shifts: Tensor, exponents: Tensor, by_content: Tensor, before: Tensor
+) -> tuple[Tensor, Callable]:
+    """Computes ``interpolate``, ``shift`` and ``sharpen`` of ``addressing``: w (B, H, N)."""
+    gates, exponents = gates[:, :, None], exponents[:, :, None]  # (B, H, 1)
     difference = by_content - before
     turned = turn(before + gates * difference, shifts.shape[-1])  # (B, H, K, N)
     shifted = ops.matmul(shifts[:, :, None, :], turned)[:, :, 0]  # (B, H, N)
@@ -53,30 +70,19 @@ def _address(
     weights = ops.softmax(exponents * logarithms)
 
     def gradient(upstream: Tensor) -> tuple[Tensor, ...]:
-        # Sharpening: a softmax of exponents * logarithms.
+        # Sharpening.
         into = _through_softmax(upstream, weights)
         d_exponents = ops.sum(into * logarithms, axis=-1)
         above = ops.cast(shifted > LEAST_WEIGHT, kept.dtype)
         d_shifted = into * exponents / kept * above
-        # Shift: backwards, the other way round.
+        # Shift: the way back is the other way round.
         d_shifts = ops.matmul(turned, d_shifted[:, :, :, None])[:, :, :, 0]  # (B, H, K)
         back = turn(d_shifted, shifts.shape[-1])
         d_gated = ops.matmul(ops.flip(shifts, -1)[:, :, None, :], back)[:, :, 0]
         # Interpolation.
         d_gates = ops.sum(d_gated * difference, axis=-1)
         d_content = gates * d_gated
-        # Content: a softmax of strengths * products / scale.
-        into = _through_softmax(d_content, by_content)
-        d_strengths = ops.sum(into * cosines, axis=-1)
-        d_products = into * strengths / scale
-        d_scale = d_products * cosines  # with the other sign
-        d_key_norms = ops.sum(d_scale * slot_norms, axis=-1, keepdims=True)  # (B, H, 1)
-        d_slot_norms = ops.sum(d_scale * key_norms, axis=1)[:, :, None]  # (B, N, 1)
-        d_keys = ops.matmul(d_products, memory) - d_key_norms / key_norms * keys
-        d_memory = ops.matmul(ops.transpose(d_products, (0, 2, 1)), keys)
-        d_memory = d_memory - d_slot_norms / ops.transpose(slot_norms, (0, 2, 1)) * memory
-        d_before = d_gated - d_content
-        return d_keys, d_strengths, d_gates, d_shifts, d_exponents, d_memory, d_before
+        return d_gates, d_shifts, d_exponents, d_content, d_gated - d_content
 
     return weights, gradient
 
