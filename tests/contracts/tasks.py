@@ -22,6 +22,7 @@ from tests.contracts.batches import (
 )
 from tests.contracts.cloze_task import Cloze, ClozeWithCandidates
 from tests.contracts.image_task import Images
+from tests.contracts.story_task import Stories
 from tests.contracts.tabular_task import Tabular
 from tests.contracts.text_tasks import Classification, Inference, LanguageModel
 from tests.toys.tasks import TASKS as TOY_TASKS
@@ -220,6 +221,7 @@ TASKS = {
     "classification": Classification(),
     "inference": Inference(),
     "images": Images(),
+    "stories": Stories(),
     "tabular": Tabular(),
     **TOY_TASKS,
 }

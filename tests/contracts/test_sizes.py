@@ -74,6 +74,9 @@ FEATURE_ATTENTION = (
     + 128 * (32 + 1) + 2 * (128 + 1)
 )  # fmt: skip
 
+# One table of words and one of ages for each memory; no paper counts them.
+SENTENCE_MEMORY = (40 + 25) * 20
+
 TRAINABLE = {
     ("DynamicCoattentionNetwork", "paper"): 8_069_432,
     ("DynamicCoattentionNetworkPlus", "paper"): DCN_PLUS,
@@ -122,6 +125,9 @@ TRAINABLE = {
     ("RecurrentAttentionModel", "paper"): 209_165,
     ("RecurrentAttentionModel", "paper_translated"): 256_269,
     ("RecurrentAttentionModel", "paper_cluttered"): 256_269,
+    ("SupportingFactsReader", "paper"): 4 * SENTENCE_MEMORY + 20 * 21 + 20 * 6,
+    ("SupportingFactsReader", "paper_unary"): 4 * SENTENCE_MEMORY + 20 * 21 + 20 * 6,
+    ("MemoryNetwork", "paper"): 4 * SENTENCE_MEMORY + 20 * 6,
 }
 """Trainable parameters of (model, preset); fixed word vectors are not among them."""
 

@@ -7,7 +7,7 @@ boxes.
 `alignment`, `alignments`, `heads`, `document` and `tape` draw any weights and tokens.
 `translation`, `translation_heads`, `reading`, `cloze`, `hops`, `intra_attention`, `inter_attention`
 and `both_alignments` draw a servable's outputs for that task, and `answer` chooses among them.
-`glimpses` draws the path of a retina over an image.
+`glimpses` draws the path of a retina over an image, `facts` a story and the sentences that matter.
 `over_image` and `over_features` draw attention to things that are no tokens, and `declared` chooses
 by the meaning of a map's axes.
 `inline` gives an SVG element for a notebook.
@@ -25,6 +25,7 @@ from zoo.plots.answers import (
 from zoo.plots.attention import Alignment, alignment, alignments, reading, tape
 from zoo.plots.declared import declared, over_features, over_image
 from zoo.plots.documents import Shaded, cloze, document
+from zoo.plots.facts import facts
 from zoo.plots.figures import check_ending, save_figure
 from zoo.plots.glimpses import glimpses
 from zoo.plots.growth import growth_by_size
@@ -47,6 +48,7 @@ __all__ = [
     "cloze",
     "declared",
     "document",
+    "facts",
     "glimpses",
     "growth_by_size",
     "heads",

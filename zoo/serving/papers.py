@@ -86,6 +86,18 @@ _COHN = Paper(
     "NAACL 2016",
     "https://arxiv.org/abs/1601.01085",
 )
+_KIM = Paper(
+    "Structured Attention Networks",
+    "Kim, Denton, Hoang, Rush",
+    "ICLR 2017",
+    "https://arxiv.org/abs/1702.00887",
+)
+_SUKHBAATAR = Paper(
+    "End-To-End Memory Networks",
+    "Sukhbaatar, Szlam, Weston, Fergus",
+    "NIPS 2015",
+    "https://arxiv.org/abs/1503.08895",
+)
 _PAPERS = {
     "AttentionOverAttentionReader": (_CUI,),
     "BiasedRNNsearch": (_COHN, _BAHDANAU),
@@ -99,11 +111,13 @@ _PAPERS = {
     "LSTMNLanguageModel": (_CHENG,),
     "LSTMNTranslator": (_CHENG,),
     "LuongTranslator": (_LUONG,),
+    "MemoryNetwork": (_SUKHBAATAR, _KIM),
     "RNNencdec": (_CHO, _BAHDANAU),
     "RNNsearch": (_BAHDANAU,),
     "RecurrentAttentionModel": (_MNIH,),
     "SelfAttentiveClassifier": (_LIN,),
     "SelfAttentiveInference": (_LIN,),
+    "SupportingFactsReader": (_KIM,),
     "SutskeverTranslator": (_SUTSKEVER,),
     "Transformer": (_VASWANI,),
 }
