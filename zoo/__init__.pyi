@@ -3,6 +3,7 @@ from . import benchmarks as benchmarks
 from . import data as data
 from . import decoding as decoding
 from . import files as files
+from . import images as images
 from . import layers as layers
 from . import metrics as metrics
 from . import models as models

@@ -69,8 +69,8 @@ class StoryEndpoint:
 
     @property
     def assets(self) -> list[tf.Module]:
-        """The codec, whose vocabulary travels with the SavedModel."""
-        return [self.codec]  # type: ignore[list-item]
+        """Owners of the files that travel with the SavedModel."""
+        return [self.codec] if isinstance(self.codec, tf.Module) else []
 
     def get_config(self) -> dict[str, Any]:
         """How strings become ids, for the model card."""
