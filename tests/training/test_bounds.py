@@ -20,6 +20,7 @@ INFINITY, NAN = float("inf"), float("nan")
 TRAINING = [
     "adult_features",
     "cloze_aoa",
+    "flickr8k_caption",
     "mnist_glimpse",
     "multi30k_lstmn",
     "multi30k_luong",
