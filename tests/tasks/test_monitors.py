@@ -20,6 +20,7 @@ TASKS = {
     "reading": ("squad_dcn", "f1", "answer_loss"),
     "cloze": ("cloze_aoa", "accuracy", "answer_loss"),
     "classification": ("sst_lstmn", "accuracy", "loss"),
+    "captioning": ("flickr8k_caption", "bleu_4", "perplexity"),
     "images": ("mnist_glimpse", "accuracy", "loss"),
     "language_model": ("wikitext_lstmn", "perplexity", None),
     "tabular": ("adult_features", "loss", None),

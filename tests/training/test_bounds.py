@@ -21,6 +21,7 @@ TRAINING = [
     "adult_features",
     "babi_structured",
     "cloze_aoa",
+    "flickr8k_caption",
     "mnist_glimpse",
     "multi30k_lstmn",
     "multi30k_luong",
