@@ -20,9 +20,10 @@ _FILES = {"files", "quiet", "text_files"}
 _OPS = {"ops"}
 _WEIGHTS = {"attention", "layers"}
 _INPUTS = {"text", "data"}
+_IMAGES = {"images"}
 _OUTPUTS = {"decoding", "metrics"}
 _USES = {"training", "serving", "plots"}
-_BELOW_USES = _FILES | _OPS | _WEIGHTS | _INPUTS | _OUTPUTS | {"models"}
+_BELOW_USES = _FILES | _OPS | _WEIGHTS | _INPUTS | _OUTPUTS | _IMAGES | {"models"}
 MAY_IMPORT: dict[str, set[str]] = {
     "files": set(),
     "quiet": set(),
@@ -31,6 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "attention": _OPS,
     "layers": _OPS | {"attention"},
     **dict.fromkeys(_INPUTS, _FILES | _OPS),
+    "images": _FILES | _OPS | {"data"},
     "models": _OPS | _WEIGHTS,
     **dict.fromkeys(_OUTPUTS, _FILES | _OPS | _WEIGHTS | _INPUTS),
     **dict.fromkeys(_USES, _BELOW_USES | _USES),
@@ -51,7 +53,7 @@ _ABOVE_FOLDERS = {"zoo.tasks.export_again"}
 
 _PARTS_AND_OPS = {f"zoo.{part}" for part in MAY_IMPORT} | {"keras.ops"}
 _KERAS_OPS_PARTS = _OPS | _WEIGHTS | {"models"}
-_TENSORFLOW_PARTS = {"text", "data", "decoding", "serving", "training", "tasks", "benchmarks"}
+_TENSORFLOW_PARTS = _INPUTS | _IMAGES | {"decoding", "serving", "training", "tasks", "benchmarks"}
 # They drive the gradient tape, loops and replicas, check sizes that only a run knows, and add a
 # bias in one operation with its matrix product, for which Keras has no operation.
 _BOTH = (
@@ -89,7 +91,9 @@ def breaches(sources: Mapping[str, str]) -> list[str]:
 
 def name_breaches(sources: Mapping[str, str]) -> list[str]:
     """Lists where the code or a comment of a task names a family or one of its models."""
-    names = sorted(architectures(sources))
+    # A family may have the name of the one task that it is for.
+    named_alike = {path.split("/")[2] for path in sources if path.startswith(_SPEAKS_OF_NO_FAMILY)}
+    names = sorted(architectures(sources) - named_alike)
     tasks = {path: text for path, text in sources.items() if path.startswith(_SPEAKS_OF_NO_FAMILY)}
     return [
         f"{path}:{number}: names {name}, which belongs to a recipe"

@@ -16,6 +16,8 @@ from . import text as text
 from . import text_files as text_files
 from . import training as training
 from .models.aoa import AttentionOverAttentionReader as AttentionOverAttentionReader
+from .models.captioning import PixelCaptioner as PixelCaptioner
+from .models.captioning import ShowAttendTell as ShowAttendTell
 from .models.dcn import DynamicCoattentionNetwork as DynamicCoattentionNetwork
 from .models.dcn import DynamicCoattentionNetworkPlus as DynamicCoattentionNetworkPlus
 from .models.decomposable import DecomposableAttention as DecomposableAttention
@@ -27,6 +29,8 @@ from .models.lstmn import LSTMNLanguageModel as LSTMNLanguageModel
 from .models.lstmn import LSTMNTranslator as LSTMNTranslator
 from .models.luong import LuongTranslator as LuongTranslator
 from .models.luong import SutskeverTranslator as SutskeverTranslator
+from .models.ntm import LSTMTransducer as LSTMTransducer
+from .models.ntm import NeuralTuringMachine as NeuralTuringMachine
 from .models.rnnsearch import BiasedRNNsearch as BiasedRNNsearch
 from .models.rnnsearch import ChoTranslator as ChoTranslator
 from .models.rnnsearch import RNNencdec as RNNencdec

@@ -10,7 +10,7 @@ import tensorflow as tf
 from zoo.models.core.axes import Axis, Features, Grid, Sentences, Slots, Steps
 from zoo.models.core.axes import Tokens as TokenAxis
 from zoo.models.core.base import BaseModel
-from zoo.models.core.inputs import InputKind, Tokens, resolve
+from zoo.models.core.inputs import InputKind, Tokens, Vectors, resolve
 from zoo.serving.export import Endpoint
 
 Axes = tuple["Side | int", ...]
@@ -34,12 +34,14 @@ class Side:
 
 @dataclass(frozen=True)
 class Example:
-    """One example without padding: inputs of any kind, targets of one axis or none."""
+    """One example without padding: inputs of any kind, targets with or without an axis of steps."""
 
     inputs: dict[str, np.ndarray]
     targets: dict[str, np.ndarray] | np.ndarray
     kinds: dict[str, InputKind] = field(default_factory=dict)
     """Kinds of the inputs, as the task's models declare them; texts need not be mentioned."""
+    target_padding: int = 0
+    """Target of a padded step."""
 
     def kind(self, name: str) -> InputKind:
         return self.kinds.get(name, TEXT)
@@ -78,8 +80,13 @@ class Batch:
     def _pad(self, rows: list[np.ndarray]) -> np.ndarray:
         if rows[0].ndim == 0:
             return np.array(rows, "int32")
-        longest = max(len(row) for row in rows) + self.extra
-        return np.array([np.pad(row, (0, longest - len(row))) for row in rows], "int32")
+        longest, padding = max(map(len, rows)) + self.extra, self.examples[0].target_padding
+        widths = [[(0, longest - len(row)), *[(0, 0)] * (row.ndim - 1)] for row in rows]
+        padded = [
+            np.pad(row, width, constant_values=padding)
+            for row, width in zip(rows, widths, strict=True)
+        ]
+        return np.array(padded, "int32")
 
 
 class Servable(NamedTuple):
@@ -117,6 +124,8 @@ def sizes_of(model: BaseModel, axis: Axis) -> Axes:
                 return (config[of],)
             return (Side(of) if kinds[of].padded else kinds[of].shape[0],)
         case Grid(of, cell):
+            if isinstance(kinds[of], Vectors):
+                return kinds[of].steps  # rows and columns
             height, width, _ = kinds[of].shape
             return -(-height // cell), -(-width // cell)
         case Slots():

@@ -16,6 +16,7 @@ from tests.contracts.tasks import TASKS, Axes, Batch, Example
 from tests.published import published
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core.base import BaseModel
+from zoo.models.core.inputs import Tokens
 from zoo.models.core.registry import ModelEntry, find_model, models
 
 every_model = pytest.mark.parametrize("entry", [pytest.param(e, id=n) for n, e in models().items()])
@@ -157,10 +158,11 @@ def padding_tables(model: BaseModel, task: Any = None) -> list[Any]:
     model that predicts words can have one.
 
     Args:
-        model: which may read nothing that is padded.
+        model: which may read no ids that are padded.
         task: one of `TASKS`; None: that of the registered model.
     """
-    if not has_padding(model):
+    kinds = model.input_kinds().values()
+    if not any(isinstance(kind, Tokens) and kind.padded for kind in kinds):
         return []
     tables = tables_of(model)
     assert tables, "no embedding table found"

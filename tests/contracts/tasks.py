@@ -9,6 +9,7 @@ import keras
 import keras_nlp
 import numpy as np
 
+from tests.contracts.algorithm_task import Algorithms
 from tests.contracts.batches import (
     END,
     FIRST_WORD,
@@ -20,6 +21,7 @@ from tests.contracts.batches import (
     Side,
     attention_axes,
 )
+from tests.contracts.caption_tasks import Captioning, PixelCaptioning
 from tests.contracts.cloze_task import Cloze, ClozeWithCandidates
 from tests.contracts.image_task import Images
 from tests.contracts.story_task import Stories
@@ -136,6 +138,8 @@ class Translation:
 
     # Alike, so that a model may have one table for both.
     sizes = {"source_vocabulary_size": 17, "target_vocabulary_size": 17}  # noqa: RUF012
+    vocabulary = "target_vocabulary_size"
+    of_tokens_alone: dict[str, float] = {}  # noqa: RUF012
     sides = {"source": 7, "target": 5}  # noqa: RUF012
     may_be_empty = ()
     trained: dict[str, bool] = {}  # noqa: RUF012
@@ -223,6 +227,9 @@ TASKS = {
     "images": Images(),
     "stories": Stories(),
     "tabular": Tabular(),
+    "captioning": Captioning(),
+    "image_captioning": PixelCaptioning(),
+    "algorithms": Algorithms(),
     **TOY_TASKS,
 }
 

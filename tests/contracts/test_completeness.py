@@ -12,7 +12,7 @@ from tests.contracts.tasks import TASKS
 from zoo.models.core.registry import families, models
 
 ROOT = Path(__file__).resolve().parents[2]
-WITHOUT_ATTENTION = {"SutskeverTranslator", "RNNencdec", "ChoTranslator"}
+WITHOUT_ATTENTION = {"SutskeverTranslator", "RNNencdec", "ChoTranslator", "LSTMTransducer"}
 """The baselines that attention is measured against."""
 
 

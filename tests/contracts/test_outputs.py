@@ -169,7 +169,7 @@ def words_written_where_padding_is_likeliest(model, batch):
 
     model.project = to_padding
     limits = {"maximum_length": 3, "minimum_length": 3}
-    found = greedy(model, model.encode({"source": batch.inputs["source"]}), **limits)
+    found = greedy(model, model.encode(batch.inputs), **limits)
     assert (found.lengths.numpy() == 3).all()
     assert (found.tokens.numpy() != PADDING).all()
     return found.tokens.numpy().size

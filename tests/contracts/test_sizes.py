@@ -74,6 +74,14 @@ FEATURE_ATTENTION = (
     + 128 * (32 + 1) + 2 * (128 + 1)
 )  # fmt: skip
 
+# Published is the captioner from annotations, with the gate that only soft attention has in print.
+SHOW_ATTEND_TELL = 34_808_138
+CONVOLUTIONS = 25 * (3 * 128 + 128 * 256 + 256 * 512) + 128 + 256 + 512
+# The paper's numbers, 67,561 and 17,162, do not follow from its text; these are the sums of the
+# parts: controller, heads (read: 26 numbers, write: 66), answer, first reads and weightings.
+NTM_BESIDE = 101 * (26 + 66) + 9 * (100 + 20 + 1) + 20 + 2 * 128
+NTM_LSTM = 400 * (10 + 20 + 100 + 1) + 2 * 100 + NTM_BESIDE
+NTM_FEED_FORWARD = 100 * (10 + 20 + 1) + NTM_BESIDE
 # One table of words and one of ages for each memory; no paper counts them.
 SENTENCE_MEMORY = (40 + 25) * 20
 
@@ -122,6 +130,12 @@ TRAINABLE = {
     ("FeatureAttention", "paper"): FEATURE_ATTENTION,
     ("DecomposableAttention", "paper"): 381_803,
     ("DecomposableAttention", "paper_intra"): 582_214,
+    ("ShowAttendTell", "paper"): SHOW_ATTEND_TELL,
+    ("ShowAttendTell", "paper_hard"): SHOW_ATTEND_TELL - 1801,
+    ("PixelCaptioner", "paper"): SHOW_ATTEND_TELL + CONVOLUTIONS,
+    ("NeuralTuringMachine", "paper"): NTM_LSTM,
+    ("NeuralTuringMachine", "paper_feed_forward"): NTM_FEED_FORWARD,
+    ("LSTMTransducer", "paper"): 1_352_969,
     ("RecurrentAttentionModel", "paper"): 209_165,
     ("RecurrentAttentionModel", "paper_translated"): 256_269,
     ("RecurrentAttentionModel", "paper_cluttered"): 256_269,

@@ -20,9 +20,6 @@ from tests.contracts.subjects import (
 from tests.contracts.tasks import TASKS, Batch
 from zoo.models.core.registry import models
 
-OF_TOKENS = ("translation", "language_model")
-"""Tasks with a target for each token; the others have one an example."""
-
 
 @every_model
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
@@ -77,7 +74,7 @@ def test_k10_a_compiled_metric_and_the_loss_are_exact_over_a_short_last_batch(en
 
 
 @pytest.mark.parametrize(
-    "entry", [pytest.param(e, id=n) for n, e in models().items() if e.task in OF_TOKENS]
+    "entry", [pytest.param(e, id=n) for n, e in models().items() if e.cls.TARGETS.tokens]
 )
 def test_k10_padding_does_not_count_in_a_compiled_metric(entry):
     scores = []

@@ -63,7 +63,8 @@ def test_k16_weights_of_tokens_multiply_theirs(entry, square, normaliser):
     """Also where there are as many examples as tokens, and shapes alone do not tell them apart."""
     longest = TASKS[entry.task].sides[entry.cls.TARGETS.tokens]
     count = longest if square else EXAMPLES
-    model, batch, outputs, weights = subject(entry, count, loss_normaliser=normaliser)
+    options = {"loss_normaliser": normaliser, **TASKS[entry.task].of_tokens_alone}
+    model, batch, outputs, weights = subject(entry, count, **options)
     size, length = batch.targets.shape
     assert (size == length) is square
     of_tokens = np.random.default_rng(0).uniform(0.0, 2.0, (size, length)).astype("float32")
@@ -197,6 +198,10 @@ def test_k16_every_entry_takes_the_same_step(entry):
 def metric_and_values(model, name, outputs, targets):
     """A metric of an output, and what it says of each target."""
     values = np.array(outputs[name], "float64")
+    if model.TARGETS.steps:  # bits, of which only some are asked for
+        metric = keras.metrics.BinaryCrossentropy(from_logits=True)
+        of_steps = np.mean(np.logaddexp(0.0, values) - targets * values, axis=-1)  # (B, T)
+        return metric, of_steps
     if values.ndim == targets.ndim:
         return keras.metrics.Accuracy(), values == targets
     picked = np.take_along_axis(values, targets[..., None], axis=-1)[..., 0]
@@ -218,6 +223,8 @@ def test_k16_the_logged_loss_and_weighted_metrics_are_those_of_all_examples(entr
         targets = y[name] if model.TARGETS.names else y
         metrics[name], values = metric_and_values(model, name, outputs, targets)
         factors = weights * (targets > 0) if model.TARGETS.tokens else weights
+        if model.TARGETS.steps:
+            factors = weights[:, None] * (targets >= 0).any(axis=-1)
         expected.append(np.sum(factors * values) / np.sum(factors))
     expected.append(weighted_loss(model, batch, outputs, weights))
     model.compile("sgd", weighted_metrics=metrics, run_eagerly=True)

@@ -86,6 +86,7 @@ class _Texts(abc.ABC):
 class LanguageModel(_Texts):
     """Texts, every word of which is predicted from those before it."""
 
+    of_tokens_alone: dict[str, float] = {}  # noqa: RUF012
     sides = {"text": 7}  # noqa: RUF012
     may_be_empty = ()
     strings = {"text": TEXTS}  # noqa: RUF012

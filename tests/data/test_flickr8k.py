@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from zoo.data.flickr8k import SPLITS, find_captions, read_captions
+from zoo.data.flickr8k import SPLITS, find_captions, find_pictures, read_captions
 
 TOKENS = (
     "b_2.jpg#0\tA dog runs .\nb_2.jpg#1\tThe dog .\na_1.jpg#0\tA cat , asleep .\n"
@@ -88,3 +88,17 @@ def test_archives_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"Flickr8k_text.zip or .*not found in .*flickr8k"):
         find_captions(tmp_path)
+
+
+def test_pictures_are_found_packed_or_not(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"Flickr8k_Dataset.zip: not found in"):
+        find_pictures(tmp_path)
+    folder = tmp_path / "flickr8k" / "Flicker8k_Dataset"
+    folder.mkdir(parents=True)
+    with pytest.raises(FileNotFoundError):
+        find_pictures(tmp_path)
+    (folder / "a.jpg").write_bytes(b"a picture")
+    assert find_pictures(tmp_path) == folder
+    archive = tmp_path / "flickr8k" / "Flickr8k_Dataset.zip"
+    archive.write_bytes(b"packed")
+    assert find_pictures(tmp_path) == archive

@@ -12,6 +12,8 @@ from tests.contracts.subjects import build
 from tests.contracts.tabular_task import CODEC
 from tests.explorer.any_maps import AXES as ANY_AXES
 from tests.explorer.any_maps import AnyMaps
+from tests.explorer.captions import AXES as CAPTION_AXES
+from tests.explorer.captions import Captions
 from tests.tasks.cloze.questions import make_endpoint as make_cloze
 from tests.tasks.translation.test_endpoint import make_model
 from tests.tasks.translation.translators import WordByWord, make_codecs
@@ -128,6 +130,7 @@ MAKERS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "rows": ("rows", toy(Rows)),
     "tiny_table": ("tabular", rows_of_a_table),
     "any_maps": ("summary", lambda _: AnyMaps()),
+    "captions": ("captioning", lambda _: Captions()),
 }
 """Name -> task, and what makes the endpoint in a folder."""
 
@@ -149,6 +152,7 @@ AXES = {
     "glimpses": map_axes(Glimpses),
     "rows": map_axes(Rows),
     "any_maps": ANY_AXES,
+    "captions": CAPTION_AXES,
     "tiny_table": AXES_OF_ROWS | map_axes(FeatureAttention),
 }
 """Name -> what its card says of the axes of its outputs; the others have the names of tasks."""

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from tests.references.recurrent import softmax
-from zoo.ops.sampling import draw_categorical, score_function_loss
+from zoo.ops.sampling import draw_categorical, pick_categorical, score_function_loss
 
 SCORES = np.array([0.3, -1.2, 0.9, 0.0])
 REWARDS = np.array([1.0, 0.0, -0.5, 2.0])
@@ -47,3 +47,20 @@ def test_draws_are_new_each_time_and_never_of_a_choice_without_probability():
     first, second = (draw_categorical(logits, seed).numpy() for _ in range(2))
     assert (first != second).any()
     assert set(first) == {0, 2}
+
+
+def test_uniform_numbers_pick_each_choice_as_often_as_its_probability_says():
+    p = np.array([0.0, 0.2, 0.0, 0.5, 0.3, 0.0], "float32")
+    count = 1000
+    uniforms = ((np.arange(count) + 0.5) / count).astype("float32")
+    picked = pick_categorical(np.broadcast_to(p, (2, count, 6)), np.stack([uniforms] * 2)).numpy()
+    assert picked.dtype == "int32"
+    np.testing.assert_array_equal(picked[0], picked[1])
+    np.testing.assert_array_equal(picked[0], np.repeat([1, 3, 4], [200, 500, 300]))
+
+
+@pytest.mark.parametrize("total", [0.9999, 1.0, 1.0001])  # as sums are rounded
+def test_no_choice_without_probability_is_picked_at_the_ends_of_the_interval(total):
+    p = np.array([[0.0, 0.25, 0.75, 0.0]] * 2, "float32") * total
+    ends = np.array([0.0, np.nextafter(np.float32(1), np.float32(0))])
+    np.testing.assert_array_equal(pick_categorical(p, ends.astype("float32")), [1, 2])

@@ -34,6 +34,10 @@ def test_features_are_bars(tmp_path):
     named = over_features(weights[0], ["age", "height", "town"]).axes[0]
     assert [label.get_text() for label in named.get_yticklabels()] == ["age", "height", "town"]
     assert save_figure(figure, tmp_path / "features.svg").stat().st_size > 1000
+    # The first feature is at the top, however many panels share the axis.
+    for count in (1, 2, 3):
+        panels = over_features(np.ones((count, 3))).axes
+        assert all(panel.get_ylim() == (2.5, -0.5) for panel in panels)
 
 
 def test_what_cannot_be_drawn_is_refused():

@@ -17,6 +17,7 @@ from zoo.plots import (
     heads,
     save_figure,
     scores_by_length,
+    words_over_image,
 )
 
 FORBIDDEN = "".join(map(chr, [*range(32), 0x7F, 0x85, 0xFDD0, 0xFFFE, 0xFFFF, 0x1FFFF]))
@@ -33,6 +34,9 @@ def pictures():
     names = {"title": ODD[0], "note": ODD[1]}
     return {
         "alignment": alignment(square, tokens, tokens, title=ODD[0]),
+        "caption": words_over_image(
+            np.ones((8, 8)), tokens, np.ones((len(tokens), 4)), (2, 2), title=ODD[0]
+        ),
         "document": document(dict.fromkeys(ODD, shaded), marked=ODD[1], title=ODD[2]),
         "heads": heads(dict.fromkeys(ODD[:2], grid), title=ODD[2]),
         "growth": growth_by_size(dict.fromkeys(ODD, sized), size_name=ODD[0], **names),
@@ -51,7 +55,7 @@ def drawn():
     return pictures()
 
 
-@pytest.mark.parametrize("name", ["alignment", "document", "heads", "growth", "scores"])
+@pytest.mark.parametrize("name", ["alignment", "caption", "document", "heads", "growth", "scores"])
 def test_any_text_is_written_as_it_is(drawn, name, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # of characters without a glyph, too

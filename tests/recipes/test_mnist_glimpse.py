@@ -19,11 +19,11 @@ SMALL = {"hidden_dim": 6, "locator_dim": 4, "epochs": 1, "batch_size": 16, "glim
 
 
 @pytest.mark.system
-def test_it_learns_the_sample(tmp_path: Path) -> None:
-    settings = mnist.Settings(data="sample", run_dir=tmp_path)
+def test_a_short_training_learns_most_of_the_sample(tmp_path: Path) -> None:
+    settings = mnist.Settings(data="sample", epochs=8, run_dir=tmp_path)
     result = mnist.main(settings)
     found = check_run_folder(tmp_path, "accuracy")
-    assert found["accuracy"] == result["accuracy"] >= 95
+    assert found["accuracy"] == result["accuracy"] >= 90
     np.testing.assert_allclose(found["error"], 100 - found["accuracy"])
     serve = load_servable(tmp_path / "saved_model").signatures["bytes"]
     pictures = digit_sample("test")
@@ -31,7 +31,7 @@ def test_it_learns_the_sample(tmp_path: Path) -> None:
     right = [
         int(a) == b for a, b in zip(answers["label"].numpy(), pictures.labels[:100], strict=True)
     ]
-    assert sum(right) >= 90
+    assert sum(right) >= 85
     # It moves its eye, by what it sees: nobody's path is that of all.
     assert np.std(answers["locations"][:, -1], axis=0).min() > 0.01
 

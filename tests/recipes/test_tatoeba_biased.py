@@ -19,9 +19,10 @@ from zoo.training.command import start
 
 
 @pytest.mark.system
-def test_the_defaults_learn_most_of_the_sample(tmp_path: Path) -> None:
-    result = recipe.main(recipe.Settings(data="sample", run_dir=tmp_path))
-    assert result["exact_match"] >= 90, result
+def test_a_short_training_learns_most_of_the_sample(tmp_path: Path) -> None:
+    settings = recipe.Settings(data="sample", biases="markov", epochs=6, run_dir=tmp_path)
+    result = recipe.main(settings)
+    assert result["exact_match"] >= 75, result
     check_run_folder(tmp_path, "exact_match")
 
 

@@ -39,8 +39,13 @@ OF_WORDS = {
 """Models that read words."""
 
 
-def test_models_of_pictures_and_rows_alone_read_no_words():
-    assert published().keys() - OF_WORDS == {"FeatureAttention", "RecurrentAttentionModel"}
+def test_models_of_pictures_rows_and_vectors_alone_read_no_words():
+    assert published().keys() - OF_WORDS == {
+        "FeatureAttention",
+        "LSTMTransducer",
+        "NeuralTuringMachine",
+        "RecurrentAttentionModel",
+    }
 
 
 @pytest.mark.parametrize("entry", OF_WORDS.values(), ids=list(OF_WORDS))

@@ -23,6 +23,7 @@ TASKS = {
     "images": ("mnist_glimpse", "accuracy", "loss"),
     "language_model": ("wikitext_lstmn", "perplexity", None),
     "tabular": ("adult_features", "loss", None),
+    "algorithms": ("copy_ntm", "bits", None),
     "translation": ("multi30k_seq2seq", "bleu", "perplexity"),
 }
 
@@ -64,7 +65,9 @@ def test_the_metrics_that_choose_the_weights(task: str, tmp_path, monkeypatch) -
     with pytest.raises(Asked):
         recipe.main(recipe.Settings(data="sample", run_dir=tmp_path, **sizes))
     assert (asked["monitor"], asked.get("ties")) == (monitor, ties)
-    assert asked.get("mode", "max") == ("min" if monitor in ("loss", "perplexity") else "max")
+    assert asked.get("mode", "max") == (
+        "min" if monitor in ("bits", "loss", "perplexity") else "max"
+    )
     metrics = asked["evaluate"]()
     assert monitor in metrics
     if ties is not None:

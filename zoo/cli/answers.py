@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _ROWS = 32  # examples asked at a time
 # The output to print: the first of these that a model has.
-_ANSWERS = ("translation", "answer", "label", "value", "continuation", "next_tokens")
+_ANSWERS = ("translation", "caption", "answer", "label", "value", "continuation", "next_tokens")
 
 _OFFSETS = ("start", "end", "start_per_iteration", "end_per_iteration")
 """Outputs that are byte offsets into the context."""
@@ -67,8 +67,19 @@ class Picture(Question):
         if len(found) != 1:
             count = "none" if not found else "several"
             raise ValueError(f"examples of a picture must be one, got {count}")
-        save_figure((translation_heads if self.heads else answer)(found[0]), self.out)
+        drawn = translation_heads(found[0]) if self.heads else answer(found[0], inputs=_image(self))
+        save_figure(drawn, self.out)
         print(self.out)
+
+
+def _image(question: Question) -> dict[str, "np.ndarray"]:
+    """Decodes the picture that was asked about, if there is one."""
+    if not question.image:
+        return {}
+    from zoo.images.decoding import PictureReader
+
+    (file,) = question.image
+    return {"image": PictureReader(3, None)([file.read_bytes()], [str(file)]) / 255.0}
 
 
 def _ask(
@@ -129,7 +140,7 @@ def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
 
 def _bytes(name: str, value: Any) -> Any:
     """Encodes text, or a list of texts; numbers stay."""
-    if isinstance(value, float):
+    if isinstance(value, float | bytes):
         return value
     if isinstance(value, list):
         return [_bytes(name, item) for item in value]

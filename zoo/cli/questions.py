@@ -46,6 +46,8 @@ class Question:
     """A sentence in which XXXXX is the blank, for cloze questions."""
     candidates: tuple[str, ...] = ()
     """The words that may fill the blank, for cloze questions."""
+    image: tuple[Path, ...] = ()
+    """Files of pictures, in JPEG, PNG or BMP, to describe or to classify."""
     premise: str | None = None
     """The first text of a pair."""
     hypothesis: str | None = None
@@ -88,6 +90,8 @@ class Question:
             except ValueError as error:
                 raise ValueError(f"--{side}-file: {error}") from error
         found["candidates"] = list(self.candidates) or None
+        files = found.pop("image")
+        found["image_bytes"] = [file.read_bytes() for file in files] or None
         return {name: value for name, value in found.items() if value is not None}
 
 
@@ -135,6 +139,9 @@ def examples(
     """
     batched = [name for name, info in signature.inputs.items() if info.batched]
     shared = {name: given[name] for name in batched if name in given}
+    if files := shared.pop("image_bytes", None):
+        yield from ({**shared, "image_bytes": file} for file in files)
+        return
     if question.text:
         yield from ({**shared, "text": text} for text in question.text)
         return
@@ -202,5 +209,5 @@ def _number(name: str, value: Any, line: int) -> float:
 
 
 def _flag(name: str) -> str:
-    named = {"text": "TEXT", "new_tokens": "--generate"}
+    named = {"text": "TEXT", "new_tokens": "--generate", "image_bytes": "--image"}
     return named.get(name, f"--{name.replace('_', '-')}")

@@ -15,15 +15,33 @@ from pathlib import Path
 
 import pandas as pd
 
+from zoo.data.choice import DataSet
 from zoo.data.download import data_directories, locate_name, not_found
 from zoo.text_files import read_text, split_lines
 
 SPLITS = ("train", "dev", "test")
 
+
 _SET = "flickr8k"
 _ARCHIVE = "Flickr8k_text.zip"
 _CAPTIONS = "Flickr8k.token.txt"
+_PICTURES = "Flickr8k_Dataset.zip"
 _FOLDERS = (f"{_SET}/Flickr8k_text", "Flickr8k_text", _SET, ".")
+# The folder in the archive is spelled like that.
+_PICTURE_FOLDERS = tuple(
+    f"{top}{name}"
+    for top in (f"{_SET}/", "")
+    for name in (
+        "Flicker8k_Dataset",
+        "Flickr8k_Dataset/Flicker8k_Dataset",
+        "Flickr8k_Dataset",
+        "Images",
+    )
+)
+DATA_SET = DataSet(
+    _SET, (_SET,), ((_ARCHIVE, "Flickr8k_text/" + _CAPTIONS, _CAPTIONS), (_PICTURES,))
+)
+"""As its archives lie, for the choice of data."""
 
 
 def find_captions(data_dir: str | Path | None = None) -> Path:
@@ -48,6 +66,30 @@ def find_captions(data_dir: str | Path | None = None) -> Path:
             return folder
     advice = f"put the archive of the release in {tops[0] / _SET}"
     raise not_found(f"{_ARCHIVE} or {_CAPTIONS}", (_SET,), data_dir, advice)
+
+
+def find_pictures(data_dir: str | Path | None = None) -> Path:
+    """Finds the pictures of the data set on this machine.
+
+    Args:
+        data_dir: folder that holds `flickr8k/` or the pictures, packed or not; by default
+            `$ZOO_DATA`, then the Keras cache.
+
+    Returns:
+        The archive, or the folder of the files.
+
+    Raises:
+        FileNotFoundError: neither is there; says where they were expected.
+    """
+    archive = locate_name(_SET, _PICTURES, data_dir)
+    if archive is not None:
+        return archive
+    tops = data_directories(data_dir)
+    for folder in (top / name for top in tops for name in _PICTURE_FOLDERS):
+        if folder.is_dir() and any(folder.glob("*.jpg")):
+            return folder
+    advice = f"put the archive of the release in {tops[0] / _SET}"
+    raise not_found(_PICTURES, (_SET,), data_dir, advice)
 
 
 def read_captions(path: str | Path, split: str) -> pd.DataFrame:

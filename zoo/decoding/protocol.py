@@ -48,7 +48,8 @@ class StepModel(Protocol):
 
         Returns:
             Logits of the next token (rows, V), the new state, and the attention weights, if the
-            model has any: ``{"alignment": (rows, S)}``.
+            model has any: ``{"alignment": (rows, S)}``, or (rows, H, W) for a grid of S = H W
+            cells.
         """
 
 

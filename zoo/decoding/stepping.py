@@ -13,9 +13,15 @@ def batch_and_source(model: StepModel, memory: Tensors) -> tuple[tf.Tensor, tf.T
 
 
 def alignment_rows(attention: Tensors, rows: tf.Tensor) -> tf.Tensor:
-    """Returns the alignment (rows, S) of one step in float32; (rows, 0) without attention."""
+    """Returns the alignment (rows, S) of one step in float32; (rows, 0) without attention.
+
+    That to the cells of a grid, (rows, H, W), has its rows one after the other: S = H W.
+    """
     if "alignment" in attention:
-        return tf.cast(attention["alignment"], tf.float32)
+        alignment = tf.cast(attention["alignment"], tf.float32)
+        if alignment.shape.rank == 2:
+            return alignment
+        return tf.reshape(alignment, (rows, tf.reduce_prod(tf.shape(alignment)[1:])))
     return tf.zeros((rows, 0))
 
 

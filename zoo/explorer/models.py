@@ -22,6 +22,7 @@ _ABOUT = {
     "cloze": "Fills the blank of a query with a word of a document.",
     "language_model": "Says which words may come next.",
     "classification": "Puts a text into a class.",
+    "algorithms": "Runs an algorithm that was learnt from examples.",
     "images": "Names the class of a picture.",
     "inference": "Says whether one sentence follows from another.",
     "tabular": "Predicts a column of a table from the others, and weighs them.",

@@ -74,9 +74,10 @@ def append_sentinel_mask(mask: Tensor) -> Tensor:
 
 
 def mask_rows(values: Tensor, mask: Tensor) -> Tensor:
-    """Zeros the rows of ``values`` (B, T, d) where ``mask`` (B, T) is False."""
+    """Zeros the rows of ``values`` (B, T, ...) where ``mask`` (B, T) is False."""
     mask = as_mask(mask, values.shape[:2])
-    return ops.where(mask[:, :, None], values, ops.zeros((), values.dtype))
+    mask = mask[(..., *[None] * (len(values.shape) - 2))]  # (B, T, 1, ...)
+    return ops.where(mask, values, ops.zeros((), values.dtype))
 
 
 def mask_scores(scores: Tensor, mask: Tensor) -> Tensor:

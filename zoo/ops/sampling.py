@@ -31,6 +31,24 @@ def draw_categorical(logits: Tensor, seed: Any) -> Tensor:
     return ops.reshape(drawn, shape)
 
 
+def pick_categorical(probabilities: Tensor, uniforms: Tensor) -> Tensor:
+    """Picks the index at which the sum of the probabilities so far exceeds a uniform number.
+
+    Uniform numbers make it a draw. So what loops draw can be drawn before them, all at once.
+
+    Args:
+        probabilities: (..., K).
+        uniforms: (...), at least 0 and less than 1.
+
+    Returns:
+        int32 (...), never of a choice with the probability 0.
+    """
+    sums = ops.cumsum(probabilities, axis=-1)
+    # Of the whole as it was rounded; the last choice of all may have no probability.
+    bounds = ops.minimum(uniforms * sums[..., -1], sums[..., -1] * (1.0 - 2.0**-23))
+    return ops.sum(ops.cast(sums <= bounds[..., None], "int32"), axis=-1)
+
+
 def score_function_loss(log_probabilities: Tensor, advantages: Tensor) -> Tensor:
     """Computes a loss whose gradient is that of ``- (f(s) - b) log pi(s)``.
 

@@ -2,23 +2,15 @@
 
 import difflib
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from zoo.pipelines.questions import Questions, encode, read_questions
-from zoo.pipelines.values import (
-    Example,
-    make_answer,
-    make_filled_blank,
-    make_label,
-    make_next_words,
-    make_row,
-    make_translation,
-    split_rows,
-)
+from zoo.pipelines.tasks import TASKS
+from zoo.pipelines.values import Example, split_rows
 from zoo.serving.cards import read_card
 from zoo.serving.codecs import load_labels
 from zoo.serving.known_words import known_words
@@ -28,34 +20,6 @@ from zoo.serving.servable import DEFAULT_SIGNATURE, Servable
 
 if TYPE_CHECKING:
     from zoo.pipelines.training import TrainedModel
-
-
-class _Task(NamedTuple):
-    """Calls of the models of a task."""
-
-    inputs: tuple[str, ...]
-    """Names of the texts, in the order of positional arguments."""
-    make: Callable[[Example], Any]
-    """Makes the result of an example."""
-    options: Mapping[str, str] = {}
-    """Option -> the signature that takes it."""
-    classes: bool = False
-    """Whether the names of classes are needed."""
-
-
-_SEARCH = {"beam_width": "beam", "length_penalty": "beam", "n_best": "beam", "heads": "heads"}
-_NUMBERS = ("new_tokens", "temperature", "top_k", "top_p", "seed", "forbid_unknown")
-_WRITING = dict.fromkeys(_NUMBERS, "generate")
-TASKS: dict[str, _Task] = {
-    "classification": _Task(("text",), make_label, classes=True),
-    "cloze": _Task(("document", "query"), make_filled_blank, {"candidates": "ranked"}),
-    "inference": _Task(("premise", "hypothesis"), make_label, classes=True),
-    "language_model": _Task(("text",), make_next_words, _WRITING),
-    "reading": _Task(("question", "context"), make_answer),
-    "tabular": _Task((), make_row),
-    "translation": _Task(("text",), make_translation, _SEARCH),
-}
-"""Task, as cards name it -> its calls."""
 
 
 class Pipeline:
@@ -96,8 +60,9 @@ class Pipeline:
 
         Args:
             *texts: The inputs of the task in order, each a string or a list of strings: `text`;
-                `question`, `context`; `document`, `query`; `premise`, `hypothesis`. A string beside
-                lists goes with every entry. Of rows a DataFrame or a dict.
+                `question`, `context`; `document`, `query`; `premise`, `hypothesis`; `image`, the
+                name of a file or its bytes. A string beside lists goes with every entry. Of rows a
+                DataFrame or a dict.
             batch_size: Examples that are asked at a time.
             **arguments: Inputs by name, and options: of translators `beam_width`, `length_penalty`,
                 `n_best` and, for the maps of all heads, `heads=True`; of cloze readers
@@ -269,7 +234,7 @@ class Pipeline:
         signatures = {known[option] for option in options}
         if len(signatures) > 1:
             raise ValueError(f"{', '.join(options)} must not be given together")
-        return next(iter(signatures), DEFAULT_SIGNATURE)
+        return next(iter(signatures), self._task.signature)
 
     def _scalars(
         self, signature: str, given: Mapping[str, Any], n_best: int | None

@@ -1,16 +1,21 @@
 """Arguments of a pipeline's call, as the columns that a servable is asked about."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from zoo.serving.texts import encode_text, pad_lists
+
+IMAGE = ("image",)
+"""Inputs of models that take files of pictures."""
 
 
 class Questions(NamedTuple):
     """Inputs of several examples.
 
     Attributes:
-        texts: Name of an input -> one text per example; of candidates, one list of words.
+        texts: Name of an input -> one text per example; of candidates, one list of words; of
+            pictures, `image_bytes`, the contents of their files.
         single: Whether one example was asked for, by strings that are not in a list.
     """
 
@@ -35,14 +40,17 @@ def read_questions(
     Args:
         name: Of the model, for errors.
         inputs: Names of its inputs, in the order of positional arguments.
-        positional: Strings or lists of strings.
+        positional: Strings or lists of strings; of pictures, names of files, or their contents.
         named: Likewise, by name.
         candidates: Words for blanks: a list for all questions, or one per question; None: none.
 
     Raises:
         ValueError: An input is missing, unknown, given twice, no text, or of another length.
+        OSError: A file cannot be read.
     """
     given = _by_name(name, inputs, positional, named)
+    if tuple(inputs) == IMAGE:
+        return _pictures(given["image"])
     single = all(isinstance(value, str) for value in given.values())
     columns = {side: _column(side, value) for side, value in given.items()}
     lists = {side: column for side, column in columns.items() if not isinstance(given[side], str)}
@@ -59,6 +67,25 @@ def read_questions(
     return Questions(texts, single)
 
 
+def _pictures(value: Any) -> Questions:
+    """Reads one picture, or a list of them."""
+    single = isinstance(value, str | Path | bytes)
+    if not single and not isinstance(value, list | tuple):
+        raise ValueError(
+            f"image must be a file name, bytes, or a list of these, got {_shown(value)}"
+        )
+    files = [_contents(one, number) for number, one in enumerate([value] if single else value)]
+    return Questions({"image_bytes": files}, single)
+
+
+def _contents(value: Any, number: int) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    if not isinstance(value, str | Path):
+        raise ValueError(f"image[{number}] must be a file name or bytes, got {_shown(value)}")
+    return Path(value).read_bytes()
+
+
 def encode(texts: Mapping[str, list[Any]], rows: slice) -> dict[str, Any]:
     """Encodes some examples; candidates are padded with empty strings to a rectangle."""
     columns: dict[str, Any] = {}
@@ -66,6 +93,8 @@ def encode(texts: Mapping[str, list[Any]], rows: slice) -> dict[str, Any]:
         if side == "candidates":
             words = [[encode_text(side, word) for word in row] for row in column[rows]]
             columns[side] = pad_lists(words)
+        elif side == "image_bytes":
+            columns[side] = column[rows]
         else:
             columns[side] = [encode_text(side, text) for text in column[rows]]
     return columns

@@ -4,6 +4,8 @@ One small dataclass per task. Offsets into a context are given in characters, wh
 by, and in bytes, which servers speak of.
 """
 
+import base64
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -47,6 +49,8 @@ class Evidence(NamedTuple):
     """Output -> the meaning of its last axes, as `Servable.axes` has them."""
     signature: str
     """The signature that gave them."""
+    image_bytes: bytes = b""
+    """The file that was asked about, of models of pictures."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +77,10 @@ class Result:
         """
         from zoo.plots import answer, translation_heads
 
-        outputs, axes, signature = self.evidence
-        return translation_heads(outputs) if signature == "heads" else answer(outputs, axes=axes)
+        outputs, axes, signature, file = self.evidence
+        if signature == "heads":
+            return translation_heads(outputs)
+        return answer(outputs, axes=axes, inputs=drawn_inputs(file))
 
     def _repr_html_(self) -> str:
         """Shows the answer and its attention in a notebook, without a script."""
@@ -85,6 +91,33 @@ class Result:
         told = escape(f"{shown} ({score:.2f})")
         style = "max-height:40em;max-width:100%;overflow:auto"
         return f'<div style="{style}"><p>{told}</p>{inline(self.evidence.outputs)}</div>'
+
+
+def drawn_inputs(file: bytes) -> dict[str, np.ndarray]:
+    """Decodes a picture for `zoo.plots.answer`; no bytes are no picture."""
+    if not file:
+        return {}
+    from zoo.images.decoding import PictureReader
+
+    return {"image": PictureReader(3, None)([file], ["image"]) / 255.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caption(Result):
+    """A caption of a picture."""
+
+    main: ClassVar[str] = "text"
+    text: str
+    score: float
+    """Its log-probability divided by GNMT's length penalty."""
+
+    def _repr_html_(self) -> str:
+        """Shows the picture beside each word in a notebook, as `plot` draws it."""
+        file = io.BytesIO()
+        self.plot().savefig(file, format="png", dpi=90)
+        told = escape(f"{self.text} ({self.score:.2f})")
+        image = base64.b64encode(file.getvalue()).decode("ascii")
+        return f'<p>{told}</p><img alt="{told}" src="data:image/png;base64,{image}">'
 
 
 @dataclass(frozen=True, kw_only=True)

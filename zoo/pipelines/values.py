@@ -9,6 +9,7 @@ from zoo.models.core.axes import BEFORE, SENTINEL, Axes, Steps
 from zoo.pipelines.results import (
     Answer,
     AttentionMap,
+    Caption,
     Continuation,
     Evidence,
     FilledBlank,
@@ -23,8 +24,15 @@ from zoo.serving.texts import encode_text
 
 _MAP = "attention_"
 _START = ("<s>",)  # read before the first token is written
-# Outputs that the signature `beam` gives for each of its translations.
-_OF_EACH = ("translation", "score", "target_tokens", "target_length", "attention_alignment")
+# Outputs that the signature `beam` gives for each of its translations or captions.
+_OF_EACH = (
+    "translation",
+    "caption",
+    "score",
+    "target_tokens",
+    "target_length",
+    "attention_alignment",
+)
 
 
 class Example(NamedTuple):
@@ -50,11 +58,11 @@ class Example(NamedTuple):
 
     def shared(self) -> dict[str, Any]:
         """Makes the fields that all results have, except for the score."""
-        tokens = _tokens(self.outputs)
+        tokens, file = _tokens(self.outputs), self.inputs.get("image_bytes", b"")
         return {
             "tokens": tokens,
             "attention": _attention(self, tokens),
-            "evidence": Evidence(self.outputs, self.axes, self.signature),
+            "evidence": Evidence(self.outputs, self.axes, self.signature, file),
         }
 
 
@@ -63,6 +71,13 @@ def make_translation(example: Example) -> Translation | list[Translation]:
     if example.signature == "beam":
         return [_translation(one) for one in _hypotheses(example)]
     return _translation(example)
+
+
+def make_caption(example: Example) -> Caption | list[Caption]:
+    """Makes the caption, or the list of those that a beam found."""
+    if example.signature == "beam":
+        return [_caption(one) for one in _hypotheses(example)]
+    return _caption(example)
 
 
 def make_answer(example: Example) -> Answer:
@@ -153,6 +168,11 @@ def to_text(value: bytes, errors: str = "replace") -> str:
 def _translation(example: Example) -> Translation:
     text, score = to_text(example.value("translation")), float(example.value("score"))
     return Translation(text=text, score=score, **example.shared())
+
+
+def _caption(example: Example) -> Caption:
+    text, score = to_text(example.value("caption")), float(example.value("score"))
+    return Caption(text=text, score=score, **example.shared())
 
 
 def _hypotheses(example: Example) -> Iterator[Example]:

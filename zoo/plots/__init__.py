@@ -7,7 +7,9 @@ boxes.
 `alignment`, `alignments`, `heads`, `document` and `tape` draw any weights and tokens.
 `translation`, `translation_heads`, `reading`, `cloze`, `hops`, `intra_attention`, `inter_attention`
 and `both_alignments` draw a servable's outputs for that task, and `answer` chooses among them.
-`glimpses` draws the path of a retina over an image, `facts` a story and the sentences that matter.
+`glimpses` draws the path of a retina over an image; `words_over_image` and `caption` draw where
+each word of a caption looked; `machine` draws a memory at work, `learning_curves` scores against
+the examples seen; `facts` draws a story and the sentences that matter.
 `over_image` and `over_features` draw attention to things that are no tokens, and `declared` chooses
 by the meaning of a map's axes.
 `inline` gives an SVG element for a notebook.
@@ -23,6 +25,8 @@ from zoo.plots.answers import (
     translation_heads,
 )
 from zoo.plots.attention import Alignment, alignment, alignments, reading, tape
+from zoo.plots.captions import caption, words_over_image
+from zoo.plots.curves import learning_curves
 from zoo.plots.declared import declared, over_features, over_image
 from zoo.plots.documents import Shaded, cloze, document
 from zoo.plots.facts import facts
@@ -32,6 +36,7 @@ from zoo.plots.growth import growth_by_size
 from zoo.plots.head_grids import Heads, heads
 from zoo.plots.hops import hops
 from zoo.plots.inline import inline
+from zoo.plots.machine import machine
 from zoo.plots.scores import scores_by_length, scores_by_seed
 
 __all__ = [
@@ -44,6 +49,7 @@ __all__ = [
     "alignments",
     "answer",
     "both_alignments",
+    "caption",
     "check_ending",
     "cloze",
     "declared",
@@ -56,6 +62,8 @@ __all__ = [
     "inline",
     "inter_attention",
     "intra_attention",
+    "learning_curves",
+    "machine",
     "over_features",
     "over_image",
     "reading",
@@ -65,4 +73,5 @@ __all__ = [
     "tape",
     "translation",
     "translation_heads",
+    "words_over_image",
 ]

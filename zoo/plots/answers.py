@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from zoo.models.core.axes import SENTINEL, Axes
 from zoo.plots.attention import Alignment, alignment, alignments, reading, tape
+from zoo.plots.captions import caption, has_caption, writes_over_cells
 from zoo.plots.declared import declared, features_of_row, has_declared
 from zoo.plots.documents import cloze
 from zoo.plots.facts import facts
@@ -15,6 +16,7 @@ from zoo.plots.figures import LONGEST_TITLE, pick_row
 from zoo.plots.glimpses import glimpses, has_path
 from zoo.plots.head_grids import Heads, heads
 from zoo.plots.hops import hops
+from zoo.plots.machine import has_memory, machine
 from zoo.plots.text import as_text, drawable_text
 from zoo.plots.words import Word, merge, whole_words
 
@@ -216,7 +218,7 @@ def answer(
         row: Which example of the batch.
         axes: Output -> the meaning of its last axes, as `Servable.axes` has them; for maps over
             images and features, whose names may be any.
-        inputs: What was asked, for images.
+        inputs: What was asked, for images and sequences of vectors.
 
     Returns:
         A figure.
@@ -225,11 +227,15 @@ def answer(
         ValueError: The outputs lack attention, `row` is not in the batch, or there is nothing to
             draw.
     """
+    if has_caption(result, inputs or {}):
+        return caption(result, inputs or {}, row)
     for name, draw in _DRAWN_BY.items():
-        if name in result:
+        if name in result and not writes_over_cells(result):
             return draw(result, row)
     if has_path(result, inputs or {}):
         return glimpses(result, inputs or {}, row)
+    if has_memory(result, inputs or {}):
+        return machine(result, inputs or {}, row)
     if has_declared(result, axes or {}):
         return declared(result, axes or {}, inputs or {}, row)
     raise ValueError(

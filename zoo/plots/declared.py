@@ -39,12 +39,8 @@ def over_image(
         ValueError: Shapes or numbers that are none of these.
     """
     weights, names = _checked(weights, names, 3)
-    image = np.asarray(image, np.float64)
-    grey = image.ndim == 2 or image.shape[-1] == 1
-    if image.ndim not in (2, 3) or not (grey or image.shape[-1] == 3):
-        raise ValueError(f"image must be (H, W), (H, W, 1) or (H, W, 3), got {image.shape}")
-    pixels = np.clip(image.reshape(image.shape[:2]) if grey else image, 0, 1)
-    height, width = image.shape[:2]
+    pixels = as_pixels(image)
+    height, width = pixels.shape[:2]
     figure, panels = _panels(1 + len(weights), _PANEL_INCHES * height / width)
     largest = float(weights.max(initial=0)) or 1.0
     for panel, name in zip(panels, ("image", *names), strict=True):
@@ -56,6 +52,25 @@ def over_image(
         panel.imshow(cells, cmap=WEIGHTS, vmin=0, vmax=largest, alpha=0.7, extent=place)
     add_title(figure, title)
     return figure
+
+
+def as_pixels(image: np.ndarray) -> np.ndarray:
+    """Returns pixels from 0 to 1 in the shape that Matplotlib takes.
+
+    Args:
+        image: (H, W), (H, W, 1) or (H, W, 3).
+
+    Returns:
+        (H, W) or (H, W, 3).
+
+    Raises:
+        ValueError: Another shape.
+    """
+    image = np.asarray(image, np.float64)
+    grey = image.ndim == 2 or image.shape[-1] == 1
+    if image.ndim not in (2, 3) or not (grey or image.shape[-1] == 3):
+        raise ValueError(f"image must be (H, W), (H, W, 1) or (H, W, 3), got {image.shape}")
+    return np.clip(image.reshape(image.shape[:2]) if grey else image, 0, 1)
 
 
 def over_features(
@@ -90,7 +105,7 @@ def over_features(
         panel.set_yticks(range(count), [drawable_text(one, _LONGEST_NAME) for one in features])
         panel.set_xlim(0, float(weights.max(initial=0)) or 1.0)
         panel.set_title(drawable_text(name, _LONGEST_NAME), fontsize=9)
-        panel.invert_yaxis()
+        panel.set_ylim(count - 0.5, -0.5)  # the panels share it: to invert it in each would not do
     add_title(figure, title)
     return figure
 

@@ -27,7 +27,7 @@ from zoo.models.core.base import BaseModel
 from zoo.serving.cards import DataRecord, ModelCard, file_checksums, write_card
 from zoo.serving.folders import PICTURE_FILE, check_free
 from zoo.serving.papers import papers_of
-from zoo.serving.weights import collections
+from zoo.serving.weights import collections, frozen_collections
 from zoo.serving.writing import writing
 
 _LIBRARIES = ("tensorflow", "keras", "tensorflow-text", "keras-nlp", "numpy")
@@ -136,7 +136,8 @@ def export_servable(
         endpoints: Signature name -> function, input signature and axes of the outputs;
             "serving_default" among them.
         assets: Owners of lookup tables that the endpoints use, such as a vocabulary; the files
-            behind the tables travel with the SavedModel.
+            behind the tables travel with the SavedModel. The variables of one with
+            `named_weights` are filed under these names.
         order: Names of weights, as in `zoo.serving.weights.collections`, in the order in which to
             list those that the endpoints use; None: that of the model. The same weights in the same
             order make the same file, byte for byte.
@@ -186,8 +187,10 @@ def _archive(
     if not model.built:
         raise ValueError(f"model {model.name} must be built: call it on a batch, or build it")
     named = collections(model)
+    frozen = frozen_collections(assets)
     archive = keras.export.ExportArchive()
-    _list_in_order(archive, [_variable(named[name]) for name in order or named])
+    trained = [_variable(named[name]) for name in order or named]
+    _list_in_order(archive, [*trained, *frozen.values()])
     for asset in assets:
         archive.track(asset)
     for name, (function, signature, _) in endpoints.items():
@@ -199,6 +202,8 @@ def _archive(
     )
     for name, weight in named.items():
         archive.add_variable_collection(name, [_variable(weight)])
+    for name, variable in frozen.items():
+        archive.add_variable_collection(name, [variable])
     return archive
 
 

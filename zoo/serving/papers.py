@@ -74,6 +74,12 @@ _MNIH = Paper(
     "NIPS 2014",
     "https://arxiv.org/abs/1406.6247",
 )
+_GRAVES = Paper(
+    "Neural Turing Machines",
+    "Graves, Wayne, Danihelka",
+    "arXiv 2014",
+    "https://arxiv.org/abs/1410.5401",
+)
 _MARTINS = Paper(
     "From Softmax to Sparsemax: A Sparse Model of Attention and Multi-Label Classification",
     "Martins, Astudillo",
@@ -85,6 +91,12 @@ _COHN = Paper(
     "Cohn, Hoang, Vymolova, Yao, Dyer, Haffari",
     "NAACL 2016",
     "https://arxiv.org/abs/1601.01085",
+)
+_XU = Paper(
+    "Show, Attend and Tell: Neural Image Caption Generation with Visual Attention",
+    "Xu, Ba, Kiros, Cho, Courville, Salakhutdinov, Zemel, Bengio",
+    "ICML 2015",
+    "https://arxiv.org/abs/1502.03044",
 )
 _KIM = Paper(
     "Structured Attention Networks",
@@ -110,13 +122,17 @@ _PAPERS = {
     "LSTMNInference": (_CHENG,),
     "LSTMNLanguageModel": (_CHENG,),
     "LSTMNTranslator": (_CHENG,),
+    "LSTMTransducer": (_GRAVES,),
     "LuongTranslator": (_LUONG,),
+    "PixelCaptioner": (_XU,),
+    "NeuralTuringMachine": (_GRAVES,),
     "MemoryNetwork": (_SUKHBAATAR, _KIM),
     "RNNencdec": (_CHO, _BAHDANAU),
     "RNNsearch": (_BAHDANAU,),
     "RecurrentAttentionModel": (_MNIH,),
     "SelfAttentiveClassifier": (_LIN,),
     "SelfAttentiveInference": (_LIN,),
+    "ShowAttendTell": (_XU,),
     "SupportingFactsReader": (_KIM,),
     "SutskeverTranslator": (_SUTSKEVER,),
     "Transformer": (_VASWANI,),

@@ -7,7 +7,7 @@ depend on the model's name or on what else the process has built. Reading them b
 checkpoint inside the SavedModel alone, not its graph.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from tensorflow.core.protobuf import trackable_object_graph_pb2
 from zoo.serving.paths import without_patterns
 
 _PREFIX = "weights/"
+_FROZEN = "frozen/"
+"""Begins the names of weights that belong to no trained model, such as those of an encoder."""
 
 
 def collections(model: keras.Model) -> dict[str, keras.Variable]:
@@ -41,6 +43,33 @@ def collections(model: keras.Model) -> dict[str, keras.Variable]:
             raise ValueError(f"model {model.name}: two weights have the path {weight.path!r}")
         named[name] = weight
     return named
+
+
+def frozen_collections(assets: Sequence[Any]) -> dict[str, tf.Variable]:
+    """Names the variables that travel with a model and are not its own.
+
+    Args:
+        assets: Of an export; read are `named_weights` of those that have them.
+
+    Returns:
+        "frozen/" and the name -> variable.
+    """
+    named = (getattr(asset, "named_weights", {}) for asset in assets)
+    return {_FROZEN + name: variable for one in named for name, variable in one.items()}
+
+
+def read_frozen_weights(folder: str | Path) -> dict[str, np.ndarray]:
+    """Reads the weights of a SavedModel that are not those of its model.
+
+    Args:
+        folder: Folder of the SavedModel.
+
+    Returns:
+        Name, as the asset's `named_weights` had it -> value; nothing if there are none.
+    """
+    with _checkpoint(folder) as (reader, graph):
+        keys = _keys_of(graph, _FROZEN)
+        return {name.removeprefix(_FROZEN): reader.get_tensor(key) for name, key in keys.items()}
 
 
 def read_weights(folder: str | Path) -> dict[str, np.ndarray]:
@@ -108,20 +137,28 @@ def _keys(
     graph: trackable_object_graph_pb2.TrackableObjectGraph, folder: str | Path
 ) -> dict[str, str]:
     """Name of a weight -> the key that its tensor is filed under."""
-    keys = {}
-    for name, node in _named(graph).items():
-        (attribute,) = graph.nodes[node].attributes
-        keys[name] = attribute.checkpoint_key
+    keys = _keys_of(graph, _PREFIX)
     if not keys:
         raise ValueError(f"{folder}: holds no weights under their Keras paths")
     return keys
 
 
-def _named(graph: trackable_object_graph_pb2.TrackableObjectGraph) -> dict[str, int]:
+def _keys_of(graph: trackable_object_graph_pb2.TrackableObjectGraph, prefix: str) -> dict[str, str]:
+    """Name that begins so -> the key that its tensor is filed under."""
+    keys = {}
+    for name, node in _named(graph, prefix).items():
+        (attribute,) = graph.nodes[node].attributes
+        keys[name] = attribute.checkpoint_key
+    return keys
+
+
+def _named(
+    graph: trackable_object_graph_pb2.TrackableObjectGraph, prefix: str = _PREFIX
+) -> dict[str, int]:
     """Name of a weight, as in `collections` -> number of its node."""
     named = {}
     for child in graph.nodes[0].children:
-        if child.local_name.startswith(_PREFIX):
+        if child.local_name.startswith(prefix):
             (entry,) = graph.nodes[child.node_id].children
             named[child.local_name] = entry.node_id
     return named

@@ -10,12 +10,15 @@ from typing import Any
 
 import keras
 
+from zoo.images.encoders import restored_encoder
 from zoo.serving.cards import ModelCard
 from zoo.serving.codecs import load_codecs, load_labels
 from zoo.serving.export import export_servable, renewed
 from zoo.serving.folders import PICTURE_FILE, check_free
 from zoo.serving.load import load, load_card, load_vocabulary, resolve
-from zoo.serving.weights import order_of_use
+from zoo.serving.weights import order_of_use, read_frozen_weights
+from zoo.tasks.algorithms.endpoint import AlgorithmEndpoint
+from zoo.tasks.captioning.endpoint import CaptionEndpoint
 from zoo.tasks.classification.endpoint import ClassificationEndpoint
 from zoo.tasks.cloze.endpoint import ClozeEndpoint
 from zoo.tasks.images.endpoint import ImageEndpoint
@@ -124,7 +127,23 @@ def _tabular(source: Path, card: ModelCard, model: keras.Model) -> tuple[Any, li
     return endpoint, endpoint.assets
 
 
+def _captioner(source: Path, card: ModelCard, model: Any) -> tuple[Any, list[Any]]:
+    (codec,) = load_codecs(source)
+    config = dict(card.tokenizer.get("encoder", {}))
+    scale = config.pop("scale", 1.0)
+    encoder = restored_encoder(config, read_frozen_weights(source)) if config else None
+    endpoint = CaptionEndpoint(model, codec, encoder, scale=scale, **_limits(card))
+    return endpoint, endpoint.assets
+
+
+def _algorithm(source: Path, card: ModelCard, model: Any) -> tuple[Any, list[Any]]:
+    endpoint = AlgorithmEndpoint(model)
+    return endpoint, endpoint.assets
+
+
 ENDPOINTS: dict[str, Callable[[Path, ModelCard, keras.Model], tuple[Any, list[Any]]]] = {
+    "captioning": _captioner,
+    "algorithms": _algorithm,
     "classification": _classifier,
     "cloze": _cloze_reader,
     "images": _image_classifier,

@@ -5,7 +5,7 @@ import pytest
 
 from tests.toys import Glimpses, Rows
 from zoo.models.aoa.aoa_reader import AttentionOverAttentionReader
-from zoo.models.core.inputs import Features, Image, Tokens, Vectors, resolve
+from zoo.models.core.inputs import Features, Image, Length, Tokens, Vectors, resolve
 from zoo.models.core.registry import models
 from zoo.serving.export import input_specs
 
@@ -19,6 +19,7 @@ from zoo.serving.export import input_specs
         (Image(1, (6, 4)), "float32", (6, 4, 1), False),
         (Vectors(None, 5), "float32", (None, 5), True),
         (Vectors(7, 5), "float32", (7, 5), False),
+        (Length("vectors"), "int32", (), False),
         (Features(2, (3, 9)), "float32", (4,), False),
     ],
 )
@@ -32,6 +33,8 @@ def test_what_is_padded_is_padded_on_the_right_by_as_much_as_is_asked_for():
     assert ids.tolist() == [[5, 6, 7, 0], [8, 0, 0, 0]]
     vectors = Vectors(None, 2).batch([np.ones((1, 2)), np.ones((2, 2))])
     assert vectors.tolist() == [[[1, 1], [0, 0]], [[1, 1], [1, 1]]]
+    lengths = Length("vectors").batch([np.array(1), np.array(2)], extra=4)
+    assert (lengths.tolist(), lengths.dtype) == ([1, 2], "int32")
     images = Image(1).batch([np.ones((2, 3, 1))] * 2, extra=4)
     assert (images.shape, images.dtype) == ((2, 2, 3, 1), "float32")
 
@@ -39,6 +42,7 @@ def test_what_is_padded_is_padded_on_the_right_by_as_much_as_is_asked_for():
 def test_names_are_the_constructors_arguments():
     assert resolve(Image("channels", "size"), {"channels": 3, "size": [6, 4]}) == Image(3, (6, 4))
     assert Glimpses(image_size=[8, 2]).input_kinds() == {"image": Image(1, (8, 2))}
+    assert resolve(Length("vectors"), {}) == Length("vectors")  # which is no argument
     assert Rows(numeric=1, categorical=(5,)).input_kinds() == {"row": Features(1, (5,))}
 
 

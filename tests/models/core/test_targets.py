@@ -7,6 +7,7 @@ import tensorflow as tf
 from zoo.models.core.targets import Targets, standard_targets, standard_weights
 
 ONE, TOKENS, SPAN = Targets(), Targets(tokens="text"), Targets(names=("start", "end"))
+VECTORS, ANY_WIDTH = Targets(steps="text", width=4), Targets(steps="text")
 
 
 def inputs(size=2):
@@ -42,6 +43,24 @@ def test_sizes_may_be_unknown_until_a_step_runs(shape):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("shape", [(2, 3, 4), (2, 3, 4, 1)])
+@pytest.mark.parametrize("kind", [VECTORS, ANY_WIDTH])
+def test_a_target_may_have_a_vector_for_each_step_and_one_weight(kind, shape):
+    values = np.arange(24, dtype="int32").reshape(shape)
+    for weights in ((2,), (2, 1)):
+        targets, found = checked_in_a_graph(kind, values, np.ones(weights, "float32"))
+        np.testing.assert_array_equal(targets, values.reshape(2, 3, 4))
+        assert found.shape == (2,)
+    np.testing.assert_array_equal(standard_targets(kind, inputs(), values), values.reshape(2, 3, 4))
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (2, 4, 4), (2, 3, 5), (2, 3, 4, 2), (2, 12)])
+def test_vectors_of_other_sizes_are_refused(shape):
+    message = r"targets must have the shape \(2, 3, 4\) or \(2, 3, 4, 1\), got"
+    with pytest.raises(ValueError, match=message):
+        standard_targets(VECTORS, inputs(), np.ones(shape, "int32"))
+
+
 @pytest.mark.parametrize(
     ("kind", "targets", "weights"),
     [
@@ -59,6 +78,13 @@ def test_sizes_may_be_unknown_until_a_step_runs(shape):
         (TOKENS, (2, 3), (1,)),
         (TOKENS, (2, 3), (2, 2)),
         (TOKENS, (2, 3), (2, 4)),
+        (VECTORS, (2, 2, 4), None),
+        (VECTORS, (1, 3, 4), None),
+        (VECTORS, (2, 3, 5), None),
+        (VECTORS, (2, 3, 1), None),
+        (ANY_WIDTH, (2, 4, 5), None),
+        (VECTORS, (2, 3, 4), (3,)),
+        (VECTORS, (2, 3, 4), (2, 3)),
     ],
 )
 def test_sizes_that_only_a_run_knows_are_compared_there(kind, targets, weights):

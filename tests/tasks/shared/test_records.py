@@ -6,10 +6,12 @@ import logging
 import math
 import struct
 import typing
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from tests.recipes.test_cloze_aoa import write_set
@@ -18,6 +20,7 @@ from zoo.data.known_importance import NAMES as GENERATED
 from zoo.data.labelled_lines import SETS
 from zoo.data.mnist import FILES
 from zoo.serving.cards import DataRecord
+from zoo.tasks.captioning.data import SceneSizes, load_flickr8k, load_scenes
 from zoo.tasks.classification.data import (
     load_counterfactual,
     load_sick,
@@ -127,6 +130,26 @@ def pictures(folder: Path) -> None:
         (folder / name).write_bytes(header + bytes(math.prod(shape)))
 
 
+def captioned(folder: Path) -> None:
+    with zipfile.ZipFile(folder / "Flickr8k_text.zip", "w") as file:
+        file.writestr("Flickr8k.token.txt", "a.jpg#0\tA cat .\n")
+        for split in ("train", "dev", "test"):
+            file.writestr(f"Flickr_8k.{split}Images.txt", "a.jpg\n")
+    with zipfile.ZipFile(folder / "Flickr8k_Dataset.zip", "w") as file:
+        file.writestr("Flicker8k_Dataset/a.jpg", b"a picture")
+
+
+def digits(folder: Path) -> None:
+    """Writes six pictures, of a stroke each."""
+    pictures(folder)
+    for name in FILES:
+        values = np.zeros((6, 28, 28) if "images" in name else 6, np.uint8)
+        if "images" in name:
+            values[:, 4:20, 9:12] = 200
+        header = bytes([0, 0, 8, values.ndim]) + struct.pack(f">{values.ndim}I", *values.shape)
+        (folder / name).write_bytes(header + values.tobytes())
+
+
 BOOKS = "cloze questions on children's books"
 READERS = {
     "sst": Reader(
@@ -210,6 +233,22 @@ READERS = {
         "zoo.data.mnist.FILES",
         remote,
         lambda content: content[:-1] + b"\1",
+    ),
+    "scenes": Reader(
+        "scenes",
+        "MNIST",
+        digits,
+        lambda folder: load_scenes("scenes", SceneSizes(40, 2, 9), folder, LOGGER).record,
+        "zoo.data.mnist.FILES",
+        remote,
+        lambda content: content[:-1] + b"\1",
+    ),
+    "flickr8k": Reader(
+        "flickr8k",
+        "Flickr8k",
+        captioned,
+        lambda folder: load_flickr8k(None, folder, LOGGER).record,
+        changed=lambda content: content + b"\0",
     ),
     "babi": Reader(
         "babi",

@@ -12,11 +12,16 @@ const STRONGEST = 0.7; // opacity of the largest weight
 const folded = (weights, [rows, columns]) =>
   Array.from({ length: rows }, (_, row) => weights.slice(row * columns, (row + 1) * columns));
 
-/** Computes the pixels of each cell; cells at the right and lower edges may be cut off. */
+/**
+ * Computes the pixels of each cell; cells at the right and lower edges may be cut off. Where cells
+ * of that size do not cover the picture, the model scaled it first, and they divide it evenly.
+ */
 function placesOf([rows, columns], cell, [height, width]) {
+  const fits = Math.ceil(height / cell) === rows && Math.ceil(width / cell) === columns;
+  const [high, wide] = fits ? [cell, cell] : [height / rows, width / columns];
   return Array.from({ length: rows * columns }, (_, at) => {
-    const [y, x] = [Math.floor(at / columns) * cell, (at % columns) * cell];
-    return { x, y, width: Math.min(cell, width - x), height: Math.min(cell, height - y) };
+    const [y, x] = [Math.floor(at / columns) * high, (at % columns) * wide];
+    return { x, y, width: Math.min(wide, width - x), height: Math.min(high, height - y) };
   });
 }
 
@@ -32,7 +37,7 @@ function picture(address, [height, width], name) {
 }
 
 /**
- * Shows maps over the cells of a picture.
+ * Shows maps over the cells of a picture. A row that is pointed at is shown meanwhile.
  *
  * @param kinds as in `pairsView`, with columns that are cells, `grid` and `cell`; `of`: the name of
  *   the picture among the inputs.
@@ -49,21 +54,14 @@ export function cellsView({ kinds, inputs, state, change, width }) {
   const size = sizeOf(address) ?? picked.grid.map((cells) => cells * cell);
   const places = placesOf(picked.grid, cell, size);
   const row = Math.min(Math.max(Number(state.step) || 1, 1), rows.length) - 1;
-  const weights = picked.weights[row];
   const largest = Math.max(1e-9, ...picked.weights.flat());
   const scale = Math.min(WIDEST / size[1], HIGHEST / size[0], width / size[1]);
 
   const readout = make("p", { class: "readout" });
   const frame = draw("rect", { class: "band", "vector-effect": "non-scaling-stroke" });
   const cells = places.map((place, at) =>
-    draw("rect", {
-      ...place,
-      class: "cells",
-      "fill-opacity": ((STRONGEST * weights[at]) / largest).toFixed(3),
-      "data-position": at,
-    }),
+    draw("rect", { ...place, class: "cells", "data-position": at }),
   );
-  const looked = `${picked.title}${rows.length > 1 ? `, ${rows[row].said}` : ""}`;
   const over = drawing(
     "over",
     size,
@@ -79,20 +77,35 @@ export function cellsView({ kinds, inputs, state, change, width }) {
     frame,
   );
   over.setAttribute("role", "img");
-  over.setAttribute("aria-label", `${looked}: ${strongest(weights, columns) || "no weight"}`);
   over.addEventListener("pointermove", ({ target }) => show(target.dataset.position ?? null));
   over.addEventListener("pointerleave", () => show(null));
 
+  /** Points at a cell, or at none. */
   function show(at) {
     frame.classList.toggle("on", at !== null);
     if (at !== null)
       for (const [side, value] of Object.entries(places[at])) frame.setAttribute(side, value);
     readout.textContent =
       at === null
-        ? `${looked} → ${strongest(weights, columns) || "–"}`
-        : `${columns[at].text}: ${decimals(weights[at])}`;
+        ? looked(row)
+        : `${columns[at].text}: ${decimals(picked.weights[row][at])}`;
   }
-  show(null);
+
+  function looked(of, none = "–") {
+    const step = rows.length > 1 ? `, ${rows[of].said}` : "";
+    return `${picked.title}${step} → ${strongest(picked.weights[of], columns) || none}`;
+  }
+
+  /** Lays the map of a row over the picture. */
+  function lay(of) {
+    cells.forEach((cell, at) => {
+      const opacity = (STRONGEST * picked.weights[of][at]) / largest;
+      cell.setAttribute("fill-opacity", opacity.toFixed(3));
+    });
+    over.setAttribute("aria-label", looked(of, "no weight").replace(" → ", ": "));
+    readout.textContent = looked(of);
+  }
+  lay(row);
 
   const looks =
     rows.length > 1 &&
@@ -107,6 +120,13 @@ export function cellsView({ kinds, inputs, state, change, width }) {
       })),
       choose: (step) => change({ step }),
     });
+  if (looks) {
+    looks.addEventListener("pointerover", ({ target }) => {
+      const value = target.closest("[data-value]")?.dataset.value;
+      lay(value ? Number(value) - 1 : row);
+    });
+    looks.addEventListener("pointerleave", () => lay(row));
+  }
   const chooser = mapChooser({ kinds, shown: picked.id, choose: (id) => change({ map: id }) });
   const plain = drawing("plain", size, scale, picture(address, size, ""));
   const figure = make(

@@ -75,12 +75,26 @@ export async function pixelsOf(text, shape) {
   );
 }
 
-/** Reads height and width from the first bytes of a PNG; null for another file. */
+/** Reads height and width of a PNG or JPEG file; null for any other. */
 export function sizeOf(text) {
-  const found = /^data:image\/png;base64,([A-Za-z0-9+/]{32})/.exec(text);
-  if (!found) return null;
-  const bytes = atob(found[1]);
-  const number = (at) =>
-    [0, 1, 2, 3].reduce((sum, next) => sum * 256 + bytes.charCodeAt(at + next), 0);
-  return [number(20), number(16)];
+  let bytes;
+  try {
+    bytes = isPicture(text) ? atob(fileOf(text)) : "";
+  } catch {
+    return null;
+  }
+  const word = (at) => bytes.charCodeAt(at) * 256 + bytes.charCodeAt(at + 1);
+  const sizes = bytes.startsWith("\x89PNG") ? [word(22), word(18)] : frameOf(bytes, word);
+  return sizes?.every((side) => side > 0) ? sizes : null;
+}
+
+/** Finds the height and width in the segments of a JPEG file. */
+function frameOf(bytes, word) {
+  if (!bytes.startsWith("\xff\xd8")) return null;
+  for (let at = 2; bytes.charCodeAt(at) === 0xff; at += 2 + word(at + 2)) {
+    const kind = bytes.charCodeAt(at + 1);
+    const frame = kind >= 0xc0 && kind <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(kind);
+    if (frame) return [word(at + 5), word(at + 7)];
+  }
+  return null;
 }

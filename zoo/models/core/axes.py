@@ -49,7 +49,7 @@ class Grid:
     """The cells of an image: two axes, rows from the top and columns from the left."""
 
     of: str
-    """Name of the image."""
+    """Name of the image; or of the vectors that describe its cells, row by row."""
     cell: int = 1
     """Width and height of a cell in pixels; cells at the right and lower edges may be cut."""
 

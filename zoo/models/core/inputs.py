@@ -6,6 +6,7 @@ an input for a sequence of ids. A field may name an argument of the model's cons
 number; ``resolve`` puts in its value. This file needs no Keras.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Protocol, TypeVar, cast
@@ -111,8 +112,9 @@ class Image(_Kind):
 class Vectors(_Kind):
     """Vectors in a row, float32 (B, steps, dim)."""
 
-    steps: int | str | None
-    """How many; None: any number, and rows of a batch end in vectors of zeros."""
+    steps: int | tuple[int, int] | str | None
+    """How many; rows and columns, where they describe the cells of an image, row by row; None: any
+    number, and rows of a batch end in vectors of zeros."""
     dim: int | str
 
     @property
@@ -123,7 +125,22 @@ class Vectors(_Kind):
     @property
     def shape(self) -> Shape:
         """One row of vectors: (steps, dim)."""
-        return cast("int | None", self.steps), cast(int, self.dim)
+        steps = math.prod(self.steps) if isinstance(self.steps, tuple) else self.steps
+        return cast("int | None", steps), cast(int, self.dim)
+
+
+@dataclass(frozen=True)
+class Length(_Kind):
+    """How many positions of another input are no padding, int32 (B,)."""
+
+    of: str
+    """Name of that input."""
+    dtype: ClassVar[str] = "int32"
+
+    @property
+    def shape(self) -> Shape:
+        """One number: ()."""
+        return ()
 
 
 @dataclass(frozen=True)
@@ -160,7 +177,9 @@ def resolve(kind: _Declared, arguments: Mapping[str, Any]) -> _Declared:
     named = {field.name: getattr(kind, field.name) for field in fields(kind)}
     values = {
         name: tuple(value) if isinstance(value, list) else value
-        for name, value in ((n, arguments[v]) for n, v in named.items() if isinstance(v, str))
+        for name, value in (
+            (n, arguments[v]) for n, v in named.items() if isinstance(v, str) and n != "of"
+        )
     }
     resolved: _Declared = replace(kind, **values)
     return resolved

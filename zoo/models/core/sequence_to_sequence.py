@@ -119,7 +119,8 @@ class SequenceToSequenceModel(BaseModel):
             memory: (B, ...).
 
         Returns:
-            Logits (R, V), the new state, and ``{"alignment": (R, S)}`` or no map at all.
+            Logits (R, V), the new state, and ``{"alignment": (R, S)}``, (R, H, W) where S are the
+            cells of a grid, or no map at all.
         """
         embedded = self.embed(tokens[:, None])
         inputs = {name: values[:, 0] for name, values in embedded.items()}

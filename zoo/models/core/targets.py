@@ -27,6 +27,11 @@ class Targets(NamedTuple):
     """Name of the input each token of which has a target, (B, T)."""
     classes: bool = False
     """Whether a target is one of the model's ``classes``."""
+    steps: str | None = None
+    """Name of an input (B, T, ...). An example's one target has a vector for each of its steps,
+    (B, T, n)."""
+    width: int | None = None
+    """Size n of those vectors; None: it is not known."""
 
 
 def standard_targets(kind: Targets | None, inputs: Any, targets: Any) -> Any:
@@ -35,7 +40,8 @@ def standard_targets(kind: Targets | None, inputs: Any, targets: Any) -> Any:
     Args:
         kind: which targets the model has; None: unknown, they are returned as they are.
         inputs: of the model, in any structure; None: the targets' sizes are not compared to theirs.
-        targets: (B,) or (B, T) as ``kind`` says, or with one more axis of size one, as in Keras.
+        targets: (B,), (B, T) or (B, T, n) as ``kind`` says, or with one more axis of size one, as
+            in Keras.
 
     Returns:
         The targets without that axis. Targets of other names than those of ``kind`` stay as they
@@ -55,6 +61,8 @@ def standard_targets(kind: Targets | None, inputs: Any, targets: Any) -> Any:
         raise ValueError(f"targets must be one array, got {given or targets}")
     if inputs is None:
         return targets
+    if kind.steps:
+        return _like("targets", targets, inputs[kind.steps], 2, (kind.width,))
     like = inputs[kind.tokens] if kind.tokens else tree.flatten(inputs)[0]
     axes = 2 if kind.tokens else 1
     if not kind.names:
@@ -143,14 +151,19 @@ def _of_tokens(kind: Targets | None) -> bool:
     return kind is not None and kind.tokens is not None
 
 
-def _like(name: str, values: Any, like: Any, axes: int) -> Tensor:
-    """Values with the first axes of another array; one more axis of size one is dropped."""
+def _like(name: str, values: Any, like: Any, axes: int, own: Shape = ()) -> Tensor:
+    """Values with the first axes of another array, and then axes of their own sizes.
+
+    One more axis of size one is dropped.
+    """
     values, like = ops.convert_to_tensor(values), ops.convert_to_tensor(like)
-    expected = _shape(like)[:axes]
+    expected = (*_shape(like)[:axes], *own)
     _check_shape(name, values, [expected, (*expected, 1)])
     _check_sizes(name, values, like, axes)
-    # Not that of Keras, which must know beforehand that there is one.
-    return tf.squeeze(values, axis=[axes]) if len(values.shape) > axes else values
+    if len(values.shape) > len(expected):
+        # Not that of Keras, which must know beforehand that there is one.
+        values = tf.squeeze(values, axis=[len(expected)])
+    return tf.ensure_shape(values, (*values.shape[:axes], *own)) if own else values
 
 
 def _shape(values: Any) -> Shape:

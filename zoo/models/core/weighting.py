@@ -99,6 +99,8 @@ class WeightedModel(keras.Model):
             y_pred = {name: y_pred[name] for name in y}
             if self.PREDICTION in y and (real := self.real_targets(y[self.PREDICTION])) is not None:
                 y_pred[self.PREDICTION]._keras_mask = real
+                if sample_weight is not None and self.TARGETS is not None and self.TARGETS.steps:
+                    sample_weight = sample_weight[:, None]  # (B, 1), beside the mask's (B, T)
         return super().compute_metrics(x, y, y_pred, sample_weight)
 
     def real_targets(self, targets: Tensor) -> Tensor | None:

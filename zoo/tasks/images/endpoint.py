@@ -5,6 +5,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from zoo.images.decoding import decode_images
 from zoo.models.core.axes import Axes
 from zoo.models.core.base import BaseModel
 from zoo.serving.export import Endpoint, input_specs
@@ -50,7 +51,7 @@ class ImageEndpoint:
         """The signatures to export, as `zoo.serving.export.export_servable` takes them.
 
         ``serving_default`` takes ``image``, numbers from 0 to 1; ``bytes`` takes ``pixels``, whole
-        numbers from 0 to 255; ``encoded`` takes ``image_bytes``, files in PNG, JPEG, GIF or BMP.
+        numbers from 0 to 255; ``encoded`` takes ``image_bytes``, files in PNG, JPEG or BMP.
         """
         axes: dict[str, Axes] = map_axes(self.model)
         (image,) = input_specs(self.model)
@@ -92,22 +93,14 @@ class ImageEndpoint:
         return self.serve(tf.cast(pixels, tf.float32) / _WHITE)
 
     def serve_encoded(self, files: tf.Tensor) -> dict[str, tf.Tensor]:
-        """Classifies a batch of files (batch,) in PNG, JPEG, GIF or BMP: as `serve`.
+        """Classifies a batch of files (batch,) in PNG, JPEG or BMP: as `serve`.
 
         Pictures of another size than the model's are resized; if it has none, they must be of one
-        size.
+        size. See `zoo.images.decoding` for what is refused.
         """
         height, width, channels = self.model.input_kinds()["image"].shape
-        shape = tf.TensorSpec((height, width, channels), tf.float32)
-
-        def decode(file: tf.Tensor) -> tf.Tensor:
-            image = tf.io.decode_image(file, channels=channels, expand_animations=False)
-            image = tf.cast(image, tf.float32)
-            if height is not None:
-                image = tf.image.resize(image, (height, width), antialias=True)
-            return tf.ensure_shape(image, shape.shape)
-
-        return self.serve(tf.map_fn(decode, files, fn_output_signature=shape) / _WHITE)
+        size = None if height is None else (height, width)
+        return self.serve(decode_images(files, channels, size) / _WHITE)
 
     def _named(self, logits: tf.Tensor) -> dict[str, tf.Tensor]:
         """Label and probabilities of logits (..., C)."""

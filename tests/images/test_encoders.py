@@ -1,0 +1,111 @@
+"""Encoders of pictures: the networks there are, and the grids of vectors they give."""
+
+import keras
+import numpy as np
+import pytest
+
+from tests.images.networks import random_weights, write_weights
+from zoo.images.encoders import annotation_encoder, restored_encoder
+from zoo.images.squeezenet import BGR_MEAN, load_squeezenet
+
+PICTURES = np.random.default_rng(0).uniform(0, 255, (2, 40, 40, 3)).astype("float32")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    found = tmp_path_factory.mktemp("weights")
+    write_weights(found / "squeezenet_1.1_notop.h5", random_weights())
+    return found
+
+
+@pytest.fixture(scope="module")
+def encoder(folder):
+    return annotation_encoder(size=40, data_dir=folder)
+
+
+def small_network(size=None):
+    """A grid of 3 x 3 cells of 5 numbers for pictures of 12 pixels."""
+    pictures = keras.Input((size, size, 3))
+    vectors = keras.layers.Conv2D(5, 4, strides=4, name="cells")(pictures)
+    return keras.Model(pictures, keras.layers.Activation("tanh")(vectors), name="small")
+
+
+def test_squeezenet_reads_blue_green_red_less_the_mean(folder, encoder):
+    network = load_squeezenet(folder / "squeezenet_1.1_notop.h5")
+    prepared = PICTURES[..., ::-1] - np.array(BGR_MEAN, "float32")
+    expected = np.asarray(network(prepared)).reshape(2, -1, 512)
+    assert encoder.grid == (1, 1)
+    np.testing.assert_allclose(encoder(PICTURES), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_cells_are_row_by_row():
+    network = small_network()
+    encoder = annotation_encoder(network, size=12, preprocess=lambda pictures: pictures / 255)
+    assert (encoder.grid, encoder.dim, encoder.title) == ((3, 3), 5, "small")
+    vectors = np.asarray(network(PICTURES[:, :12, :12] / 255))
+    found = np.asarray(encoder(PICTURES[:, :12, :12]))
+    np.testing.assert_allclose(found[:, 5], vectors[:, 1, 2], rtol=1e-5)
+
+
+def test_a_layer_in_the_middle_and_a_file():
+    network = small_network(12)
+    inner = annotation_encoder(network, layer="cells")
+    assert inner.title == "small, cells"
+    np.testing.assert_allclose(
+        np.tanh(inner(PICTURES[:, :12, :12])),
+        annotation_encoder(network)(PICTURES[:, :12, :12]),
+        rtol=1e-5,
+    )
+    with pytest.raises(ValueError, match=r"layer must be one of .* got 'conv5'"):
+        annotation_encoder(network, layer="conv5")
+
+
+def test_a_keras_file(tmp_path):
+    network = small_network(12)
+    network.save(tmp_path / "mine.keras")
+    encoder = annotation_encoder(str(tmp_path / "mine.keras"))
+    expected = annotation_encoder(network)(PICTURES[:, :12, :12])
+    np.testing.assert_allclose(encoder(PICTURES[:, :12, :12]), expected, rtol=1e-5)
+
+
+def test_a_network_of_keras_with_its_own_preprocessing(tmp_path):
+    make = keras.applications.MobileNet
+    network = make(include_top=False, weights=None, input_shape=(32, 32, 3), alpha=1.0)
+    network.save_weights(tmp_path / "mobile.weights.h5")
+    weights = tmp_path / "mobile.weights.h5"
+    encoder = annotation_encoder("MobileNet", size=32, weights=weights)
+    pictures = PICTURES[:, :32, :32]
+    prepared = keras.applications.mobilenet.preprocess_input(pictures.copy())
+    expected = np.asarray(network(prepared, training=False)).reshape(2, 1, 1024)
+    np.testing.assert_allclose(encoder(pictures), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_other_networks_are_refused():
+    with pytest.raises(ValueError, match=r"encoder must be squeezenet, .*'VGG16'.* got 'LeNet'"):
+        annotation_encoder("LeNet")
+    flat = keras.Sequential([keras.Input((4, 4, 3)), keras.layers.Flatten()], name="flat")
+    with pytest.raises(ValueError, match=r"flat must give a grid of vectors \(B, h, w, D\), got"):
+        annotation_encoder(flat)
+    with pytest.raises(ValueError, match="size must be given"):
+        annotation_encoder(small_network())
+
+
+def test_the_fingerprint_is_of_weights_and_size(folder, encoder):
+    again = annotation_encoder(size=40, data_dir=folder)
+    assert encoder.fingerprint == again.fingerprint
+    assert annotation_encoder(size=47, data_dir=folder).fingerprint != again.fingerprint
+    kernel = again.named_weights["fire9_expand1x1/bias"]
+    kernel.assign(kernel + 1e-3)
+    assert encoder.fingerprint != again.fingerprint
+
+
+def test_an_encoder_is_made_again_of_its_weights(encoder):
+    values = {name: weight.numpy() for name, weight in encoder.named_weights.items()}
+    again = restored_encoder(encoder.get_config(), values)
+    np.testing.assert_array_equal(encoder(PICTURES), again(PICTURES))
+    assert again.fingerprint == encoder.fingerprint
+    with pytest.raises(ValueError, match=r"title must be SqueezeNet 1.1, got 'VGG16'"):
+        restored_encoder(encoder.get_config() | {"title": "VGG16"}, values)
+    del values["conv1/bias"]
+    with pytest.raises(ValueError, match=r"values must hold all weights .* \['conv1/bias'"):
+        restored_encoder(encoder.get_config(), values)

@@ -1,0 +1,119 @@
+"""The machine over time: what padding leaves, what its options mean, and what is refused."""
+
+import re
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from zoo.models.ntm import LSTMTransducer, NeuralTuringMachine
+
+SIZES = {"input_dim": 5, "output_dim": 3}
+
+
+def build(**arguments):
+    """A tiny machine with random weights."""
+    model = NeuralTuringMachine.from_preset("tiny", **arguments)
+    model.build()
+    generator = np.random.default_rng(0)
+    for weight in model.weights:
+        weight.assign(generator.normal(0.0, 0.6, weight.shape))
+    return model
+
+
+def sequences(steps=6, length=(6, 3)):
+    generator = np.random.default_rng(1)
+    vectors = generator.normal(size=(len(length), steps, 5)).astype("float32")
+    return {"vectors": vectors, "length": np.array(length, "int32")}
+
+
+@pytest.mark.parametrize("controller", ["lstm", "feed_forward"])
+@pytest.mark.parametrize("writers", [1, 2])
+def test_padded_steps_change_no_part_of_the_state(controller, writers):
+    model = build(controller=controller, write_heads=writers)
+    projected = model.network.project(tf.constant(sequences()["vectors"]))
+    state = model._first_state(tf.zeros((2, 6, 5)))
+    for step in range(3):
+        inputs = {"projected": projected[:, step], "real": tf.constant([True, True])}
+        _, state = model._advance(inputs, state)
+    inputs = {"projected": projected[:, 3], "real": tf.constant([True, False])}
+    _, after = model._advance(inputs, state)
+    assert after.keys() == state.keys() >= {"memory", "weights", "reads"}
+    for name, value in after.items():
+        np.testing.assert_array_equal(value[1], state[name][1], err_msg=name)
+        assert not np.array_equal(value[0], state[name][0]), name
+
+
+def test_garbage_in_the_padding_changes_nothing():
+    model, inputs = build(), sequences()
+    expected = model(inputs)
+    inputs["vectors"][1, 3:] = 1e3
+    found = model(inputs)
+    for name in ("logits", "reads", "adds", "erases"):
+        np.testing.assert_array_equal(found[name], expected[name])
+        assert not found[name].numpy()[1, 3:].any()
+
+
+def test_vectors_of_zeros_are_steps_like_others():
+    model, inputs = build(), sequences()
+    inputs["vectors"][1, 2:3] = 0.0
+    assert model(inputs)["logits"].numpy()[1, 2].any()
+
+
+def test_heads_begin_on_the_first_slot_and_a_constant_memory_is_nearly_empty():
+    model = NeuralTuringMachine.from_preset("tiny")
+    model.build()
+    state = model._first_state(tf.zeros((2, 1, 5)))
+    weights = state["weights"].numpy()
+    assert weights.shape == (2, 3, 5)
+    assert (weights[:, :, 0] > 0.97).all()
+    np.testing.assert_allclose(weights.sum(axis=-1), 1.0, rtol=1e-6)
+    np.testing.assert_array_equal(state["memory"], np.full((2, 5, 4), 1e-6, "float32"))
+
+
+def test_a_random_memory_is_no_weight_and_always_the_same():
+    first, other = (build(first_memory="random") for _ in range(2))
+    assert [weight.path for weight in first.weights if "memory" in weight.path] == []
+    memory = first._first_memory("float32").numpy()
+    np.testing.assert_array_equal(memory, other._first_memory("float32"))
+    assert 0.2 < memory.std() < 0.8
+
+
+def test_the_loss_counts_bits_of_asked_steps_alone():
+    model = build()
+    outputs = {"logits": tf.constant(np.zeros((2, 4, 3)), tf.float32)}
+    targets = np.full((2, 4, 3), -1, "int32")
+    targets[0, 2:] = [[0, 1, 1], [1, 0, 0]]
+    losses, counts = model.example_losses(targets, outputs)
+    np.testing.assert_allclose(losses, [6.0, 0.0], atol=1e-6)
+    np.testing.assert_array_equal(counts, [1.0, 1.0])
+
+
+def test_targets_of_another_width_are_refused():
+    model, inputs = build(), sequences()
+    model.compile("sgd", run_eagerly=True)
+    for width in (1, 2, 4):
+        with pytest.raises(ValueError, match=r"targets must have the shape \(2, 6, 3\)"):
+            model.train_on_batch(inputs, np.zeros((2, 6, width), "int32"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"controller": "gru"}, "controller must be one of"),
+        ({"first_memory": "zeros"}, "first_memory must be one of"),
+        ({"key_activation": "relu"}, "key_activation must be one of"),
+        ({"slots": 4, "shift_range": 2}, "slots must be at least the 5 shifts, got 4"),
+        ({"limit": 0.0}, "limit must be positive, got 0.0"),
+        ({"read_heads": 0}, "read_heads must be a positive integer, got 0"),
+        ({"dropout": 1.0}, "dropout must be at least 0"),
+    ],
+)
+def test_unlawful_arguments_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        NeuralTuringMachine(**SIZES, **arguments)
+
+
+def test_the_baseline_refuses_layers_of_no_size():
+    with pytest.raises(ValueError, match="depth must be a positive integer, got 0"):
+        LSTMTransducer(**SIZES, depth=0)

@@ -1,0 +1,141 @@
+"""Captions are learnt on the sample, and trained on small data sets of this test's own."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import recipes.flickr8k_caption as caption
+from tests.images.files import encoded
+from tests.images.networks import random_weights, write_weights
+from tests.recipes.run_folder import check_run_folder
+from zoo.serving.cards import read_card
+from zoo.serving.load import load, load_servable
+from zoo.tasks.export_again import export_again
+
+SMALL = {
+    "embedding_dim": 4,
+    "hidden_dim": 5,
+    "attention_dim": 3,
+    "epochs": 1,
+    "batch_size": 8,
+    "minimum_count": 1,
+    "maximum_words": 4,
+    "warmup_steps": 0,
+}
+SENTENCES = (
+    "A dog runs .",
+    "The dog , wet !",
+    "Two cats sleep .",
+    "A Cat .",
+    "tri-colored .",
+)
+
+
+def pictures(count: int) -> dict[str, bytes]:
+    """Small pictures of noise by name."""
+    generator = np.random.default_rng(count)
+    pixels = generator.integers(0, 256, (count, 33, 40, 3), dtype=np.uint8)
+    return {f"{row}.jpg": encoded(one, "JPEG") for row, one in enumerate(pixels)}
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Flickr8k of ten pictures, and random weights of the encoder."""
+    folder = tmp_path_factory.mktemp("data")
+    files = pictures(10)
+    with zipfile.ZipFile(folder / "Flickr8k_Dataset.zip", "w") as archive:
+        for name, content in files.items():
+            archive.writestr(f"Flicker8k_Dataset/{name}", content)
+    lines = [f"{name}#{n}\t{text}\n" for name in files for n, text in enumerate(SENTENCES)]
+    parts = {"train": [*files][:6], "dev": [*files][6:8], "test": [*files][8:]}
+    with zipfile.ZipFile(folder / "Flickr8k_text.zip", "w") as archive:
+        archive.writestr("Flickr8k.token.txt", "".join(lines))
+        for part, names in parts.items():
+            archive.writestr(f"Flickr_8k.{part}Images.txt", "\n".join(names))
+    write_weights(folder / "squeezenet_1.1_notop.h5", random_weights())
+    return folder
+
+
+def flickr(data_dir: Path, run_dir: Path, **more) -> caption.Settings:
+    folders = {"data_dir": data_dir, "run_dir": run_dir, "cache_dir": data_dir / "cache"}
+    return caption.Settings(data="flickr8k", encoder_size=35, **folders, **SMALL, **more)
+
+
+def test_flickr8k_is_annotated_once_and_the_shipped_model_reads_files(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    result = caption.main(flickr(data_dir, tmp_path / "soft", beam_width=2))
+    found = check_run_folder(tmp_path / "soft", "bleu_4")
+    assert found["bleu_1"] == result["bleu_1"]
+    assert "in the layout of Flickr8k" in found["data"]["remarks"]
+    vocabulary = (tmp_path / "soft" / "vocabulary" / "vocabulary.txt").read_text().split()
+    assert {"tricolored", "dog", "a"} <= {*vocabulary}
+    cached = {path: path.stat().st_mtime_ns for path in (data_dir / "cache").iterdir()}
+    assert len(cached) == 3
+    hard = caption.main(flickr(data_dir, tmp_path / "hard", attention="hard"))
+    assert {path: path.stat().st_mtime_ns for path in (data_dir / "cache").iterdir()} == cached
+    assert hard.keys() == result.keys()
+    card = read_card(tmp_path / "hard" / "saved_model")
+    chosen = {"attention": "hard", "gate": False, "doubly_stochastic": 0.0, "grid": [1, 1]}
+    assert {name: card.config[name] for name in chosen} == chosen
+    for kind in ("soft", "hard"):
+        folder = tmp_path / kind / "saved_model"
+        files = tf.constant([*pictures(3).values()])
+        answer = load_servable(folder).signatures["serving_default"](image_bytes=files)
+        assert answer["attention_alignment"].shape[2:] == (1, 1)
+        export_again(folder, tmp_path / "again")
+        again = load_servable(tmp_path / "again").signatures["serving_default"](image_bytes=files)
+        np.testing.assert_array_equal(again["caption"], answer["caption"])
+        np.testing.assert_allclose(again["score"], answer["score"], rtol=1e-5)
+        assert load(folder).count_params() == read_card(folder).total_parameters
+
+
+def test_karpathys_parts_and_missing_files(data_dir: Path, tmp_path: Path) -> None:
+    parts = ("train", "train", "train", "val", "test")
+    images = [
+        {"filename": f"{row}.jpg", "split": parts[row], "sentences": [{"raw": text}]}
+        for row, text in enumerate(SENTENCES)
+    ]
+    splits = tmp_path / "dataset_flickr8k.json"
+    splits.write_text(json.dumps({"images": images}))
+    caption.main(flickr(data_dir, tmp_path / "run", splits=splits))
+    log = (tmp_path / "run" / "train.log").read_text()
+    assert "training: 3 pictures, 3 captions" in log
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in ("Flickr8k_Dataset.zip", "Flickr8k_text.zip"):
+        (other / name).symlink_to(data_dir / name)
+    with pytest.raises(FileNotFoundError, match=r"squeezenet_1.1_notop.h5: not found in"):
+        caption.main(flickr(other, tmp_path / "none"))
+    assert not (tmp_path / "none").exists()
+    with pytest.raises(ValueError, match="splits must not be given with data sample"):
+        caption.main(caption.Settings(data="sample", splits=splits))
+
+
+def test_a_folder_of_ones_own(data_dir: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    lines = ["file\tsentence"]
+    for row, (name, content) in enumerate(pictures(9).items()):
+        (mine / name).write_bytes(content)
+        lines.append(f"{name}\t{SENTENCES[row % len(SENTENCES)]}")
+    (mine / "captions.tsv").write_text("\n".join(lines))
+    folders = {"data_dir": data_dir, "run_dir": tmp_path / "run", "cache_dir": tmp_path / "cache"}
+    settings = caption.Settings(folder=mine, held_out=0.2, encoder_size=35, **folders, **SMALL)
+    result = caption.main(settings)
+    assert result["data"]["name"] == "own files: mine/captions.tsv"
+    log = (tmp_path / "run" / "train.log").read_text()
+    assert "training: 5 pictures" in log
+    assert "test: 2 pictures" in log
+    with pytest.raises(ValueError, match="folder must not be given with data flickr8k"):
+        caption.main(caption.Settings(data="flickr8k", folder=mine))
+    (mine / "3.jpg").write_bytes(b"no picture at all, but long enough")
+    with pytest.raises(ValueError, match=r"3.jpg: a file must be a JPEG, PNG or BMP picture"):
+        caption.main(settings)
+    (mine / "3.jpg").unlink()
+    with pytest.raises(FileNotFoundError, match=r"must hold all pictures, missing: 3.jpg"):
+        caption.main(settings)

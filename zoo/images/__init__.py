@@ -1,0 +1,1 @@
+"""Pictures: safe decoding of files, and networks that turn pictures into annotation vectors."""

@@ -1,0 +1,1 @@
+"""Algorithms that are learnt from examples of their input and output."""

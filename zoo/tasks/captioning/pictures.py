@@ -1,0 +1,85 @@
+"""Pictures as captioners read them, and pictures of what they attend to."""
+
+import io
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.image import imsave
+
+from zoo.data.picture_files import PictureFiles
+from zoo.images.decoding import PictureReader
+from zoo.images.encoders import AnnotationEncoder
+from zoo.images.features import cached_annotations
+from zoo.plots.captions import caption
+from zoo.tasks.captioning.examples import PictureInputs
+
+_WHITE = 255.0
+_SCALED_BY = 500
+"""Pictures whose annotations the scale is computed of."""
+
+
+def inputs_of(
+    pictures: PictureFiles | np.ndarray,
+    encoder: AnnotationEncoder | None,
+    scale: float,
+    logger: logging.Logger,
+    cache_dir: Path | None = None,
+) -> PictureInputs:
+    """Returns pictures as a model reads them.
+
+    Args:
+        pictures: files, or uint8 (N, H, W, 3).
+        encoder: annotates files; None: the model reads pixels, from 0 to 1.
+        scale: multiplies annotations.
+        logger: gets a line where annotations are computed.
+        cache_dir: folder of annotations; None: that in the Keras cache.
+
+    Raises:
+        ValueError: a file cannot be decoded; or there are files and no encoder.
+    """
+    if isinstance(pictures, np.ndarray):
+        return PictureInputs("image", pictures, 1 / _WHITE)
+    if encoder is None:
+        raise ValueError("encoder must be given for files of pictures, got None")
+    annotations = cached_annotations(pictures, encoder, logger, cache_dir)
+    return PictureInputs("annotations", annotations, scale)
+
+
+def training_scale(annotations: np.ndarray) -> float:
+    """Returns the factor that makes the mean square of annotations 1, of three digits.
+
+    Networks differ in it by orders of magnitude, and large values saturate the attention's tanh.
+
+    Args:
+        annotations: (N, L, D) of the training pictures; evenly spaced ones are read.
+    """
+    rows = np.linspace(0, len(annotations) - 1, min(len(annotations), _SCALED_BY)).astype(int)
+    values = np.asarray(annotations[rows], np.float32)
+    return float(f"{1 / max(float(np.sqrt(np.mean(values**2))), 1e-6):.3g}")
+
+
+def first_file(pictures: PictureFiles | np.ndarray) -> bytes:
+    """Returns the first picture as a file; one that was drawn in PNG."""
+    if not isinstance(pictures, np.ndarray):
+        return pictures.read(0)
+    file = io.BytesIO()
+    imsave(file, pictures[0], format="png")
+    return file.getvalue()
+
+
+def draw_caption(result: Mapping[str, Any], file: bytes) -> Figure:
+    """Draws the picture, and for each word a map over it.
+
+    Args:
+        result: answer of a captioner on one picture.
+        file: the picture.
+
+    Returns:
+        A figure.
+    """
+    (pixels,) = PictureReader(3, None)([file], ["picture"])
+    return caption(result, {"image": pixels[np.newaxis] / _WHITE})
