@@ -28,14 +28,16 @@ class Settings(StorySettings):
     """The chain with pairs or without, or a softmax for each hop."""
     queries: Literal["linear", "memory"] = "linear"
     """How the chain's next query is made: by a matrix, or of the sentences."""
+    shared_keys: bool = True
+    """Whether the keys of all variables share their table of words, unlike in the paper."""
     counting: Literal["once", "pairs", "edges"] = "once"
     """How often the chain counts potentials of single sentences: once; once for each pair; or
     twice, as the paper's released code does with potentials at its edges."""
 
 
 DEFAULTS: dict[str, dict[str, Any]] = {
-    "babi": {"epochs": 100, "learning_rate": 0.01, "start_epochs": 20, "encoding": "position"},
-    "sample": {"epochs": 60, "learning_rate": 0.01, "start_epochs": 5, "encoding": "position"},
+    "babi": {"epochs": 100, "learning_rate": 0.01, "start_epochs": 20, "encoding": "bag"},
+    "sample": {"epochs": 60, "learning_rate": 0.01, "start_epochs": 5, "encoding": "bag"},
 }
 """Defaults by data set."""
 
@@ -50,13 +52,14 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
         attention=settings.attention,
         queries=settings.queries,
         counting=settings.counting,
+        shared_keys=settings.shared_keys,
         **arguments,
     )
 
 
 def start_options(settings: Settings) -> dict[str, Any]:
-    """Options of the model in the first epochs: a memory network begins without its softmax."""
-    return {"linear": True} if settings.attention == "memn2n" else {}
+    """Options of the model in the first epochs: scores are not normalised then."""
+    return {"linear": True}
 
 
 def main(settings: Settings) -> dict[str, Any]:

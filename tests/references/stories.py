@@ -26,10 +26,17 @@ def sentence(table: np.ndarray, ids: np.ndarray, encoding: str) -> np.ndarray:
 
 
 def sentences(
-    weights: Weights, name: str, story: np.ndarray, config: Mapping[str, object]
+    weights: Weights,
+    name: str,
+    story: np.ndarray,
+    config: Mapping[str, object],
+    words: str = "",
 ) -> tuple[np.ndarray, list[int]]:
-    """Vectors (S, d) of a story's sentences in one memory, and places of those that are read."""
-    table, ages = weights[f"{name}/words"], weights.get(f"{name}/ages")
+    """Vectors (S, d) of a story's sentences in one memory, and places of those that are read.
+
+    The table of words may be that of another memory.
+    """
+    table, ages = weights[f"{words or name}/words"], weights.get(f"{name}/ages")
     vectors, read = np.zeros((len(story), table.shape[1])), []
     for i, ids in enumerate(story):
         age = len(story) - 1 - i

@@ -16,6 +16,8 @@ OPTIONS = {
     "attention": ("binary", "unary"),
     "queries": ("linear", "memory"),
     "counting": ("once", "pairs", "edges"),
+    "linear": (False, True),
+    "shared_keys": (False, True),
     "hops": (2, 1, 3),
     "encoding": ("position", "bag"),
     "temporal": (True, False),
@@ -24,6 +26,8 @@ OPTIONS = {
 INTERACTING = (
     ("attention", "queries"),
     ("attention", "counting", "hops"),
+    ("attention", "linear", "hops"),
+    ("shared_keys", "hops"),
     ("encoding",),
     ("temporal", "memory"),
 )
@@ -34,12 +38,15 @@ def predict(
 ) -> dict[str, np.ndarray]:
     """One example's outputs by the model's names."""
     story, hops = inputs["story"], config["hops"]
-    keys = [sentences(weights, f"keys_{k + 1}", story, config)[0] for k in range(hops)]
+    words = "keys_1" if config["shared_keys"] else ""
+    keys = [sentences(weights, f"keys_{k + 1}", story, config, words)[0] for k in range(hops)]
     read = sentences(weights, "keys_1", story, config)[1]
     question = sentence(weights["keys_1/words"], inputs["question"], config["encoding"])
     queries = all_queries(weights, question, keys, read, config)
     facts = np.zeros((hops, len(story)))
-    if read:
+    if config["linear"]:
+        facts = linear_weights(keys, queries, read, config)
+    elif read:
         chains = list(itertools.product(read, repeat=hops))
         scores = [potential(z, keys, queries, config) for z in chains]
         probabilities, _ = distribution(scores)
@@ -101,3 +108,18 @@ def potential(
         total += keys[0][z[0]] @ queries[0]
         total += keys[-1][z[-1]] @ queries[-1]
     return total
+
+
+def linear_weights(
+    keys: list[np.ndarray], queries: list[np.ndarray], read: list[int], config: dict
+) -> np.ndarray:
+    """Weights of the linear start."""
+    hops = len(keys)
+    weights = np.zeros((hops, len(keys[0])))
+    for k in range(hops):
+        for j in read:
+            weights[k, j] = keys[k][j] @ queries[k]
+            if k > 0 and config["attention"] == "binary":
+                for i in read:
+                    weights[k, j] += weights[k - 1, i] * (keys[k - 1][i] @ keys[k][j])
+    return weights

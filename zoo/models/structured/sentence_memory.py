@@ -61,6 +61,7 @@ class SentenceMemory(keras.layers.Layer):
         embedding_dim: size d of a vector.
         memory: number of ages; 0: no vectors for ages.
         encoding: ``"position"``, or ``"bag"`` of words.
+        words: the table of another memory, to share it; None: one of its own.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class SentenceMemory(keras.layers.Layer):
         embedding_dim: int,
         memory: int,
         encoding: Encoding = "position",
+        words: WordEmbedding | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -76,7 +78,7 @@ class SentenceMemory(keras.layers.Layer):
         self.embedding_dim = embedding_dim
         self.memory = memory
         self.encoding = encoding
-        self.words = WordEmbedding(
+        self.words = words or WordEmbedding(
             vocabulary_size,
             embedding_dim,
             initializer=normal(),
@@ -86,7 +88,8 @@ class SentenceMemory(keras.layers.Layer):
 
     def build(self, *_: Any) -> None:
         """Creates the tables (V, d) and (memory, d)."""
-        self.words.build()
+        if not self.words.built:
+            self.words.build()
         if self.memory:
             self.ages = self.add_weight(
                 shape=(self.memory, self.embedding_dim), initializer=normal(), name="ages"

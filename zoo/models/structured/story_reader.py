@@ -9,6 +9,7 @@ from typing import Any, ClassVar, get_args
 import keras
 from keras import ops
 
+from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
 from zoo.models.core.arguments import check_choice, check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
@@ -51,14 +52,15 @@ class StoryReader(BaseModel):
         check_sizes(**{name: getattr(self, name) for name in names})
         check_choice("encoding", self.encoding, get_args(Encoding))
 
-    def make_memory(self, name: str) -> SentenceMemory:
-        """Makes a layer with tables of its own."""
+    def make_memory(self, name: str, words: WordEmbedding | None = None) -> SentenceMemory:
+        """Makes a layer with tables of its own, or with the given one of words."""
         ages = self.memory if self.temporal else 0
         return SentenceMemory(
             self.vocabulary_size,
             self.embedding_dim,
             ages,
             self.encoding,
+            words,
             name=name,
             dtype=self.dtype_policy,
         )

@@ -22,6 +22,11 @@ Where the paper is silent, or its released code differs:
         released code does without pairs;
     transitions: the released code normalises the potential of a pair, in which that of the second
         sentence is, for each first sentence, from epoch 21 on; the paper and this model do not;
+    linear start: with ``linear`` nothing is normalised, p(z_1 = i) = theta_1(i) and
+        p(z_{k+1} = j) = theta_{k+1}(j) + sum_i p(z_k = i) theta_{k,k+1}(i, j). It is the project's
+        transfer of the linear start of memory networks, for the first epochs;
+    keys: with ``shared_keys`` the tables X_1 .. X_K are one, so that sentences with words in common
+        fit each other from the start. The paper's are different;
     W has no bias, and only answers as classes.
 
 Shape letters: B stories, S sentences, W words, d embedding, K hops, C answers.
@@ -65,6 +70,9 @@ class SupportingFactsReader(StoryReader):
         queries: how the next query is made: ``"linear"``, or of the ``"memory"``.
         counting: how often potentials of single sentences count: ``"once"``, in each of the
             ``"pairs"``, or also at the ``"edges"`` of the chain.
+        linear: whether scores are passed on without any normalisation; ``counting`` is then without
+            effect.
+        shared_keys: whether the keys of all hops share their table of words.
         encoding: of sentences: ``"position"``, or ``"bag"`` of words.
         temporal: whether sentences have a vector for their age.
 
@@ -88,6 +96,8 @@ class SupportingFactsReader(StoryReader):
         attention: Attention = "binary",
         queries: Queries = "linear",
         counting: Counting = "once",
+        linear: bool = False,
+        shared_keys: bool = False,
         encoding: Encoding = "position",
         temporal: bool = True,
         **kwargs: Any,
@@ -99,7 +109,9 @@ class SupportingFactsReader(StoryReader):
         check_choice("queries", queries, get_args(Queries))
         check_choice("counting", counting, get_args(Counting))
         numbers = range(1, hops + 1)
-        self.keys = [self.make_memory(f"keys_{k}") for k in numbers]  # X_k
+        first = self.make_memory("keys_1")
+        words = first.words if shared_keys else None
+        self.keys = [first, *(self.make_memory(f"keys_{k}", words) for k in numbers[1:])]  # X_k
         self.values = [self.make_memory(f"values_{k}") for k in numbers]  # O_k
         self.updates = [self._update(k) for k in numbers[:-1]] if queries == "linear" else []
         self.output_layer = self.make_output()
@@ -158,11 +170,17 @@ class SupportingFactsReader(StoryReader):
             at_least_float32(ops.einsum("bsd,bd->bs", x, q))
             for x, q in zip(keys, queries, strict=True)
         ]
+        pairs = [
+            at_least_float32(ops.einsum("bid,bjd->bij", x, y))
+            for x, y in itertools.pairwise(keys)
+            if self.attention == "binary"
+        ]
+        if self.linear:
+            return _passed_on(scores, pairs, mask)
         unary = ops.stack(scores, axis=1)  # (B, K, S)
-        if self.attention == "unary" or self.hops == 1:
+        if not pairs:
             return masked_softmax(unary, mask[:, None])
-        pairs = [ops.einsum("bid,bjd->bij", x, y) for x, y in itertools.pairwise(keys)]
-        pairwise = at_least_float32(ops.stack(pairs, axis=1))  # (B, K - 1, S, S)
+        pairwise = ops.stack(pairs, axis=1)  # (B, K - 1, S, S)
         counts = ops.convert_to_tensor(self._counts(), unary.dtype)  # (K, 1)
         marginals = chain_marginals(mask_scores(counts * unary, mask[:, None]), pairwise)
         # Where all sentences are padding, they would share what there is.
@@ -173,3 +191,14 @@ class SupportingFactsReader(StoryReader):
         inner = {"once": 1.0, "pairs": 2.0, "edges": 2.0}[self.counting]
         ends = 2.0 if self.counting == "edges" else 1.0
         return [[count] for count in (ends, *[inner] * (self.hops - 2), ends)]
+
+
+def _passed_on(scores: Sequence[Tensor], pairs: Sequence[Tensor], mask: Tensor) -> Tensor:
+    """Linear start: weights (B, K, S) of scores theta_k (B, S) and of pairs (B, S, S), if any."""
+    real = ops.cast(mask, scores[0].dtype)
+    weights = [scores[0] * real]
+    for number, score in enumerate(scores[1:]):
+        if pairs:
+            score = score + ops.einsum("bi,bij->bj", weights[-1], pairs[number])
+        weights.append(score * real)
+    return ops.stack(weights, axis=1)
