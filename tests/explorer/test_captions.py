@@ -45,10 +45,11 @@ def test_a_word_that_is_pointed_at_shows_its_map(open_page, tmp_path):
         np.testing.assert_allclose(opacities(page), 0.7 * MAPS[word] / 0.5, atol=1e-3)
         at = int(MAPS[word].argmax())
         cell = f"row {at // 3 + 1}, column {at % 3 + 1}"
+        named = "end" if WORDS[word] == "</s>" else WORDS[word]
         said = page.inner_text(".readout").replace("\u00a0", " ")
-        assert said.startswith(f"alignment, {WORDS[word]} → {cell} 0.50")
+        assert said.startswith(f"alignment, {named} → {cell} 0.50")
         label = page.locator(".over").get_attribute("aria-label").replace("\u00a0", " ")
-        assert label.startswith(f"alignment, {WORDS[word]}: {cell} 0.50")
+        assert label.startswith(f"alignment, {named}: {cell} 0.50")
     page.hover(".result")
     np.testing.assert_allclose(opacities(page), 0.7 * MAPS[1] / 0.5, atol=1e-3)
     assert "step=2" in page.url
