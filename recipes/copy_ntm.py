@@ -29,8 +29,8 @@ class Settings(AlgorithmSettings):
 
     model: Literal["ntm", "lstm"] = "ntm"
     """lstm: the baseline, three layers without a memory beside them."""
-    controller: Literal["lstm", "feed_forward"] = "lstm"
-    """The network beside the memory."""
+    controller: Literal["lstm", "feed_forward"] | None = None
+    """The network beside the memory; of the sample feed_forward, which can only use the memory."""
     controller_dim: Count | None = None
     """Its hidden size."""
     slots: Count | None = None
@@ -54,22 +54,24 @@ OF_TASKS: dict[str, dict[str, Any]] = {
 }
 """Defaults by task, the paper's; they come before those by data set."""
 
-_TRAINING = {"learning_rate": 1e-3, "batch_size": 32}
 DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {
-        **_TRAINING,
-        "learning_rate": 3e-3,
+        "learning_rate": 1e-2,
+        "batch_size": 16,
+        "controller": "feed_forward",
         "controller_dim": 32,
         "slots": 16,
         "slot_dim": 8,
         "hidden_dim": 64,
         "heads": 1,
-        "epochs": 10,
+        "epochs": 8,
         "steps_per_epoch": 100,
         "evaluation_sequences": 32,
     },
     "generated": {
-        **_TRAINING,
+        "learning_rate": 1e-3,
+        "batch_size": 32,
+        "controller": "lstm",
         "controller_dim": 100,
         "slots": 128,
         "slot_dim": 20,

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass(frozen=True)
 class Origin:
-    """What a shipped model was made by."""
+    """The commands that made a shipped model."""
 
     command: str
     """The training, after ``python -m recipes.``."""
@@ -43,11 +43,10 @@ class Origin:
             name: of the shipped model, by which its vectors' file is called.
         """
         given = f" --vectors {vectors_of(name)}" if self.vectors else ""
-        if self.vectors:
-            yield f"python -m recipes.word_vectors {self.vectors} --output {vectors_of(name)}"
-        if self.earlier:
-            yield f"python -m recipes.{self.earlier}{given}"
-        yield f"python -m recipes.{self.command}{given}"
+        written = f"word_vectors {self.vectors} --output {vectors_of(name)}" if self.vectors else ""
+        trainings = [f"{one}{given}" for one in (self.earlier, self.command) if one]
+        for command in filter(None, [written, *trainings]):
+            yield f"python -m recipes.{command}"
 
 
 def vectors_of(name: str) -> Path:

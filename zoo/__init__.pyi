@@ -3,6 +3,7 @@ from . import benchmarks as benchmarks
 from . import data as data
 from . import decoding as decoding
 from . import files as files
+from . import images as images
 from . import layers as layers
 from . import metrics as metrics
 from . import models as models
@@ -37,6 +38,8 @@ from .models.rnnsearch import RNNencdec as RNNencdec
 from .models.rnnsearch import RNNsearch as RNNsearch
 from .models.self_attentive import SelfAttentiveClassifier as SelfAttentiveClassifier
 from .models.self_attentive import SelfAttentiveInference as SelfAttentiveInference
+from .models.structured import MemoryNetwork as MemoryNetwork
+from .models.structured import SupportingFactsReader as SupportingFactsReader
 from .models.transformer import Transformer as Transformer
 from .pipelines import pipeline as pipeline
 from .serving.load import list_models as list_models

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from zoo.models.core.axes import Axis, Features, Grid, Slots, Steps
+from zoo.models.core.axes import Axis, Features, Grid, Sentences, Slots, Steps
 from zoo.models.core.axes import Tokens as TokenAxis
 from zoo.models.core.base import BaseModel
 from zoo.models.core.inputs import InputKind, Tokens, Vectors, resolve
@@ -116,6 +116,9 @@ def sizes_of(model: BaseModel, axis: Axis) -> Axes:
         case TokenAxis(of, sentinel):
             assert kinds[of].padded
             return (Side(of, sentinel),)
+        case Sentences(of):
+            assert kinds[of].padded
+            return (Side(of),)
         case Steps(of):
             if of not in kinds:
                 return (config[of],)

@@ -24,6 +24,7 @@ from tests.contracts.batches import (
 from tests.contracts.caption_tasks import Captioning, PixelCaptioning
 from tests.contracts.cloze_task import Cloze, ClozeWithCandidates
 from tests.contracts.image_task import Images
+from tests.contracts.story_task import Stories
 from tests.contracts.tabular_task import Tabular
 from tests.contracts.text_tasks import Classification, Inference, LanguageModel
 from tests.toys.tasks import TASKS as TOY_TASKS
@@ -224,6 +225,7 @@ TASKS = {
     "classification": Classification(),
     "inference": Inference(),
     "images": Images(),
+    "stories": Stories(),
     "tabular": Tabular(),
     "captioning": Captioning(),
     "image_captioning": PixelCaptioning(),

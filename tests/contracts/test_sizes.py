@@ -82,6 +82,8 @@ CONVOLUTIONS = 25 * (3 * 128 + 128 * 256 + 256 * 512) + 128 + 256 + 512
 NTM_BESIDE = 101 * (26 + 66) + 9 * (100 + 20 + 1) + 20 + 2 * 128
 NTM_LSTM = 400 * (10 + 20 + 100 + 1) + 2 * 100 + NTM_BESIDE
 NTM_FEED_FORWARD = 100 * (10 + 20 + 1) + NTM_BESIDE
+# One table of words and one of ages for each memory; no paper counts them.
+SENTENCE_MEMORY = (40 + 25) * 20
 
 TRAINABLE = {
     ("DynamicCoattentionNetwork", "paper"): 8_069_432,
@@ -137,6 +139,9 @@ TRAINABLE = {
     ("RecurrentAttentionModel", "paper"): 209_165,
     ("RecurrentAttentionModel", "paper_translated"): 256_269,
     ("RecurrentAttentionModel", "paper_cluttered"): 256_269,
+    ("SupportingFactsReader", "paper"): 4 * SENTENCE_MEMORY + 20 * 21 + 20 * 6,
+    ("SupportingFactsReader", "paper_unary"): 4 * SENTENCE_MEMORY + 20 * 21 + 20 * 6,
+    ("MemoryNetwork", "paper"): 4 * SENTENCE_MEMORY + 20 * 6,
 }
 """Trainable parameters of (model, preset); fixed word vectors are not among them."""
 

@@ -46,6 +46,14 @@ def test_mask_rows_zeros_padding_whatever_stands_there(dtype):
     np.testing.assert_array_equal(gradient, np.broadcast_to(MASK[:, :, None], values.shape))
 
 
+@pytest.mark.parametrize("shape", [(), (2, 3)])
+def test_mask_rows_takes_rows_of_any_rank(shape):
+    values = np.random.default_rng(2).normal(size=(4, 5, *shape))
+    expected = values.copy()
+    expected[~MASK] = 0.0
+    np.testing.assert_array_equal(masking.mask_rows(values, tf.constant(MASK)), expected)
+
+
 def test_last_position_is_that_of_the_last_token_and_0_without_any():
     last = masking.last_position(tf.constant(MASK))
     assert last.dtype == "int32"

@@ -27,14 +27,14 @@ OPTIONS = {
     "output_activation": ("linear", "tanh"),
     "biases": ("printed", "released"),
     "doubly_stochastic": (1.0, 0.3),
-    "entropy_weight": (0.002, 0.4),
 }
 INTERACTING = (
-    ("attention", "gate", "doubly_stochastic", "entropy_weight"),
-    ("init_layers", "output_activation"),
+    ("attention", "gate", "doubly_stochastic"),
+    ("init_layers",),
+    ("output_activation",),
     ("biases",),
 )
-OF_THE_LOSS = ("doubly_stochastic", "entropy_weight")
+OF_THE_LOSS = ("doubly_stochastic",)
 SOFT = -1
 
 _MATRICES = {

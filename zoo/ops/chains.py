@@ -133,7 +133,7 @@ def _time_major(unary: Tensor, pairwise: Tensor, lengths: Tensor | None) -> _Cha
 
 
 def _check_shapes(unary: tf.TensorShape, pairwise: tf.TensorShape) -> None:
-    if unary.rank != 3 or unary[-1] is None:
+    if unary.rank != 3:
         raise ValueError(f"unary must have the shape (batch, length, states), got {unary}")
     batch, length, states = unary
     shared = (states, states)

@@ -9,7 +9,7 @@ boxes.
 and `both_alignments` draw a servable's outputs for that task, and `answer` chooses among them.
 `glimpses` draws the path of a retina over an image; `words_over_image` and `caption` draw where
 each word of a caption looked; `machine` draws a memory at work, `learning_curves` scores against
-the examples seen.
+the examples seen; `facts` draws a story and the sentences that matter.
 `over_image` and `over_features` draw attention to things that are no tokens, and `declared` chooses
 by the meaning of a map's axes.
 `inline` gives an SVG element for a notebook.
@@ -29,6 +29,7 @@ from zoo.plots.captions import caption, words_over_image
 from zoo.plots.curves import learning_curves
 from zoo.plots.declared import declared, over_features, over_image
 from zoo.plots.documents import Shaded, cloze, document
+from zoo.plots.facts import facts
 from zoo.plots.figures import check_ending, save_figure
 from zoo.plots.glimpses import glimpses
 from zoo.plots.growth import growth_by_size
@@ -53,6 +54,7 @@ __all__ = [
     "cloze",
     "declared",
     "document",
+    "facts",
     "glimpses",
     "growth_by_size",
     "heads",

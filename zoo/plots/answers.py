@@ -11,6 +11,7 @@ from zoo.plots.attention import Alignment, alignment, alignments, reading, tape
 from zoo.plots.captions import caption, has_caption, writes_over_cells
 from zoo.plots.declared import declared, features_of_row, has_declared
 from zoo.plots.documents import cloze
+from zoo.plots.facts import facts
 from zoo.plots.figures import LONGEST_TITLE, pick_row
 from zoo.plots.glimpses import glimpses, has_path
 from zoo.plots.head_grids import Heads, heads
@@ -196,6 +197,7 @@ _DRAWN_BY: dict[str, Callable[..., Figure]] = {
     "attention_inter": inter_attention,
     "attention_intra": intra_attention,
     "attention_hops": hops,
+    "attention_facts": facts,
     "attention_premise_hops": hops,
     "attention_premise_to_hypothesis": both_alignments,
     "row_features": features_of_row,

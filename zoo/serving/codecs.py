@@ -73,7 +73,7 @@ def load_labels(name_or_path: str | Path) -> tuple[str, ...]:
 
     folder = resolve(name_or_path)
     task = verify(folder).task
-    if task not in ("classification", "images", "inference"):
+    if task not in ("classification", "images", "inference", "stories"):
         raise ValueError(f"{folder} must hold a classifier, got a model whose task is {task!r}")
     functions = _graph(folder).graph_def.library.function
     found = [

@@ -8,6 +8,7 @@ _HEADLINES = {
     "inference": "accuracy",
     "language_model": "perplexity",
     "reading": "f1",
+    "stories": "accuracy",
     "tabular": "accuracy",
     "translation": "bleu",
 }

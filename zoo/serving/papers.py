@@ -98,6 +98,18 @@ _XU = Paper(
     "ICML 2015",
     "https://arxiv.org/abs/1502.03044",
 )
+_KIM = Paper(
+    "Structured Attention Networks",
+    "Kim, Denton, Hoang, Rush",
+    "ICLR 2017",
+    "https://arxiv.org/abs/1702.00887",
+)
+_SUKHBAATAR = Paper(
+    "End-To-End Memory Networks",
+    "Sukhbaatar, Szlam, Weston, Fergus",
+    "NIPS 2015",
+    "https://arxiv.org/abs/1503.08895",
+)
 _PAPERS = {
     "AttentionOverAttentionReader": (_CUI,),
     "BiasedRNNsearch": (_COHN, _BAHDANAU),
@@ -114,12 +126,14 @@ _PAPERS = {
     "LuongTranslator": (_LUONG,),
     "PixelCaptioner": (_XU,),
     "NeuralTuringMachine": (_GRAVES,),
+    "MemoryNetwork": (_SUKHBAATAR, _KIM),
     "RNNencdec": (_CHO, _BAHDANAU),
     "RNNsearch": (_BAHDANAU,),
     "RecurrentAttentionModel": (_MNIH,),
     "SelfAttentiveClassifier": (_LIN,),
     "SelfAttentiveInference": (_LIN,),
     "ShowAttendTell": (_XU,),
+    "SupportingFactsReader": (_KIM,),
     "SutskeverTranslator": (_SUTSKEVER,),
     "Transformer": (_VASWANI,),
 }

@@ -24,6 +24,7 @@ from zoo.tasks.cloze.endpoint import ClozeEndpoint
 from zoo.tasks.images.endpoint import ImageEndpoint
 from zoo.tasks.language_model.endpoint import LanguageModelEndpoint
 from zoo.tasks.reading.endpoint import ReadingEndpoint
+from zoo.tasks.stories.endpoint import StoryEndpoint
 from zoo.tasks.tabular.endpoint import TabularEndpoint
 from zoo.tasks.translation.endpoint import TranslationEndpoint
 from zoo.text.tokenizer import WordTokenizer
@@ -115,6 +116,12 @@ def _image_classifier(source: Path, card: ModelCard, model: Any) -> tuple[Any, l
     return endpoint, endpoint.assets
 
 
+def _story_reader(source: Path, card: ModelCard, model: Any) -> tuple[Any, list[Any]]:
+    (codec,), labels = load_codecs(source), load_labels(source)
+    endpoint = StoryEndpoint(model, codec, labels, **_limits(card))
+    return endpoint, endpoint.assets
+
+
 def _tabular(source: Path, card: ModelCard, model: keras.Model) -> tuple[Any, list[Any]]:
     endpoint = TabularEndpoint.from_config(model, card.tokenizer)
     return endpoint, endpoint.assets
@@ -143,6 +150,7 @@ ENDPOINTS: dict[str, Callable[[Path, ModelCard, keras.Model], tuple[Any, list[An
     "inference": _classifier,
     "language_model": _language_model,
     "reading": _reader,
+    "stories": _story_reader,
     "tabular": _tabular,
     "translation": _translator,
 }

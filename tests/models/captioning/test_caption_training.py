@@ -62,7 +62,7 @@ def test_no_gradient_trains_the_baseline_and_it_is_saved_with_the_model(tmp_path
 
 @pytest.mark.usefixtures("draws_without_chance")
 def test_two_devices_move_weights_and_baseline_as_one_does():
-    """Of five captions two and three are on a device each."""
+    """Five captions: two on one device, three on the other."""
     batch = Batch(TASKS["captioning"].examples(EXAMPLES))
     found = []
     for devices in (None, ["CPU:0", "CPU:1"]):

@@ -20,6 +20,7 @@ from zoo.serving.export import input_specs
         (Vectors(None, 5), "float32", (None, 5), True),
         (Vectors(7, 5), "float32", (7, 5), False),
         (Length("vectors"), "int32", (), False),
+        (Vectors((2, 3), 5), "float32", (6, 5), False),
         (Features(2, (3, 9)), "float32", (4,), False),
     ],
 )

@@ -33,6 +33,7 @@ from zoo.tasks.images.data import load_images
 from zoo.tasks.language_model.data import load_language_model_data
 from zoo.tasks.reading.data import load_reading_data
 from zoo.tasks.shared.records import file_sums
+from zoo.tasks.stories.data import load_stories
 from zoo.tasks.tabular.data import load_table
 from zoo.tasks.translation.data import load_translation_data
 from zoo.tasks.translation.tatoeba import load_tatoeba_data
@@ -249,6 +250,18 @@ READERS = {
         lambda folder: load_flickr8k(None, folder, LOGGER).record,
         changed=lambda content: content + b"\0",
     ),
+    "babi": Reader(
+        "babi",
+        "bAbI 1k, English",
+        texts(
+            "qa2_two-supporting-facts_train.txt",
+            "qa2_two-supporting-facts_test.txt",
+            content=4 * "1 A cat ran.\n2 It sat.\n3 Where is it? \thall\t1 2\n",
+        ),
+        lambda folder: load_stories("babi", 2, 0.5, folder, LOGGER).record,
+        "zoo.data.babi.published",
+        lambda sums: lambda task: sums,
+    ),
     "tatoeba": Reader(
         "tatoeba",
         "Tatoeba",
@@ -295,7 +308,7 @@ def test_every_data_set_of_the_recipes_is_tried():
     for path in (ROOT / "recipes").glob("*.py"):
         settings = getattr(importlib.import_module(f"recipes.{path.stem}"), "Settings", None)
         values = typing.get_type_hints(settings).get("data") if settings else None
-        offered |= {*typing.get_args(values)} - {"auto", "sample"}
+        offered |= {*typing.get_args(values)} - {"auto", "sample", "generated"}
     assert {reader.data for reader in READERS.values()} == {
         value for value in offered if isinstance(value, str) and value not in GENERATED
     }

@@ -28,6 +28,14 @@ class Tokens:
 
 
 @dataclass(frozen=True)
+class Sentences:
+    """The sentences of a text that is read."""
+
+    of: str
+    """Name of the model's input."""
+
+
+@dataclass(frozen=True)
 class Steps:
     """The steps in which a model works: they write a text, one token each, or look again."""
 
@@ -70,11 +78,12 @@ class Listed:
     """Name of the output that holds the strings."""
 
 
-Axis: TypeAlias = Tokens | Steps | Grid | Slots | Features | Listed
+Axis: TypeAlias = Tokens | Sentences | Steps | Grid | Slots | Features | Listed
 Axes: TypeAlias = tuple[Axis, ...]
 
 _KINDS: dict[str, type[Axis]] = {
-    kind.__name__.lower(): kind for kind in (Tokens, Steps, Grid, Slots, Features, Listed)
+    kind.__name__.lower(): kind
+    for kind in (Tokens, Sentences, Steps, Grid, Slots, Features, Listed)
 }
 
 

@@ -66,6 +66,35 @@ class Tokens(_Kind):
 
 
 @dataclass(frozen=True)
+class Sentences(_Kind):
+    """Ids of the tokens of sentences, int32 (B, S, W).
+
+    Id 0 is padding: on the right of sentences, and sentences of nothing else behind the others.
+    """
+
+    dtype: ClassVar[str] = "int32"
+
+    @property
+    def padded(self) -> bool:
+        """Texts differ in the number of their sentences."""
+        return True
+
+    @property
+    def shape(self) -> Shape:
+        """Any number of sentences of any number of ids: (S, W)."""
+        return (None, None)
+
+    def batch(self, examples: Sequence[np.ndarray], extra: int = 0) -> np.ndarray:
+        """Puts texts together: (B, S, W), padded by ``extra`` more sentences and ids each."""
+        rows = [np.asarray(example, self.dtype) for example in examples]
+        sizes = np.max([row.shape for row in rows], axis=0) + extra
+        batch = np.zeros((len(rows), *sizes), self.dtype)
+        for place, row in zip(batch, rows, strict=True):
+            place[: row.shape[0], : row.shape[1]] = row
+        return batch
+
+
+@dataclass(frozen=True)
 class Image(_Kind):
     """Pixels, float32 (B, H, W, channels)."""
 

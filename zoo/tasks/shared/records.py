@@ -33,7 +33,20 @@ def record_files(
         remarks: First remarks of the record.
         differing: Says that a file is not the published one.
     """
-    sums = file_sums(paths)
+    return record_sums(title, parts, file_sums(paths), published, logger, remarks, differing)
+
+
+def record_sums(
+    title: str,
+    parts: tuple[str, str],
+    sums: Mapping[str, str],
+    published: Mapping[str, str],
+    logger: logging.Logger,
+    remarks: str = "",
+    differing: str = "changed, not the published file",
+) -> DataRecord:
+    """As `record_files`, of files whose SHA-256 are known, by name."""
+    sums = dict(sums)
     changed = [name for name in sums if published.get(name, sums[name]) != sums[name]]
     unknown = [name for name in sums if name not in published]
     told = [f"{differing}: {', '.join(changed)}"] if changed else []

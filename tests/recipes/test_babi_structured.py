@@ -1,0 +1,84 @@
+"""The readers of stories learn the sample; runs are kept, resumed and told."""
+
+import json
+from pathlib import Path
+
+import pytest
+import tensorflow as tf
+
+import recipes.babi_structured as babi
+from zoo.data.story_sample import story_sample
+from zoo.serving.cards import read_card
+from zoo.serving.load import load, load_servable
+from zoo.tasks.export_again import export_again
+
+LINES = "1 Ann took the cat.\n2 Ann went to the {0}.\n3 Where is the cat? \t{0}\t1 2\n"
+
+
+@pytest.mark.system
+def test_it_learns_the_sample(tmp_path: Path) -> None:
+    result = babi.main(babi.Settings(data="sample", run_dir=tmp_path))
+    card = read_card(tmp_path / "saved_model")
+    assert card.metrics["accuracy"] == result["accuracy"] >= 95
+    assert card.metrics["facts"] == result["facts"] >= 90
+    assert (tmp_path / "attention.png").stat().st_size > 5000
+    serve = load_servable(tmp_path / "saved_model").signatures["serving_default"]
+    frame = story_sample("test").head(50)
+    stories = tf.constant(["\n".join(story) for story in frame["story"]])
+    answers = serve(story=stories, question=tf.constant([*frame["question"]]))
+    right = [
+        a.decode() == b for a, b in zip(answers["answer"].numpy(), frame["answer"], strict=True)
+    ]
+    assert sum(right) >= 45
+    again = export_again(tmp_path / "saved_model", tmp_path / "again")
+    assert again.labels == card.labels
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    """A task of twelve stories of two sentences."""
+    text = "".join(LINES.format(("hall", "attic")[number % 2]) for number in range(12))
+    for split in ("train", "test"):
+        (tmp_path / f"qa2_two-supporting-facts_{split}.txt").write_text(text)
+    return tmp_path
+
+
+def settings(data_dir: Path, **changed):
+    small = {"epochs": 3, "start_epochs": 1, "embedding_dim": 3, "memory": 1, "held_out": 0.25}
+    return babi.Settings(
+        data="babi", data_dir=data_dir, run_dir=data_dir / "run", **(small | changed)
+    )
+
+
+@pytest.mark.parametrize("attention", ["binary", "memn2n"])
+def test_runs_are_kept_and_the_missing_ones_trained(data_dir, attention, monkeypatch, capsys):
+    chosen = {"attention": attention}
+    first = babi.main(settings(data_dir, runs=2, seed=4, **chosen))
+    assert [row["seed"] for row in first["runs"]] == [4, 5]
+    assert first["accuracy"] == first["runs"][first["best_seed"] - 4]["test"]["accuracy"]
+    assert "training: 9 of 9 stories cut to their last 1 sentences" in capsys.readouterr().out
+    assert first["facts"] == 0.0  # the first one was cut off
+    trained = []
+    run = babi.StoryTask._take
+    monkeypatch.setattr(babi.StoryTask, "_take", lambda *a: trained.append(1) or run(*a))
+    again = babi.main(settings(data_dir, runs=3, seed=4, **chosen))
+    assert [row["seed"] for row in again["runs"]] == [4, 5, 6]
+    assert again["runs"][:2] == first["runs"]
+    assert len(trained) == 2  # the new run, and the best one
+    held = json.loads((data_dir / "run" / "result.json").read_text())
+    assert held["means"].keys() == {"mean of 3"}
+    assert "own files" in held["data"]["name"]
+    model = load(data_dir / "run" / "saved_model")
+    assert type(model).__name__ == {"memn2n": "MemoryNetwork"}.get(
+        attention, "SupportingFactsReader"
+    )
+    with pytest.raises(ValueError, match="embedding_dim"):
+        babi.main(settings(data_dir, seed=4, **chosen, embedding_dim=4))
+
+
+def test_wrong_settings_leave_no_folder(data_dir):
+    with pytest.raises(ValueError, match="held_out must leave some of the 12"):
+        babi.main(settings(data_dir, held_out=0.99))
+    with pytest.raises(ValueError, match="task must be from 1 to 20, got 30"):
+        babi.main(settings(data_dir, task=30))
+    assert not (data_dir / "run").exists()

@@ -1,0 +1,27 @@
+"""Structured attention: weights are the marginals of a graphical model.
+
+Yoon Kim, Carl Denton, Luong Hoang, Alexander M. Rush: Structured Attention Networks. ICLR 2017,
+arXiv 1702.00887.
+
+A softmax is the distribution of one categorical variable. Here it is replaced by a distribution
+over structures, whose marginals are computed exactly. A question about a story is answered from K
+sentences, the supporting facts. They are chosen together: a chain of K variables, whose states are
+the sentences, has potentials for single sentences and for pairs of them.
+
+The layers for models of your own are in ``zoo/attention/structured.py``, the dynamic programmes in
+``zoo/ops/chains.py`` and ``zoo/ops/trees.py``.
+
+Read in this order:
+    supporting_facts.py    the reader with a chain over supporting facts
+    memory_network.py      its baseline, which chooses one sentence after the other by a softmax
+    story_reader.py        inputs, target and loss of both
+    sentence_memory.py     vectors of sentences
+
+NumPy references: ``tests/references/supporting_facts.py``, ``tests/references/memory_network.py``.
+Page: ``docs/architectures/structured.md``. Recipe: ``recipes/babi_structured.py``.
+"""
+
+from zoo.models.structured.memory_network import MemoryNetwork
+from zoo.models.structured.supporting_facts import SupportingFactsReader
+
+__all__ = ["MemoryNetwork", "SupportingFactsReader"]

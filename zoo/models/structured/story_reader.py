@@ -1,0 +1,81 @@
+"""Inputs, target, loss and layers of the models that answer questions about stories.
+
+Shape letters: B stories, S sentences, W words, d embedding, K hops, C answers.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, get_args
+
+import keras
+from keras import ops
+
+from zoo.layers.embedding import WordEmbedding
+from zoo.models.core import axes
+from zoo.models.core.arguments import check_choice, check_sizes
+from zoo.models.core.base import AttentionMap, BaseModel
+from zoo.models.core.inputs import InputKind, Sentences, Tokens
+from zoo.models.core.targets import Targets
+from zoo.models.structured.sentence_memory import Encoding, SentenceMemory, normal
+from zoo.ops.cross_entropy import precise_cross_entropy
+from zoo.ops.masking import Tensor
+
+TINY = {
+    "vocabulary_size": 19,
+    "classes": 3,
+    "hops": 2,
+    "embedding_dim": 4,
+    "memory": 5,
+}
+
+
+class StoryReader(BaseModel):
+    """A model of a story and a question, which names one of C answers."""
+
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {"story": Sentences(), "question": Tokens()}
+    ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
+        "facts": AttentionMap(axes.Steps("hops"), axes.Sentences("story"))
+    }
+    PREDICTION = "logits"
+    TARGETS = Targets(classes=True)
+
+    vocabulary_size: int
+    classes: int
+    hops: int
+    embedding_dim: int
+    memory: int
+    encoding: Encoding
+    temporal: bool
+
+    def check_arguments(self) -> None:
+        """Raises a ValueError for a size that is not positive, or an unknown choice."""
+        names = ("vocabulary_size", "classes", "hops", "embedding_dim", "memory")
+        check_sizes(**{name: getattr(self, name) for name in names})
+        check_choice("encoding", self.encoding, get_args(Encoding))
+
+    def make_memory(self, name: str, words: WordEmbedding | None = None) -> SentenceMemory:
+        """Makes a layer with tables of its own, or with the given one of words."""
+        ages = self.memory if self.temporal else 0
+        return SentenceMemory(
+            self.vocabulary_size,
+            self.embedding_dim,
+            ages,
+            self.encoding,
+            words,
+            name=name,
+            dtype=self.dtype_policy,
+        )
+
+    def make_output(self) -> keras.layers.Dense:
+        """Makes the layer of the answers, without biases."""
+        return keras.layers.Dense(
+            self.classes,
+            use_bias=False,
+            kernel_initializer=normal(),
+            name="output",
+            dtype=self.dtype_policy,
+        )
+
+    def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
+        """Cross entropy of the answer."""
+        losses = precise_cross_entropy(outputs["logits"], targets)
+        return losses, ops.ones_like(losses)

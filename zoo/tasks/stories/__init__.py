@@ -1,0 +1,1 @@
+"""Questions about stories, answered by one of a few words, and the sentences that lead to it."""

@@ -1,0 +1,238 @@
+"""Base of recipes for stories: settings, and many runs of one training in one process."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from zoo.training.bounds import Count, NotNegative, Positive, Rate, Seed, Whole
+from zoo.training.command import next_commands
+
+if TYPE_CHECKING:
+    from zoo.tasks.stories.data import StoryData
+    from zoo.tasks.stories.runs import Row
+    from zoo.tasks.stories.training import CompiledTraining, Plan
+    from zoo.training.runs import RunFolder
+
+
+@dataclass(frozen=True)
+class StorySettings:
+    """Settings of every recipe of stories. Those that are None depend on the data."""
+
+    data: Literal["auto", "babi", "sample"] = "auto"
+    """auto: bAbI if present or, if no folder is named, the generated sample."""
+    task: Count = 2
+    """Number of the task of bAbI, from 1 to 20."""
+    runs: Count = 1
+    """Runs with successive seeds; the best one on validation is exported."""
+    data_dir: Path | None = None
+    """Folder of the data sets; by default $ZOO_DATA, then the Keras cache."""
+    run_dir: Path | None = None
+    """Folder of the runs; by default runs/<recipe>_<data>_<attention>."""
+    epochs: Count | None = None
+    """Passes over the training part."""
+    learning_rate: Positive | None = None
+    """Learning rate of gradient descent, which takes one question after the other."""
+    halve_every: Count = 25
+    """Epochs after which the learning rate is halved, again and again."""
+    clip_norm: Positive = 40.0
+    """Maximum norm of the whole gradient."""
+    start_epochs: Whole | None = None
+    """Epochs at the start with other options of the model, such as without its softmax."""
+    stop_loss: NotNegative = 5 / 900
+    """Mean loss of an epoch below which a run ends."""
+    held_out: Rate = 0.1
+    """Share of the training questions, the last ones, that chooses the best weights."""
+    hops: Count | None = None
+    """Sentences that are chosen; None: the commonest number of supporting facts."""
+    embedding_dim: Count = 20
+    """Size of a vector."""
+    memory: Count = 25
+    """Sentences that are read; longer stories are cut to the last ones."""
+    encoding: Literal["position", "bag"] | None = None
+    """Whether the words of a sentence are weighted by their position."""
+    temporal: bool = True
+    """Whether sentences have a vector for their age."""
+    seed: Seed = 0
+    """Seed of the first run: of weights and of the order of the questions."""
+    fresh: bool = False
+    """Start afresh, whatever the run folder holds."""
+
+
+_MAY_CHANGE = frozenset({"data_dir", "fresh", "run_dir", "runs"})
+
+
+@dataclass
+class StoryTask:
+    """Answers questions about stories; the best weights are the most accurate."""
+
+    recipe: str
+    """Name of the recipe, for the run folder."""
+    make_model: Callable[[Any, dict[str, Any]], Any]
+    """Settings, and sizes, to the unbuilt model."""
+    start: Callable[[Any], dict[str, Any]]
+    """Settings, to the options of the model in the first epochs."""
+    defaults: Mapping[str, Mapping[str, Any]]
+    """Data set -> what settings that are None become."""
+
+    def resolve(self, settings: Any) -> Any:
+        """Takes bAbI where it lies, else the sample, and fills in what depends on it."""
+        from zoo.tasks.stories.data import resolve_data
+
+        data = resolve_data(settings.data, settings.task, settings.data_dir)
+        place = f"{data}{settings.task}" if data == "babi" else data
+        chosen = {"run_dir": Path("runs") / f"{self.recipe}_{place}_{settings.attention}"}
+        chosen |= self.defaults[data]
+        missing = {name: v for name, v in chosen.items() if getattr(settings, name) is None}
+        return replace(settings, data=data, **missing)
+
+    def run(self, settings: Any) -> dict[str, Any]:
+        """Trains all runs, measures and exports the best one, and draws what it attends to.
+
+        Complete runs that the folder holds are kept, so a killed command goes on with the run that
+        it was in, and ends with the same weights.
+
+        Returns:
+            What ``result.json`` holds: the metrics of the exported run, ``runs``, a row each, their
+            means, and ``data``.
+        """
+        from zoo.training.runs import RunFolder as Folder
+
+        self.settings = settings = self.resolve(settings)
+        self.folder: RunFolder = Folder(
+            settings.run_dir,
+            asdict(settings),
+            may_change=_MAY_CHANGE,
+            fresh=settings.fresh,
+            lock_untrained=False,
+        )
+        try:
+            training = self._prepare()
+        except (ValueError, OSError):
+            self.folder.discard()
+            raise
+        return self._ship(self._train_all(training))
+
+    def _prepare(self) -> "CompiledTraining":
+        """Reads the data, and makes model and training."""
+        from zoo.serving.folders import check_free
+        from zoo.tasks.stories.data import load_stories
+        from zoo.tasks.stories.training import CompiledTraining
+
+        settings, folder = self.settings, self.folder
+        check_free(folder.saved_model)
+        chosen = settings.data, settings.task, settings.held_out, settings.data_dir
+        self.data: StoryData = load_stories(*chosen, folder.logger)
+        folder.check_data(self.data.record.sha256)
+        self._encode()
+        self.model = self.make_model(settings, self._sizes())
+        self.model.build()
+        return CompiledTraining(
+            self.model, *self.parts[:2], _plan(settings), folder.logger, self.start(settings)
+        )
+
+    def _encode(self) -> None:
+        """Chooses the vocabulary, and numbers the words of all parts, padded alike."""
+        from zoo.tasks.stories.examples import encode_examples
+        from zoo.text.vocabulary import write_vocabulary
+        from zoo.text.words import WordCodec
+
+        data, settings = self.data, self.settings
+        path = self.folder.vocabulary / "vocabulary.txt"
+        if not path.exists():
+            write_vocabulary(path, data.words())
+        self.codec = WordCodec(path, case_fold=True)
+        self.folder.seal()
+        self.hops = settings.hops or data.common_facts()
+        sizes = self.codec, data.answers, self.hops, settings.memory
+        frames = (data.training, data.validation, data.test)
+        self.parts = [encode_examples(frame, *sizes) for frame in frames]
+        for name, part in zip(("training", "validation", "test"), self.parts, strict=True):
+            if part.cut:
+                told = "%s: %d of %d stories cut to their last %d sentences"
+                self.folder.logger.info(told, name, part.cut, len(part.answer), settings.memory)
+
+    def _sizes(self) -> dict[str, Any]:
+        settings = self.settings
+        return {
+            "vocabulary_size": self.codec.vocabulary_size,
+            "classes": len(self.data.answers),
+            "hops": self.hops,
+            "embedding_dim": settings.embedding_dim,
+            "memory": settings.memory,
+            "encoding": settings.encoding,
+            "temporal": settings.temporal,
+        }
+
+    def _train_all(self, training: "CompiledTraining") -> "list[Row]":
+        """Trains the runs that are not complete; returns all, the seeds in order."""
+        from zoo.tasks.stories.examples import StoryEvaluator
+        from zoo.tasks.stories.runs import Runs
+
+        settings, runs = self.settings, Runs(self.folder.checkpoints)
+        evaluate = StoryEvaluator(self.model, self.parts[2])
+        seeds = range(settings.seed, settings.seed + settings.runs)
+        for seed in seeds:
+            if seed not in runs.rows:
+                begun = time.monotonic()
+                trained = training.run(seed)
+                self._take(trained.weights)
+                runs.add(seed, trained, dict(evaluate()), time.monotonic() - begun)
+            self.folder.logger.info("%s", runs.rows[seed].told())
+        best = runs.best(seeds)
+        self._take(runs.weights(best.seed))
+        self.best = best
+        return [runs.rows[seed] for seed in seeds]
+
+    def _take(self, weights: Any) -> None:
+        for weight, value in zip(self.model.weights, weights, strict=True):
+            weight.assign(value)
+
+    def _ship(self, rows: "list[Row]") -> dict[str, Any]:
+        """Exports the best run, draws its attention, and writes the result."""
+        from zoo.serving.servable import Servable
+        from zoo.tasks.shared.endpoints import export_endpoint
+        from zoo.tasks.shared.pictures import draw_answer
+        from zoo.tasks.stories.endpoint import StoryEndpoint
+        from zoo.tasks.stories.runs import means
+
+        folder, best = self.folder, self.best
+        seconds = round(sum(row.seconds for row in rows), 1)
+        export_endpoint(
+            folder.saved_model,
+            StoryEndpoint(self.model, self.codec, self.data.answers),
+            task="stories",
+            data=self.data.record,
+            metrics=best.test,
+            seed=best.seed,
+            seconds=best.seconds,
+        )
+        question = self._question()
+        answer = draw_answer(Servable(folder.saved_model), question, folder.picture)
+        folder.logger.info("%s %s", question["question"], answer["answer"][0].decode())
+        summary = means(rows)
+        for name, metrics in summary.items():
+            told = ", ".join(f"{key} {value:.2f}" for key, value in metrics.items())
+            folder.logger.info("test, %s: %s", name, told)
+        table = {"runs": [asdict(row) for row in rows], "means": summary, "best_seed": best.seed}
+        complete = folder.finish(
+            {**best.test, **table, "seconds": seconds, "data": self.data.record}
+        )
+        for line in next_commands(folder.saved_model, question):
+            folder.logger.info("%s", line)
+        return complete
+
+    def _question(self) -> dict[str, str]:
+        """Returns the first question of the validation part that is not about a cut story."""
+        frame = self.data.validation
+        short = frame[frame["story"].map(len) <= self.settings.memory]
+        row = (short if len(short) else frame).iloc[0]
+        return {"story": "\n".join(row["story"]), "question": row["question"]}
+
+
+def _plan(settings: Any) -> "Plan":
+    from zoo.tasks.stories.training import Plan
+
+    names = Plan.__dataclass_fields__
+    return Plan(**{name: getattr(settings, name) for name in names})
