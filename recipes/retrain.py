@@ -83,6 +83,7 @@ SHIPPED: Mapping[str, Origin] = {
         vectors_minutes=18,
     ),
     "adult_features": Origin("adult_features --data adult"),
+    "flickr8k_caption_soft": Origin("flickr8k_caption --data flickr8k"),
 }
 """By name, in the order of the README."""
 

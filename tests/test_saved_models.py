@@ -3,14 +3,16 @@
 import functools
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from zoo.data.painting import dog_on_grass
 from zoo.models.core.axes import from_json
-from zoo.serving.cards import verify
+from zoo.serving.cards import read_card, verify
 from zoo.serving.codecs import load_labels
 from zoo.serving.load import list_models, load, load_servable, resolve
 from zoo.serving.papers import papers_of
@@ -38,6 +40,8 @@ def test_a_shipped_model_is_what_its_card_says(name):
     trainable = sum(int(np.prod(weight.shape)) for weight in model.trainable_weights)
     assert trainable == card.trainable_parameters
     axes, maps = from_json(card.axes), map_axes(model)
+    if card.task == "captioning":  # which reads annotations of the file that it is asked with
+        maps = {name: (words, replace(grid, of="image")) for name, (words, grid) in maps.items()}
     servable = Servable(folder)
     shown = set(servable.signatures["serving_default"].outputs)
     assert axes.keys() & maps.keys() >= shown & maps.keys()
@@ -56,7 +60,7 @@ def assert_is_told(folder, card, servable):
     if card.task == "tabular":
         labels = card.tokenizer["target"]["labels"]
     assert card.labels == labels
-    inputs = {name: [text] for name, text in card.example.inputs.items()}
+    inputs = {name: [value] for name, value in card.example.question().items()}
     outputs = servable.ask(inputs, card.example.signature)
     for name, value in card.example.outputs.items():
         answered = plain(outputs[name][0])
@@ -66,7 +70,12 @@ def assert_is_told(folder, card, servable):
         assert answered == (pytest.approx(value, abs=1e-3) if numbers else value)
 
 
-@pytest.mark.parametrize("name", list_models())
+def takes_texts(name: str) -> bool:
+    """Whether it is asked with texts and not with files."""
+    return "image_bytes" not in read_card(resolve(name)).example.inputs
+
+
+@pytest.mark.parametrize("name", [*filter(takes_texts, list_models())])
 def test_the_time_of_a_long_text_is_at_most_linear_in_its_length(name, shipped):
     """Times hard bytes for tokenizers: quadratic growth would take 16 times as long."""
     serve = shipped(name).signatures["serving_default"]
@@ -128,6 +137,20 @@ def test_the_shipped_translators_give_the_n_best(shipped):
     assert len({*translations}) == 4
     assert "Ein Mann in einem roten Hemd schläft." in translations
     assert np.all(np.diff(result["score"].numpy()[0]) <= 0)
+
+
+def test_the_shipped_captioner_describes_a_painting_and_shows_where_it_looked(shipped):
+    painting = dog_on_grass()
+    files = [tf.io.encode_png(painting), tf.io.encode_jpeg(painting[:, ::-1])]
+    result = shipped("flickr8k_caption_soft").signatures["serving_default"](
+        image_bytes=tf.stack(files)
+    )
+    for caption in result["caption"].numpy():
+        assert caption == b"a brown dog is running through the grass"
+    words = result["target_tokens"].numpy()[0].tolist()
+    looked_at = result["attention_alignment"].numpy()[0, words.index(b"dog")]
+    assert looked_at.shape == (9, 9)
+    assert looked_at.sum() == pytest.approx(1, abs=1e-4)
 
 
 def test_the_shipped_judge_of_films_says_how_good_they_are_found(shipped):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from zoo.data.painting import dog_on_grass
 from zoo.serving.cards import read_card
 from zoo.serving.load import list_models, load_servable, resolve
 
@@ -88,12 +89,24 @@ def rows_of(columns: dict[str, Any]) -> dict[str, tf.Tensor]:
     return inputs
 
 
+def files() -> tf.Tensor:
+    """Twenty pictures: a painted one, moved, turned and made lighter or darker."""
+    painting = dog_on_grass().astype("float64")
+    moved = [np.roll(painting, 9 * step, axis=1) for step in range(20)]
+    changed = [(0.6 + 0.04 * step) * picture for step, picture in enumerate(moved)]
+    turned = [picture[:, :: -1 if step % 2 else 1] for step, picture in enumerate(changed)]
+    pixels = [picture.clip(0, 255).astype("uint8") for picture in turned]
+    return tf.stack([tf.io.encode_png(picture) for picture in pixels])
+
+
 def inputs_of(name: str) -> dict[str, tf.Tensor]:
     """Twenty inputs for a shipped model."""
     card = read_card(resolve(name))
     task = card.task
     if task == "tabular":
         return rows_of(card.tokenizer)
+    if task == "captioning":
+        return {"image_bytes": files()}
     if task == "reading":
         contexts = [CONTEXT] * 10 + [*SENTENCES[:10]]
         return {"question": tf.constant(QUESTIONS * 2), "context": tf.constant(contexts)}

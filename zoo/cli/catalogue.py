@@ -108,7 +108,11 @@ def _description(model: Path | Offer, card: ModelCard) -> list[tuple[str, str]]:
 def _example(card: ModelCard) -> str:
     if card.example is None:
         return ""
-    sides = (card.example.inputs, card.example.outputs)
+    inputs = {
+        name: f"file of {len(value):,} bytes" if isinstance(value, bytes) else value
+        for name, value in card.example.question().items()
+    }
+    sides = (inputs, card.example.outputs)
     return " -> ".join(json.dumps(side, ensure_ascii=False)[1:-1] for side in sides)
 
 

@@ -5,6 +5,7 @@ class and configuration from which the Keras model is made again, the data and s
 reported numbers, and the checksums by which a damaged or exchanged file is found out.
 """
 
+import base64
 import dataclasses
 import json
 import re
@@ -57,10 +58,19 @@ class Example:
     """A question to the model and its answer, in the names of the servable."""
 
     inputs: dict[str, Any]
-    """Input -> a string, or a list of them where the input takes a list."""
+    """Input -> a string or a number, a list of them where the input takes a list, or the bytes of a
+    file as {"b64": ...}."""
     outputs: dict[str, Any]
     """Output -> text or number, of those that answer; not all."""
     signature: str = dataclasses.field(default="serving_default", metadata=LATER)
+
+    def question(self) -> dict[str, Any]:
+        """Returns the inputs as a servable takes them, for one example: files as bytes."""
+        return {name: _decoded(value) for name, value in self.inputs.items()}
+
+
+def _decoded(value: Any) -> Any:
+    return base64.b64decode(value["b64"]) if isinstance(value, dict) else value
 
 
 @dataclasses.dataclass(frozen=True)
