@@ -75,9 +75,10 @@ def test_jpeg_is_read_as_pillow_reads_it(read, mode):
 
 
 def test_grey_of_colour():
-    (image,) = PictureReader(1, None)([encoded(RGB, "PNG")], ["it"])
-    assert image.shape == (20, 30, 1)
-    np.testing.assert_allclose(image[..., 0], GREY, atol=2)
+    for kind in ("PNG", "BMP"):
+        (image,) = PictureReader(1, None)([encoded(RGB, kind)], ["it"])
+        assert image.shape == (20, 30, 1)
+        np.testing.assert_allclose(image[..., 0], GREY, atol=2)
 
 
 def test_resizing_averages(read):
@@ -109,6 +110,7 @@ def test_pictures_of_many_pixels_are_shrunk_without_losing_their_halves():
         (encoded(RGB, "PNG")[:12], "a file must be a JPEG, PNG or BMP picture, got 12 bytes"),
         (encoded(RGB, "JPEG")[:-200], "Invalid JPEG data"),
         (encoded(RGB, "JPEG")[:40], "Invalid JPEG data"),
+        (encoded(RGB.convert("L"), "BMP"), "channels attribute 3 does not match"),
         (encoded(RGB, "BMP")[:60], "Input size should match"),
         (huge_png(10_000), "from 1 to 50000000 pixels; height and width: 10000 10000"),
         (

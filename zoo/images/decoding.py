@@ -1,6 +1,7 @@
 """Decodes picture files of any content in bounded memory, inside the graph.
 
-Formats are JPEG, PNG and BMP, in colour, grey, CMYK or with a palette, of 8 or 16 bits a channel.
+Formats are JPEG, PNG and BMP, in colour, grey, CMYK or with a palette, of 8 or 16 bits a channel;
+of BMP those in colour without a palette.
 Transparency is ignored, and so is the orientation that a camera noted down. Of an animated PNG the
 first frame is read. GIF is refused: all its frames would be decoded, however many there are.
 
@@ -129,11 +130,23 @@ def decode_image(
     check = tf.debugging.Assert(allowed, [*told, known.height, known.width])
     with tf.control_dependencies([] if check is None else [check]):  # None: checked eagerly
         file = tf.identity(file)
-    image = tf.io.decode_image(file, channels=channels, expand_animations=False)
-    image = tf.ensure_shape(image, (None, None, channels))
+    image = tf.ensure_shape(_decoded(file, channels), (None, None, channels))
     if size is None:
         return tf.cast(image, tf.float32)
     return _resized(image, size)
+
+
+def _decoded(file: tf.Tensor, channels: int) -> tf.Tensor:
+    """Decodes a file whose size has been checked: uint8 (H, W, channels)."""
+
+    def decode(channels: int) -> tf.Tensor:
+        return tf.io.decode_image(file, channels=channels, expand_animations=False)
+
+    if channels == 3:
+        return decode(3)
+    # TensorFlow does not make grey of a bitmap's colours.
+    bitmap = tf.strings.substr(file, 0, len(_BMP)) == _BMP
+    return tf.cond(bitmap, lambda: tf.image.rgb_to_grayscale(decode(3)), lambda: decode(1))
 
 
 def header_size(file: tf.Tensor) -> Size:
