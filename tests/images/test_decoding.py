@@ -110,14 +110,18 @@ def test_pictures_of_many_pixels_are_shrunk_without_losing_their_halves():
         (encoded(RGB, "PNG")[:12], "a file must be a JPEG, PNG or BMP picture, got 12 bytes"),
         (encoded(RGB, "JPEG")[:-200], "Invalid JPEG data"),
         (encoded(RGB, "JPEG")[:40], "Invalid JPEG data"),
-        (encoded(RGB.convert("L"), "BMP"), "channels attribute 3 does not match"),
+        (encoded(RGB.convert("P"), "BMP"), "a BMP picture must have 24 or 32 bits a pixel, got 8"),
+        (encoded(RGB.convert("L"), "BMP"), "a BMP picture must have 24 or 32 bits a pixel, got 8"),
         (encoded(RGB, "BMP")[:60], "Input size should match"),
         (huge_png(10_000), "from 1 to 50000000 pixels; height and width: 10000 10000"),
         (
-            b"BM" + bytes(16) + 2 * (60_000).to_bytes(4, "little") + bytes(99),
+            b"BM" + bytes(16) + 2 * (60_000).to_bytes(4, "little") + b"\1\0\x18" + bytes(99),
             "from 1 to 50000000 pixels; height and width: 60000 60000",
         ),
-        (b"BM" + bytes(124), "from 1 to 50000000 pixels; height and width: 0 0"),
+        (
+            b"BM" + bytes(26) + b"\x18" + bytes(99),
+            "from 1 to 50000000 pixels; height and width: 0 0",
+        ),
     ],
 )
 def test_other_files_are_refused_in_one_line_that_names_them(read, file, reason):

@@ -161,7 +161,7 @@ def header_size(file: tf.Tensor) -> Size:
     """
     begins = [tf.strings.substr(file, 0, len(mark)) == mark for mark in (_JPEG, _PNG, _BMP)]
     bytes_read = tf.strings.length(file, unit="BYTE")
-    known = tf.reduce_any(tf.stack(begins)) & (bytes_read >= 26)  # the longest header of a size
+    known = tf.reduce_any(tf.stack(begins)) & (bytes_read >= 30)  # the longest header of a size
     check = tf.debugging.Assert(
         known,
         [f"a file must be {FORMATS}, got", bytes_read, "bytes that begin with", _hex(file)],
@@ -175,10 +175,20 @@ def header_size(file: tf.Tensor) -> Size:
             (jpeg, lambda: Size(*tf.unstack(tf.image.extract_jpeg_shape(file)[:2]))),
             (png, lambda: Size(_whole(file, 20, big=True), _whole(file, 16, big=True))),
         ],
-        # The height of a bitmap is negative where its first row is the uppermost.
-        default=lambda: Size(tf.abs(_whole(file, 22, big=False)), _whole(file, 18, big=False)),
+        default=lambda: _bitmap_size(file),
         exclusive=True,
     )
+
+
+def _bitmap_size(file: tf.Tensor) -> Size:
+    """Reads the size of a bitmap, and refuses palettes, which TensorFlow takes for grey."""
+    bits = tf.io.decode_raw(tf.strings.substr(file, 28, 2), tf.int16)[0]
+    told = ["a BMP picture must have 24 or 32 bits a pixel, got", bits]
+    check = tf.debugging.Assert((bits == 24) | (bits == 32), told)
+    with tf.control_dependencies([] if check is None else [check]):
+        file = tf.identity(file)
+    # The height is negative where the first row is the uppermost.
+    return Size(tf.abs(_whole(file, 22, big=False)), _whole(file, 18, big=False))
 
 
 def _whole(file: tf.Tensor, place: int, *, big: bool) -> tf.Tensor:
