@@ -75,9 +75,10 @@ def test_jpeg_is_read_as_pillow_reads_it(read, mode):
 
 
 def test_grey_of_colour():
-    (image,) = PictureReader(1, None)([encoded(RGB, "PNG")], ["it"])
-    assert image.shape == (20, 30, 1)
-    np.testing.assert_allclose(image[..., 0], GREY, atol=2)
+    for kind in ("PNG", "BMP"):
+        (image,) = PictureReader(1, None)([encoded(RGB, kind)], ["it"])
+        assert image.shape == (20, 30, 1)
+        np.testing.assert_allclose(image[..., 0], GREY, atol=2)
 
 
 def test_resizing_averages(read):
@@ -109,13 +110,18 @@ def test_pictures_of_many_pixels_are_shrunk_without_losing_their_halves():
         (encoded(RGB, "PNG")[:12], "a file must be a JPEG, PNG or BMP picture, got 12 bytes"),
         (encoded(RGB, "JPEG")[:-200], "Invalid JPEG data"),
         (encoded(RGB, "JPEG")[:40], "Invalid JPEG data"),
+        (encoded(RGB.convert("P"), "BMP"), "a BMP picture must have 24 or 32 bits a pixel, got 8"),
+        (encoded(RGB.convert("L"), "BMP"), "a BMP picture must have 24 or 32 bits a pixel, got 8"),
         (encoded(RGB, "BMP")[:60], "Input size should match"),
         (huge_png(10_000), "from 1 to 50000000 pixels; height and width: 10000 10000"),
         (
-            b"BM" + bytes(16) + 2 * (60_000).to_bytes(4, "little") + bytes(99),
+            b"BM" + bytes(16) + 2 * (60_000).to_bytes(4, "little") + b"\1\0\x18" + bytes(99),
             "from 1 to 50000000 pixels; height and width: 60000 60000",
         ),
-        (b"BM" + bytes(124), "from 1 to 50000000 pixels; height and width: 0 0"),
+        (
+            b"BM" + bytes(26) + b"\x18" + bytes(99),
+            "from 1 to 50000000 pixels; height and width: 0 0",
+        ),
     ],
 )
 def test_other_files_are_refused_in_one_line_that_names_them(read, file, reason):

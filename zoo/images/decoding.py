@@ -1,6 +1,7 @@
 """Decodes picture files of any content in bounded memory, inside the graph.
 
-Formats are JPEG, PNG and BMP, in colour, grey, CMYK or with a palette, of 8 or 16 bits a channel.
+Formats are JPEG, PNG and BMP, in colour, grey, CMYK or with a palette, of 8 or 16 bits a channel;
+of BMP those in colour without a palette.
 Transparency is ignored, and so is the orientation that a camera noted down. Of an animated PNG the
 first frame is read. GIF is refused: all its frames would be decoded, however many there are.
 
@@ -129,11 +130,23 @@ def decode_image(
     check = tf.debugging.Assert(allowed, [*told, known.height, known.width])
     with tf.control_dependencies([] if check is None else [check]):  # None: checked eagerly
         file = tf.identity(file)
-    image = tf.io.decode_image(file, channels=channels, expand_animations=False)
-    image = tf.ensure_shape(image, (None, None, channels))
+    image = tf.ensure_shape(_decoded(file, channels), (None, None, channels))
     if size is None:
         return tf.cast(image, tf.float32)
     return _resized(image, size)
+
+
+def _decoded(file: tf.Tensor, channels: int) -> tf.Tensor:
+    """Decodes a file whose size has been checked: uint8 (H, W, channels)."""
+
+    def decode(channels: int) -> tf.Tensor:
+        return tf.io.decode_image(file, channels=channels, expand_animations=False)
+
+    if channels == 3:
+        return decode(3)
+    # TensorFlow does not make grey of a bitmap's colours.
+    bitmap = tf.strings.substr(file, 0, len(_BMP)) == _BMP
+    return tf.cond(bitmap, lambda: tf.image.rgb_to_grayscale(decode(3)), lambda: decode(1))
 
 
 def header_size(file: tf.Tensor) -> Size:
@@ -148,7 +161,7 @@ def header_size(file: tf.Tensor) -> Size:
     """
     begins = [tf.strings.substr(file, 0, len(mark)) == mark for mark in (_JPEG, _PNG, _BMP)]
     bytes_read = tf.strings.length(file, unit="BYTE")
-    known = tf.reduce_any(tf.stack(begins)) & (bytes_read >= 26)  # the longest header of a size
+    known = tf.reduce_any(tf.stack(begins)) & (bytes_read >= 30)  # the longest header of a size
     check = tf.debugging.Assert(
         known,
         [f"a file must be {FORMATS}, got", bytes_read, "bytes that begin with", _hex(file)],
@@ -162,10 +175,20 @@ def header_size(file: tf.Tensor) -> Size:
             (jpeg, lambda: Size(*tf.unstack(tf.image.extract_jpeg_shape(file)[:2]))),
             (png, lambda: Size(_whole(file, 20, big=True), _whole(file, 16, big=True))),
         ],
-        # The height of a bitmap is negative where its first row is the uppermost.
-        default=lambda: Size(tf.abs(_whole(file, 22, big=False)), _whole(file, 18, big=False)),
+        default=lambda: _bitmap_size(file),
         exclusive=True,
     )
+
+
+def _bitmap_size(file: tf.Tensor) -> Size:
+    """Reads the size of a bitmap, and refuses palettes, which TensorFlow takes for grey."""
+    bits = tf.io.decode_raw(tf.strings.substr(file, 28, 2), tf.int16)[0]
+    told = ["a BMP picture must have 24 or 32 bits a pixel, got", bits]
+    check = tf.debugging.Assert((bits == 24) | (bits == 32), told)
+    with tf.control_dependencies([] if check is None else [check]):
+        file = tf.identity(file)
+    # The height is negative where the first row is the uppermost.
+    return Size(tf.abs(_whole(file, 22, big=False)), _whole(file, 18, big=False))
 
 
 def _whole(file: tf.Tensor, place: int, *, big: bool) -> tf.Tensor:
