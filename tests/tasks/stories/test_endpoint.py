@@ -30,7 +30,7 @@ def endpoint(tmp_path_factory):
 
 
 def served(endpoint, stories, question=QUESTION):
-    text = tf.constant(stories)
+    text = tf.constant(stories, tf.string)
     return {
         name: value.numpy()
         for name, value in endpoint.serve(text, tf.fill([len(stories)], question)).items()

@@ -8,7 +8,7 @@ import pytest
 
 from tests.contracts.subjects import draw_weights
 from zoo.data.story_sample import story_sample
-from zoo.models.structured import MemoryNetwork
+from zoo.models.structured import MemoryNetwork, SupportingFactsReader
 from zoo.tasks.stories.data import StoryData
 from zoo.tasks.stories.examples import NOWHERE, StoryEvaluator, encode_examples
 from zoo.tasks.stories.runs import Row, Runs, means
@@ -45,23 +45,29 @@ def training(parts):
     return CompiledTraining(network(codec), train, dev, PLAN, LOGGER, {"linear": True})
 
 
-def test_an_epoch_takes_the_steps_that_fit_takes(parts, training):
-    codec, (train, _) = parts
+@pytest.mark.parametrize("case", ["chain", "network", "network, starting"])
+def test_an_epoch_takes_the_steps_that_fit_takes(parts, training, case):
+    codec, (train, dev) = parts
+    starting = case.endswith("starting")
+    if case == "chain":
+        sizes = {"vocabulary_size": codec.vocabulary_size, "classes": 4, "memory": 6}
+        pair = [SupportingFactsReader(embedding_dim=5, shared_keys=True, **sizes) for _ in range(2)]
+        for model in pair:
+            model.build()
+        compiled, other = CompiledTraining(pair[0], train, dev, PLAN, LOGGER), pair[1]
+    else:
+        compiled, other = training, network(codec, linear=starting)
+    for model in (compiled.model, other):
+        draw_weights(model, 5, 1.0)
     order = np.array([3, 0, 7, 7, 12])
-    for linear in (False, True):
-        other = network(codec, linear=linear)
-        for model in (training.model, other):
-            draw_weights(model, 5, 1.0)
-        loss = training.epoch(order, 0.1, starting=linear)
-        other.compile(keras.optimizers.SGD(0.1, global_clipnorm=PLAN.clip_norm), run_eagerly=True)
-        inputs = {name: ids[order] for name, ids in train.inputs.items()}
-        history = other.fit(
-            inputs, train.answer[order], batch_size=1, shuffle=False, verbose=0
-        ).history
-        np.testing.assert_allclose(loss, history["loss"][0], rtol=1e-4)
-        for one, same in zip(training.model.weights, other.weights, strict=True):
-            np.testing.assert_allclose(one, same, rtol=1e-3, atol=1e-5, err_msg=one.path)
-    assert training.model.linear is False
+    loss = compiled.epoch(order, 0.1, starting=starting)
+    other.compile(keras.optimizers.SGD(0.1, global_clipnorm=PLAN.clip_norm), run_eagerly=True)
+    inputs = {name: ids[order] for name, ids in train.inputs.items()}
+    history = other.fit(inputs, train.answer[order], batch_size=1, shuffle=False, verbose=0).history
+    np.testing.assert_allclose(loss, history["loss"][0], rtol=1e-4)
+    for one, same in zip(compiled.model.weights, other.weights, strict=True):
+        np.testing.assert_allclose(one, same, rtol=1e-3, atol=1e-5, err_msg=one.path)
+    assert compiled.model.linear is False
 
 
 def test_a_run_depends_on_its_seed_alone(training):

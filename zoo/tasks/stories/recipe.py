@@ -24,7 +24,7 @@ class StorySettings:
     """auto: bAbI if present or, if no folder is named, the generated sample."""
     task: Count = 2
     """Number of the task of bAbI, from 1 to 20."""
-    runs: Count = 1
+    runs: Count | None = None
     """Runs with successive seeds; the best one on validation is exported."""
     data_dir: Path | None = None
     """Folder of the data sets; by default $ZOO_DATA, then the Keras cache."""
@@ -219,7 +219,8 @@ class StoryTask:
         complete = folder.finish(
             {**best.test, **table, "seconds": seconds, "data": self.data.record}
         )
-        for line in next_commands(folder.saved_model, question):
+        # The first one would be to ask it on the command line, which takes no stories.
+        for line in next_commands(folder.saved_model, {})[1:]:
             folder.logger.info("%s", line)
         return complete
 
