@@ -87,11 +87,11 @@ def test_flickr8k_is_annotated_once_and_the_shipped_model_reads_files(
         files = tf.constant([*pictures(3).values()])
         answer = load_servable(folder).signatures["serving_default"](image_bytes=files)
         assert answer["attention_alignment"].shape[2:] == (1, 1)
-        export_again(folder, tmp_path / "again")
-        again = load_servable(tmp_path / "again").signatures["serving_default"](image_bytes=files)
-        np.testing.assert_array_equal(again["caption"], answer["caption"])
-        np.testing.assert_allclose(again["score"], answer["score"], rtol=1e-5)
         assert load(folder).count_params() == read_card(folder).total_parameters
+    export_again(folder, tmp_path / "again")  # of hard attention
+    again = load_servable(tmp_path / "again").signatures["serving_default"](image_bytes=files)
+    np.testing.assert_array_equal(again["caption"], answer["caption"])
+    np.testing.assert_allclose(again["score"], answer["score"], rtol=1e-5)
 
 
 def test_karpathys_parts_and_missing_files(data_dir: Path, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_folder_of_ones_own(data_dir: Path, tmp_path: Path) -> None:
     folders = {"data_dir": data_dir, "run_dir": tmp_path / "run", "cache_dir": tmp_path / "cache"}
     settings = caption.Settings(folder=mine, held_out=0.2, encoder_size=35, **folders, **SMALL)
     result = caption.main(settings)
-    assert result["data"]["name"] == "own files: mine/captions.tsv"
+    assert result["data"].name == "own files: mine/captions.tsv"
     log = (tmp_path / "run" / "train.log").read_text()
     assert "training: 5 pictures" in log
     assert "test: 2 pictures" in log

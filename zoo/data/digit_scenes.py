@@ -119,7 +119,10 @@ def _place(
     gaps = generator.dirichlet(np.ones(len(cuts) + 1))  # the free columns, divided at random
     free = canvas - sum(cut.right - cut.left for cut in cuts)
     lefts = np.floor(free * np.cumsum(gaps)[:-1]).astype(int)
-    words, boxes, top, right = [], [], None, 0
+    words: list[str] = []
+    boxes: list[Box] = []
+    top: int | None = None
+    right = 0
     for number, cut, space in zip(numbers, cuts, lefts, strict=True):
         height, width = cut.bottom - cut.top, cut.right - cut.left
         relation = None if top is None else _relation(top, canvas - height, generator)

@@ -13,7 +13,7 @@ import math
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sacrebleu.metrics import BLEU
 
@@ -57,7 +57,7 @@ def score_captions(captions: Sequence[str], references: Sequence[Sequence[str]])
     known = [[normalise_caption(one) for one in several] for several in references]
     longest = max(map(len, known))
     # sacreBLEU takes the first reference of all pictures, then the second of all, and so on.
-    streams = [
+    streams: Any = [  # in which None says that there are no more
         [several[number] if number < len(several) else None for several in known]
         for number in range(longest)
     ]

@@ -57,8 +57,8 @@ class SceneSizes(NamedTuple):
     """Height and width in pixels."""
     digits: int
     """At most."""
-    count: int
-    """Scenes of the training part."""
+    scenes: int
+    """How many the training part has."""
 
 
 def resolve_data(name: str, folder: Path | None, data_dir: Path | None) -> str:
@@ -107,22 +107,23 @@ def load_scenes(
         paths = [mnist.find_mnist(split, data_dir, download=True) for split in mnist.SPLITS]
         whole, last = (mnist.read_mnist(*pair) for pair in paths)
         held = min(_HELD_OUT_DIGITS, len(whole.labels) // 2)
-        train, dev = (
+        first, middle = (
             mnist.Pictures(*(one[rows] for one in whole))
             for rows in (slice(-held), slice(-held, None))
         )
-        parts = [train, dev, last]
+        parts = [first, middle, last]
         files = [path for pair in paths for path in pair]
         published = {name: file.sha256 for name, file in mnist.FILES.items()}
         record = record_files("MNIST", ("train", "test"), files, published, logger, told)
-    measured = min(_MEASURED_SCENES, -(-sizes.count // 10))
+    measured = min(_MEASURED_SCENES, -(-sizes.scenes // 10))
     drawn = [
         draw_scenes(part, count, canvas=sizes.canvas, most=sizes.digits, seed=seed)
         for seed, (part, count) in enumerate(
-            zip(parts, (sizes.count, measured, measured), strict=True)
+            zip(parts, (sizes.scenes, measured, measured), strict=True)
         )
     ]
-    return _logged(CaptionData(name, *map(_of_scenes, drawn), record), logger)
+    train, dev, test = map(_of_scenes, drawn)
+    return _logged(CaptionData(name, train, dev, test, record), logger)
 
 
 def load_flickr8k(
@@ -142,9 +143,9 @@ def load_flickr8k(
     pictures = flickr8k.find_pictures(data_dir)
     texts = flickr8k.find_captions(data_dir) if splits is None else splits
     read = flickr8k.read_captions if splits is None else karpathy.read_karpathy
-    parts = [_of_frame(read(texts, split), pictures) for split in flickr8k.SPLITS]
+    train, dev, test = (_of_frame(read(texts, split), pictures) for split in flickr8k.SPLITS)
     record = record_files("Flickr8k", ("train", "test"), [pictures, texts], {}, logger)
-    return _logged(CaptionData("flickr8k", *parts, record), logger)
+    return _logged(CaptionData("flickr8k", train, dev, test, record), logger)
 
 
 def load_own(folder: Path, held_out: float, logger: logging.Logger) -> CaptionData:
@@ -174,11 +175,11 @@ def load_own(folder: Path, held_out: float, logger: logging.Logger) -> CaptionDa
     if frames[2].empty:
         frames[2] = frames[1]
         logger.info("no test part: measured on the validation part, which chooses the weights")
-    parts = [_of_frame(one, folder) for one in frames]
+    train, dev, test = (_of_frame(one, folder) for one in frames)
     sums = file_sums([folder / own_captions.CAPTIONS_FILE])
     name = own_name([f"{folder.name}/{own_captions.CAPTIONS_FILE}"])
     record = DataRecord(name, "train", "test", sums, remarks)
-    return _logged(CaptionData(OWN, *parts, record), logger)
+    return _logged(CaptionData(OWN, train, dev, test, record), logger)
 
 
 def _divided(frame: pd.DataFrame, share: float) -> pd.DataFrame:

@@ -171,7 +171,8 @@ class CaptionEndpoint:
         if self.encoder is not None:
             pixels = _one_at_least(decode_images(image_bytes, 3, self.encoder.size))
             return self.encoder(pixels) * self.scale
-        height, width, channels = self._shape
+        shape: Any = self._shape  # of an image, and known: see `_takes_files`
+        height, width, channels = shape
         return _one_at_least(decode_images(image_bytes, channels, (height, width))) / _WHITE
 
     @property

@@ -299,13 +299,18 @@ class CaptionEvaluator:
         nouns, boxes, size = self._places
         grid: tuple[int, int] = self._model.grid
         all_cells = [(row, column) for row in range(grid[0]) for column in range(grid[1])]
-        hits, chances = [], []
+        hits: list[bool] = []
+        chances: list[float] = []
         for one, (reference, *_), known in zip(written, self.batches.captions, boxes, strict=True):
             named = [n for n, word in enumerate(one.words) if word in nouns]
             truth = [word for word in reference.split() if word in nouns]
             for place, word, box in zip(named, truth, known, strict=False):
                 if one.words[place] == word:
                     hits.append(pointing(tuple(one.cells[place]), grid, box, size))
-                    chances.append(np.mean([pointing(cell, grid, box, size) for cell in all_cells]))
-        rates = {"pointing": hits, "pointing_by_chance": chances}
-        return {name: 100.0 * float(np.mean(of)) if of else 0.0 for name, of in rates.items()}
+                    every = [pointing(cell, grid, box, size) for cell in all_cells]
+                    chances.append(sum(every) / len(every))
+        count = max(len(hits), 1)
+        return {
+            "pointing": 100.0 * sum(hits) / count,
+            "pointing_by_chance": 100.0 * sum(chances) / count,
+        }

@@ -98,7 +98,8 @@ class ImageEndpoint:
         Pictures of another size than the model's are resized; if it has none, they must be of one
         size. See `zoo.images.decoding` for what is refused.
         """
-        height, width, channels = self.model.input_kinds()["image"].shape
+        shape: Any = self.model.input_kinds()["image"].shape
+        height, width, channels = shape
         size = None if height is None else (height, width)
         return self.serve(decode_images(files, channels, size) / _WHITE)
 
