@@ -85,7 +85,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 """Defaults by data set. The paper trains by RMSProp, at a rate of 1e-4 (the baseline: 3e-5)."""
 
 
-def make_model(settings: Settings, sizes: dict[str, Any]) -> Any:
+def make_model(settings: Any, sizes: dict[str, Any]) -> Any:
     """Builds the architecture."""
     from zoo.models.ntm.lstm_transducer import LSTMTransducer
     from zoo.models.ntm.ntm import NeuralTuringMachine

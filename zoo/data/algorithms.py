@@ -55,8 +55,8 @@ class Copy:
     """
 
     bits: int = 8
-    lengths: ClassVar = (1, 20)
-    test_lengths: ClassVar = (20, 30, 60, 120)
+    lengths: ClassVar[tuple[int, int]] = (1, 20)
+    test_lengths: ClassVar[tuple[int, ...]] = (20, 30, 60, 120)
 
     @property
     def input_dim(self) -> int:
@@ -93,8 +93,8 @@ class RepeatCopy:
     """The smallest and the largest number of repeats."""
     scaled_by: tuple[int, int] = (1, 10)
     """The numbers of repeats in training."""
-    lengths: ClassVar = (1, 10)
-    test_lengths: ClassVar = (10, 20)
+    lengths: ClassVar[tuple[int, int]] = (1, 10)
+    test_lengths: ClassVar[tuple[int, ...]] = (10, 20)
 
     @property
     def input_dim(self) -> int:
@@ -145,8 +145,8 @@ class AssociativeRecall:
 
     bits: int = 6
     item_length: int = 3
-    lengths: ClassVar = (2, 6)
-    test_lengths: ClassVar = (6, 10, 12, 20)
+    lengths: ClassVar[tuple[int, int]] = (2, 6)
+    test_lengths: ClassVar[tuple[int, ...]] = (6, 10, 12, 20)
 
     @property
     def input_dim(self) -> int:
@@ -201,8 +201,8 @@ class DynamicNGrams:
     """
 
     context: int = 5
-    lengths: ClassVar = (200, 200)
-    test_lengths: ClassVar = (200, 400)
+    lengths: ClassVar[tuple[int, int]] = (200, 200)
+    test_lengths: ClassVar[tuple[int, ...]] = (200, 400)
 
     @property
     def input_dim(self) -> int:
@@ -275,8 +275,8 @@ class PrioritySort:
 
     bits: int = 8
     share: float = 0.8
-    lengths: ClassVar = (20, 20)
-    test_lengths: ClassVar = (20, 30)
+    lengths: ClassVar[tuple[int, int]] = (20, 20)
+    test_lengths: ClassVar[tuple[int, ...]] = (20, 30)
 
     @property
     def input_dim(self) -> int:

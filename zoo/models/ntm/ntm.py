@@ -123,8 +123,8 @@ class NeuralTuringMachine(BitSequenceModel):
         self._make_layers()
 
     def _check_arguments(self) -> None:
-        names = ("input_dim", "output_dim", "controller_dim", "slots", "slot_dim")
-        names += ("read_heads", "write_heads", "shift_range")
+        names = ["input_dim", "output_dim", "controller_dim", "slots", "slot_dim"]
+        names += ["read_heads", "write_heads", "shift_range"]
         check_sizes(**{name: getattr(self, name) for name in names})
         check_choice("controller", self.controller, get_args(Controller))
         check_choice("first_memory", self.first_memory, get_args(FirstMemory))
@@ -143,8 +143,8 @@ class NeuralTuringMachine(BitSequenceModel):
         read_dim = self.read_heads * self.slot_dim
         # Not "controller", which is the argument.
         self.network = kind(self.controller_dim, read_dim, name="network", dtype=policy)
-        names = ("read_heads", "write_heads", "slot_dim", "shift_range")
-        names += ("key_activation", "add_activation", "limit")
+        names = ["read_heads", "write_heads", "slot_dim", "shift_range"]
+        names += ["key_activation", "add_activation", "limit"]
         arguments = {name: getattr(self, name) for name in names}
         self.heads = Heads(**arguments, name="heads", dtype=policy)
         self.answer = keras.layers.Dense(self.output_dim, name="answer", dtype=policy)

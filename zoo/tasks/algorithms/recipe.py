@@ -145,7 +145,7 @@ class AlgorithmTask(Task):
         from zoo.tasks.algorithms.data import optimal_bits
 
         evaluate = self._evaluator(endpoint.model, self.settings.test_lengths, _TEST)
-        metrics = {}
+        metrics: dict[str, float] = {}
         for length, scores in evaluate.by_length().items():
             self.folder.logger.info(
                 "test, length %d: %.3f bits a sequence, %.3f %% of the bits wrong",
