@@ -70,7 +70,7 @@ class StoryEndpoint:
     @property
     def assets(self) -> list[tf.Module]:
         """The codec, whose vocabulary travels with the SavedModel."""
-        return [self.codec]  # type: ignore[list-item]
+        return [self.codec]
 
     def get_config(self) -> dict[str, Any]:
         """How strings become ids, for the model card."""
