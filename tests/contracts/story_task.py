@@ -22,12 +22,12 @@ class Stories(Classification):
     may_be_empty = ("story", "question")
     sizes = {"vocabulary_size": FIRST_WORD + len(WORDS), "classes": len(LABELS)}  # noqa: RUF012
     strings = {  # noqa: RUF012
+        "question": ["Sees the cat?", "good", ""],
         "story": [
             "The dog runs.\nA cat sees no dog!\n\n a film . ",
             "",
             "no\n.\n\U0001f415 of Łódź",
         ],
-        "question": ["Sees the cat?", "good", ""],
     }
     signatures = {  # noqa: RUF012
         "serving_default": {},

@@ -33,7 +33,7 @@ def served(endpoint, stories, question=QUESTION):
     text = tf.constant(stories, tf.string)
     return {
         name: value.numpy()
-        for name, value in endpoint.serve(text, tf.fill([len(stories)], question)).items()
+        for name, value in endpoint.serve(tf.fill([len(stories)], question), text).items()
     }
 
 
@@ -75,7 +75,7 @@ def test_lines_without_a_word_are_no_sentences(endpoint):
 def test_lists_of_sentences_give_the_same_answers(endpoint):
     lines = served(endpoint, ["\n".join(STORY[:3]), STORY[3], ""])
     listed = np.array([[*STORY[:2], "", STORY[2]], ["", STORY[3], "", ""], 4 * [""]])
-    lists = endpoint.serve_sentences(tf.constant(listed), tf.fill([3], QUESTION))
+    lists = endpoint.serve_sentences(tf.fill([3], QUESTION), tf.constant(listed))
     assert lists.keys() == lines.keys()
     for name, value in lines.items():
         np.testing.assert_array_equal(lists[name], value, err_msg=name)

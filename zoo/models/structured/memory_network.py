@@ -26,6 +26,7 @@ import itertools
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import keras
 from keras import ops
 
 from zoo.models.core.registry import register_model
@@ -46,10 +47,12 @@ class MemoryNetwork(StoryReader):
         memory: how many sentences are read, the last ones.
         encoding: of sentences: ``"position"``, or ``"bag"`` of words.
         temporal: whether sentences have a vector for their age.
+        dropout: rate of dropout on the input of the last layer; the papers have none.
         linear: whether the softmax is left out, and weights are scores.
 
     Raises:
-        ValueError: if a size is not positive, or ``encoding`` is not one of its options.
+        ValueError: if a size is not positive, ``dropout`` is not a rate, or ``encoding`` is not
+            one of its options.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -66,6 +69,7 @@ class MemoryNetwork(StoryReader):
         memory: int = 25,
         encoding: Encoding = "position",
         temporal: bool = True,
+        dropout: float = 0.0,
         linear: bool = False,
         **kwargs: Any,
     ) -> None:
@@ -74,6 +78,7 @@ class MemoryNetwork(StoryReader):
         self.check_arguments()
         self.memories = [self.make_memory(f"memory_{k}") for k in range(hops + 1)]
         self.output_layer = self.make_output()
+        self.drop = keras.layers.Dropout(dropout, name="dropout", dtype=self.dtype_policy)
 
     def build(self, *_: Any) -> None:
         """Creates all weights, whose sizes depend only on the constructor's arguments."""
@@ -87,7 +92,7 @@ class MemoryNetwork(StoryReader):
 
         Args:
             inputs: ``story`` int32 (B, S, W) and ``question`` int32 (B, W), 0 where padded.
-            training: without effect.
+            training: whether dropout is on.
 
         Returns:
             ``logits`` (B, C); ``attention``: ``facts`` (B, K, S), the weights of the sentences in
@@ -103,7 +108,7 @@ class MemoryNetwork(StoryReader):
             read = ops.einsum("bs,bsd->bd", weights, at_least_float32(values))
             state = state + ops.cast(read, state.dtype)
             hops.append(weights)
-        logits = self.output_layer(state)  # (B, C)
+        logits = self.output_layer(self.drop(state, training=training))  # (B, C)
         return {"logits": logits, "attention": {"facts": ops.stack(hops, axis=1)}}  # (B, K, S)
 
     def _normalise(self, scores: Tensor, mask: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_sizes
+from zoo.models.core.arguments import check_choice, check_rate, check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Sentences, Tokens
 from zoo.models.core.targets import Targets
@@ -45,11 +45,13 @@ class StoryReader(BaseModel):
     memory: int
     encoding: Encoding
     temporal: bool
+    dropout: float
 
     def check_arguments(self) -> None:
         """Raises a ValueError for a size that is not positive, or an unknown choice."""
         names = ("vocabulary_size", "classes", "hops", "embedding_dim", "memory")
         check_sizes(**{name: getattr(self, name) for name in names})
+        check_rate("dropout", self.dropout)
         check_choice("encoding", self.encoding, get_args(Encoding))
 
     def make_memory(self, name: str, words: WordEmbedding | None = None) -> SentenceMemory:

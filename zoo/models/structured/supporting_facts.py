@@ -75,9 +75,11 @@ class SupportingFactsReader(StoryReader):
         shared_keys: whether the keys of all hops share their table of words.
         encoding: of sentences: ``"position"``, or ``"bag"`` of words.
         temporal: whether sentences have a vector for their age.
+        dropout: rate of dropout on the input of the last layer; the papers have none.
 
     Raises:
-        ValueError: if a size is not positive, or a choice is not one of its options.
+        ValueError: if a size is not positive, ``dropout`` is not a rate, or a choice is not
+            one of its options.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -100,6 +102,7 @@ class SupportingFactsReader(StoryReader):
         shared_keys: bool = False,
         encoding: Encoding = "position",
         temporal: bool = True,
+        dropout: float = 0.0,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -115,6 +118,7 @@ class SupportingFactsReader(StoryReader):
         self.values = [self.make_memory(f"values_{k}") for k in numbers]  # O_k
         self.updates = [self._update(k) for k in numbers[:-1]] if queries == "linear" else []
         self.output_layer = self.make_output()
+        self.drop = keras.layers.Dropout(dropout, name="dropout", dtype=self.dtype_policy)
 
     def _update(self, number: int) -> keras.layers.Dense:
         return keras.layers.Dense(
@@ -138,7 +142,7 @@ class SupportingFactsReader(StoryReader):
 
         Args:
             inputs: ``story`` int32 (B, S, W) and ``question`` int32 (B, W), 0 where padded.
-            training: without effect.
+            training: whether dropout is on.
 
         Returns:
             ``logits`` (B, C); ``attention``: ``facts`` (B, K, S), the marginals of each variable of
@@ -151,7 +155,8 @@ class SupportingFactsReader(StoryReader):
         values = ops.stack([memory(story) for memory in self.values], axis=1)  # o (B, K, S, d)
         context = ops.einsum("bks,bksd->bd", weights, at_least_float32(values))  # (B, d)
         state = ops.cast(context, self.compute_dtype) + queries[-1]
-        return {"logits": self.output_layer(state), "attention": {"facts": weights}}  # (B, C)
+        logits = self.output_layer(self.drop(state, training=training))  # (B, C)
+        return {"logits": logits, "attention": {"facts": weights}}
 
     def _queries(self, first: Tensor, keys: Sequence[Tensor]) -> list[Tensor]:
         """Makes q^1 .. q^K, each (B, d)."""

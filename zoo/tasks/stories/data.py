@@ -84,7 +84,8 @@ def load_stories(
     if unknown := sum(answer not in answers for answer in parts[2]["answer"]):
         logger.info("%d questions of the test part have answers that training has not", unknown)
         record = replace(record, remarks=f"{record.remarks}; {unknown} unknown answers")
-    return StoryData(data, answers, *parts, record)
+    train, dev, test = parts
+    return StoryData(data, answers, train, dev, test, record)
 
 
 def resolve_data(name: str, task: int, data_dir: Path | None) -> str:

@@ -128,9 +128,9 @@ class StoryTask:
         self._encode()
         self.model = self.make_model(settings, self._sizes())
         self.model.build()
-        return CompiledTraining(
-            self.model, *self.parts[:2], _plan(settings), folder.logger, self.start(settings)
-        )
+        train, dev, _ = self.parts
+        start = self.start(settings)
+        return CompiledTraining(self.model, train, dev, _plan(settings), folder.logger, start)
 
     def _encode(self) -> None:
         """Chooses the vocabulary, and numbers the words of all parts, padded alike."""
