@@ -27,12 +27,12 @@ _LEARNING = {"batch_size": 64, "minimum_count": 1, "warmup_steps": 100}
 SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": _LEARNING
     | {
-        "canvas": 64,
-        "digits": 3,
+        "canvas": 40,
+        "digits": 2,
         "scenes": 4_000,
         "dropout": 0.0,
         "epochs": 12,
-        "learning_rate": 4e-3,
+        "learning_rate": 3e-3,
         "ema_decay": 0.99,
         "beam_width": 1,
     },
