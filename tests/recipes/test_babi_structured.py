@@ -81,4 +81,6 @@ def test_wrong_settings_leave_no_folder(data_dir):
         babi.main(settings(data_dir, held_out=0.99))
     with pytest.raises(ValueError, match="task must be from 1 to 20, got 30"):
         babi.main(settings(data_dir, task=30))
+    with pytest.raises(ValueError, match="learning_rate must be positive and finite, got -1"):
+        babi.main(settings(data_dir, learning_rate=-1))
     assert not (data_dir / "run").exists()

@@ -19,7 +19,6 @@ from zoo.training.command import start
 INFINITY, NAN = float("inf"), float("nan")
 TRAINING = [
     "adult_features",
-    "babi_structured",
     "cloze_aoa",
     "flickr8k_caption",
     "mnist_glimpse",

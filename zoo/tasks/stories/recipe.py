@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from zoo.training.bounds import Count, NotNegative, Positive, Rate, Seed, Whole
+from zoo.training.bounds import Count, NotNegative, Positive, Rate, Seed, Whole, check_numbers
 from zoo.training.command import next_commands
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ class StoryTask:
         """
         from zoo.training.runs import RunFolder as Folder
 
+        check_numbers(settings)
         self.settings = settings = self.resolve(settings)
         self.folder: RunFolder = Folder(
             settings.run_dir,

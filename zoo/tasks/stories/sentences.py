@@ -53,8 +53,9 @@ def read_sentences(
     """
     lines = lines[:, -maximum_sentences:]
     cut = beginnings(lines.flat_values, maximum_words)
-    # Never no row: models need a word at least.
-    words = codec.encode(tf.concat([without_end_mark(cut), [""]], axis=0))[:, :maximum_words]
+    # Never no row. Not a constant vector: `load_labels` takes those for names of classes.
+    nothing = tf.fill([1], "")
+    words = codec.encode(tf.concat([without_end_mark(cut), nothing], axis=0))[:, :maximum_words]
     widest = tf.maximum(tf.cast(words.bounding_shape()[1], tf.int32), 1)
     flat = words.to_tensor(0, shape=tf.stack([tf.size(cut) + 1, widest]))[:-1]  # (lines, words)
     lengths = tf.cast(lines.row_lengths(), tf.int32)
