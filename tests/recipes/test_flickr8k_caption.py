@@ -12,6 +12,8 @@ import recipes.flickr8k_caption as caption
 from tests.images.files import encoded
 from tests.images.networks import random_weights, write_weights
 from tests.recipes.run_folder import check_run_folder
+from zoo.data.digit_sample import digit_sample
+from zoo.data.digit_scenes import draw_scenes
 from zoo.serving.cards import read_card
 from zoo.serving.load import load, load_servable
 from zoo.tasks.export_again import export_again
@@ -40,6 +42,19 @@ def pictures(count: int) -> dict[str, bytes]:
     generator = np.random.default_rng(count)
     pixels = generator.integers(0, 256, (count, 33, 40, 3), dtype=np.uint8)
     return {f"{row}.jpg": encoded(one, "JPEG") for row, one in enumerate(pixels)}
+
+
+@pytest.mark.system
+def test_a_short_training_learns_most_of_the_sample(tmp_path: Path) -> None:
+    settings = caption.Settings(data="sample", epochs=7, evaluate_every=500, run_dir=tmp_path)
+    result = caption.main(settings)
+    assert check_run_folder(tmp_path, "exact_match")["exact_match"] == result["exact_match"] >= 80
+    assert result["pointing"] > 1.5 * result["pointing_by_chance"]
+    serve = load_servable(tmp_path / "saved_model").signatures["serving_default"]
+    scenes = draw_scenes(digit_sample("dev"), 50, canvas=40, most=2, seed=7)
+    answers = serve(image_bytes=tf.stack([tf.io.encode_png(image) for image in scenes.images]))
+    found = [answer.decode() for answer in answers["caption"].numpy()]
+    assert sum(a == b for a, b in zip(found, scenes.captions, strict=True)) >= 38
 
 
 @pytest.fixture(scope="module")
