@@ -69,8 +69,8 @@ class StoryEndpoint:
 
     @property
     def assets(self) -> list[tf.Module]:
-        """Owners of the files that travel with the SavedModel."""
-        return [self.codec] if isinstance(self.codec, tf.Module) else []
+        """The codec, whose vocabulary travels with the SavedModel."""
+        return [self.codec]
 
     def get_config(self) -> dict[str, Any]:
         """How strings become ids, for the model card."""
@@ -93,17 +93,17 @@ class StoryEndpoint:
         story = tf.TensorSpec([None], tf.string, name="story")
         sentences = tf.TensorSpec([None, None], tf.string, name=SENTENCES)
         return {
-            "serving_default": Endpoint(self.serve, [story, question], axes),
-            "sentences": Endpoint(self.serve_sentences, [sentences, question], axes),
+            "serving_default": Endpoint(self.serve, [question, story], axes),
+            "sentences": Endpoint(self.serve_sentences, [question, sentences], axes),
         }
 
-    def serve(self, story: tf.Tensor, question: tf.Tensor) -> dict[str, tf.Tensor]:
+    def serve(self, question: tf.Tensor, story: tf.Tensor) -> dict[str, tf.Tensor]:
         """Answers a batch.
 
         Args:
-            story: (batch,) strings in UTF-8, a sentence a line; of longer stories than the model's
-                memory the last sentences are read.
-            question: (batch,) strings.
+            question: (batch,) strings in UTF-8.
+            story: (batch,) strings, a sentence a line; of stories longer than the memory the
+                last sentences are read.
 
         Returns:
             A flat dict:
@@ -119,14 +119,14 @@ class StoryEndpoint:
         Raises:
             tf.errors.InvalidArgumentError: the inputs differ in their batch size.
         """
-        story, question = same_batch(story=story, question=question)
+        question, story = same_batch(question=question, story=story)
         return self._answer(split_story(story), question)
 
     def serve_sentences(
-        self, story_sentences: tf.Tensor, question: tf.Tensor
+        self, question: tf.Tensor, story_sentences: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         """As `serve`, of stories (batch, S), whose empty strings are left out."""
-        lines, question = same_batch(story_sentences=story_sentences, question=question)
+        question, lines = same_batch(question=question, story_sentences=story_sentences)
         return self._answer(real_sentences(tf.RaggedTensor.from_tensor(lines)), question)
 
     def _answer(self, lines: tf.RaggedTensor, question: tf.Tensor) -> dict[str, tf.Tensor]:
