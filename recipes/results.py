@@ -145,7 +145,8 @@ def main(settings: Settings) -> None:
         print(table())
         return
     readme = ROOT / "README.md"
-    before, place, after = divided(readme.read_text(encoding="utf-8"))
+    with readme.open(encoding="utf-8") as file:
+        before, place, after = divided(file.read())
     with whole_text(readme) as file:
         file.write("".join([before, BEGIN, table(), "\n", END, after]))
     print(f"{readme.name}: {'as before' if place.strip() == table() else 'written'}")

@@ -69,7 +69,7 @@ def test_a_task_of_ones_own_and_several_readings_are_refused(tmp_path):
     with pytest.raises(ValueError, match="readings must be 1, got 8"):
         export_again(folder, tmp_path / "again")
     write_card(folder, dataclasses.replace(card, task="weather"))
-    with pytest.raises(ValueError, match=r"task must be one of \['captioning'.*got 'weather'"):
+    with pytest.raises(ValueError, match=r"task must be one of \['algorithms'.*got 'weather'"):
         export_again(folder, tmp_path / "again")
     write_card(folder, dataclasses.replace(card, limits={"colour": 3}))
     with pytest.raises(ValueError, match=r"the card's limits or tokenizer do not fit: .*colour"):

@@ -38,7 +38,7 @@ class AlgorithmSettings(TrainingSettings):
     """Length of the shortest training sequences, in vectors, items or bits."""
     longest: Count | None = None
     """Length of the longest ones; each batch has one length."""
-    test_lengths: tuple[int, ...] | None = None
+    test_lengths: tuple[Count, ...] | None = None
     """Lengths to measure the trained model at; None: those of the algorithm."""
     steps_per_epoch: Count | None = None
     """Steps that are called an epoch, after each of which the model is evaluated."""
