@@ -46,8 +46,8 @@ def pictures(count: int) -> dict[str, bytes]:
 
 @pytest.mark.system
 def test_a_short_training_learns_most_of_the_sample(tmp_path: Path) -> None:
-    settings = caption.Settings(data="sample", epochs=7, evaluate_every=500, run_dir=tmp_path)
-    result = caption.main(settings)
+    faster = {"epochs": 6, "learning_rate": 3e-3, "evaluate_every": 375}
+    result = caption.main(caption.Settings(data="sample", run_dir=tmp_path, **faster))
     assert check_run_folder(tmp_path, "exact_match")["exact_match"] == result["exact_match"] >= 80
     assert result["pointing"] > 1.5 * result["pointing_by_chance"]
     serve = load_servable(tmp_path / "saved_model").signatures["serving_default"]
