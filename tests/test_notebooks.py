@@ -21,7 +21,7 @@ from zoo.data import cloze_sample, translation_sample
 
 FOLDER = ROOT / "docs" / "notebooks"
 NOTEBOOKS = sorted(path.stem for path in FOLDER.glob("*.ipynb"))
-WITHOUT = {"captioning", "ntm", "structured"}
+WITHOUT = {"ntm", "structured"}
 """Families that have no notebook yet."""
 MAXIMUM_BYTES = 300_000
 _LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)\s#]+)")
@@ -50,6 +50,7 @@ STEPS = {
     "dcn": ({"questions": 128, "new_questions": 8, "epochs": 1}, 32.408),
     "aoa": ({"questions": 64, "epochs": 1}, 3.4371),
     "decomposable": ({"pairs": 128, "epochs": 1}, 0.96257),
+    "captioning": ({"count": 64, "epochs": 1}, 16.541),
     "feature_attention": ({"rows": 128, "epochs": 1}, 1.02685),
     "glimpse": ({"pictures": 64, "epochs": 1}, 2.69676),
     "self_attentive": ({"texts": 128, "epochs": 1}, 0.80297),
