@@ -30,7 +30,7 @@ _OFFSETS = ("start", "end", "start_per_iteration", "end_per_iteration")
 
 @dataclasses.dataclass
 class Run(Question):
-    """Run a model: translate, answer, fill a blank, classify, continue a text, caption a picture."""
+    """Run a model: translate, answer, fill a blank, classify, continue a text, write a caption."""
 
     json: bool = False
     """Write all outputs of each example, including attention maps, as one JSON object per line."""

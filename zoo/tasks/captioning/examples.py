@@ -13,14 +13,12 @@ import numpy as np
 import tensorflow as tf
 
 from zoo.data.digit_scenes import Box
-from zoo.decoding.beam import beam_search
-from zoo.decoding.greedy import greedy
 from zoo.decoding.protocol import Hypotheses, Tensors
-from zoo.decoding.ranking import make_ranking
 from zoo.metrics.captions import pointing, score_captions
 from zoo.metrics.translation import perplexity
 from zoo.models.core.sequence_to_sequence import SequenceToSequenceModel
 from zoo.ops.cross_entropy import cross_entropy
+from zoo.tasks.shared.searching import search_sentences
 from zoo.tasks.shared.text_input import encode_strings
 from zoo.text.batching import BucketedBatches, without_tuning
 from zoo.text.codecs import TextCodec
@@ -177,20 +175,8 @@ def search(
         n_best: hypotheses returned.
     """
     limit = maximum_words + 1  # </s>
-    if isinstance(beam_width, int) and beam_width == 1:
-        found = greedy(model, memory, maximum_length=limit, forbid_unknown=True)
-        ranking = make_ranking("gnmt", length_penalty, 0.0, memory["mask"])
-        return found._replace(scores=found.log_probabilities / ranking.penalty(found.lengths))
-    return beam_search(
-        model,
-        memory,
-        beam_width=beam_width,
-        maximum_length=limit,
-        normalisation="gnmt",
-        length_penalty=length_penalty,
-        forbid_unknown=True,
-        n_best=n_best,
-        stop="current_length",
+    return search_sentences(
+        model, memory, limit, beam_width, length_penalty, n_best, forbid_unknown=True
     )
 
 

@@ -12,13 +12,11 @@ import numpy as np
 import pandas as pd
 import tensorflow as tf
 
-from zoo.decoding.beam import beam_search
-from zoo.decoding.greedy import greedy
 from zoo.decoding.protocol import Hypotheses, Tensors
-from zoo.decoding.ranking import make_ranking
 from zoo.metrics.translation import bleu, exact_match, perplexity
 from zoo.models.core.sequence_to_sequence import SequenceToSequenceModel
 from zoo.ops.cross_entropy import cross_entropy
+from zoo.tasks.shared.searching import search_sentences
 from zoo.tasks.shared.text_input import encode_strings
 from zoo.text.batching import BucketedBatches, TokenBatches
 from zoo.text.codecs import TextCodec
@@ -222,21 +220,7 @@ def search(
     """
     lengths = tf.reduce_sum(tf.cast(memory["mask"], tf.int32), axis=1)
     limit = maximum_length(lengths)
-    if isinstance(beam_width, int) and beam_width == 1:
-        found = greedy(model, memory, maximum_length=limit)
-        ranking = make_ranking("gnmt", length_penalty, 0.0, memory["mask"])
-        scores = found.log_probabilities / ranking.penalty(found.lengths)
-        return found._replace(scores=scores)
-    return beam_search(
-        model,
-        memory,
-        beam_width=beam_width,
-        maximum_length=limit,
-        normalisation="gnmt",
-        length_penalty=length_penalty,
-        n_best=n_best,
-        stop="current_length",
-    )
+    return search_sentences(model, memory, limit, beam_width, length_penalty, n_best)
 
 
 def _append(ids: tf.RaggedTensor, last: int) -> tf.RaggedTensor:
