@@ -37,7 +37,7 @@ class Row:
     """Word vectors that it began with."""
 
 
-_BLEU = "the same"
+_SAME = "the same"
 ROWS: Mapping[str, Row] = {
     "squad_dcn": Row(
         "[Dynamic Coattention Network](docs/squad.md), hidden 100, pool 4",
@@ -54,12 +54,12 @@ ROWS: Mapping[str, Row] = {
     ),
     "multi30k_luong_en_de": Row(
         "[Luong, global attention, dot](docs/translation.md), hidden 256",
-        _BLEU,
+        _SAME,
         ("bleu",),
         "other data",
     ),
     "multi30k_transformer_en_de": Row(
-        "[Transformer](docs/translation.md), 4 + 4 layers, d 128", _BLEU, ("bleu",), "other data"
+        "[Transformer](docs/translation.md), 4 + 4 layers, d 128", _SAME, ("bleu",), "other data"
     ),
     "sst_lstmn": Row(
         "[LSTMN](docs/lstmn.md), hidden 168",
@@ -114,11 +114,11 @@ WITHOUT_CARD: Mapping[str, tuple[list[str], ...]] = {
     "multi30k_transformer_en_de": (
         [
             "[LSTMN translator](docs/lstmn.md), deep fusion, hidden 256 (not shipped)",
-            *[_BLEU, "33.67", "other data", "1 H100, shared, 24 min", "4,848,544", ""],
+            *[_SAME, "33.67", "other data", "1 H100, shared, 24 min", "4,848,544", ""],
         ],
         [
             "RNNencdec: RNNsearch without attention (not shipped)",
-            *[_BLEU, "27.16", "other data", "2 CPU cores, 23 min", "4,520,096", ""],
+            *[_SAME, "27.16", "other data", "2 CPU cores, 23 min", "4,520,096", ""],
         ],
     )
 }

@@ -57,15 +57,8 @@ def find_captions(data_dir: str | Path | None = None) -> Path:
     Raises:
         FileNotFoundError: neither is there; says where they were expected.
     """
-    archive = locate_name(_SET, _ARCHIVE, data_dir)
-    if archive is not None:
-        return archive
-    tops = data_directories(data_dir)
-    for folder in (top / name for top in tops for name in _FOLDERS):
-        if (folder / _CAPTIONS).is_file():
-            return folder
-    advice = f"put the archive of the release in {tops[0] / _SET}"
-    raise not_found(f"{_ARCHIVE} or {_CAPTIONS}", (_SET,), data_dir, advice)
+    names = f"{_ARCHIVE} or {_CAPTIONS}"
+    return _find(_ARCHIVE, _FOLDERS, _CAPTIONS, names, data_dir)
 
 
 def find_pictures(data_dir: str | Path | None = None) -> Path:
@@ -81,15 +74,26 @@ def find_pictures(data_dir: str | Path | None = None) -> Path:
     Raises:
         FileNotFoundError: neither is there; says where they were expected.
     """
-    archive = locate_name(_SET, _PICTURES, data_dir)
-    if archive is not None:
-        return archive
+    return _find(_PICTURES, _PICTURE_FOLDERS, "*.jpg", _PICTURES, data_dir)
+
+
+def _find(
+    archive: str,
+    folders: tuple[str, ...],
+    content: str,
+    names: str,
+    data_dir: str | Path | None,
+) -> Path:
+    """Finds an archive, or a folder of that content; the error tells the names."""
+    packed = locate_name(_SET, archive, data_dir)
+    if packed is not None:
+        return packed
     tops = data_directories(data_dir)
-    for folder in (top / name for top in tops for name in _PICTURE_FOLDERS):
-        if folder.is_dir() and any(folder.glob("*.jpg")):
+    for folder in (top / name for top in tops for name in folders):
+        if folder.is_dir() and any(folder.glob(content)):
             return folder
     advice = f"put the archive of the release in {tops[0] / _SET}"
-    raise not_found(_PICTURES, (_SET,), data_dir, advice)
+    raise not_found(names, (_SET,), data_dir, advice)
 
 
 def read_captions(path: str | Path, split: str) -> pd.DataFrame:
