@@ -60,9 +60,9 @@ class Pipeline:
 
         Args:
             *texts: The inputs of the task in order, each a string or a list of strings: `text`;
-                `question`, `context`; `document`, `query`; `premise`, `hypothesis`; `image`, the
-                name of a file or its bytes. A string beside lists goes with every entry. Of rows a
-                DataFrame or a dict.
+                `question`, `context`; `question`, `story`, a sentence a line; `document`, `query`;
+                `premise`, `hypothesis`; `image`, the name of a file or its bytes. A string beside
+                lists goes with every entry. Of rows a DataFrame or a dict.
             batch_size: Examples that are asked at a time.
             **arguments: Inputs by name, and options: of translators `beam_width`, `length_penalty`,
                 `n_best` and, for the maps of all heads, `heads=True`; of cloze readers

@@ -149,6 +149,22 @@ class Answer(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
+class StoryAnswer(Result):
+    """The answer to a question about a story, and the sentences that it was drawn from."""
+
+    main: ClassVar[str] = "answer"
+    answer: str
+    score: float
+    """Its probability."""
+    probabilities: dict[str, float]
+    """Answer -> probability, in the order of the model's answers."""
+    facts: tuple[str, ...]
+    """The sentence with the largest weight in each hop; nothing for an empty story."""
+    fact_weights: tuple[float, ...]
+    """Its weight."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class FilledBlank(Result):
     """The word for a blank."""
 

@@ -12,6 +12,7 @@ from zoo.pipelines.values import (
     make_label,
     make_next_words,
     make_row,
+    make_story_answer,
     make_translation,
 )
 from zoo.serving.servable import DEFAULT_SIGNATURE
@@ -44,6 +45,7 @@ TASKS: dict[str, Task] = {
     "inference": Task(("premise", "hypothesis"), make_label, classes=True),
     "language_model": Task(("text",), make_next_words, _WRITING),
     "reading": Task(("question", "context"), make_answer),
+    "stories": Task(("question", "story"), make_story_answer, classes=True),
     "tabular": Task((), make_row),
     "translation": Task(("text",), make_translation, _SEARCH),
 }
