@@ -178,9 +178,8 @@ def draw(
     row = settings.drawn - 1
     source, target = (side[row].split() for side in pairs)
     weights = attention.weights[0][row]
-    figure = gold_over_attention(
-        weights, target, source, *gold.alignments[row], title=label, key_name="source"
-    )
+    names = {"title": label, "query_name": "target", "key_name": "source"}
+    figure = gold_over_attention(weights, target, source, *gold.alignments[row], **names)
     name = "".join(letter if letter.isalnum() else "_" for letter in label)
     print(save_figure(figure, settings.run_dir / f"attention_{name}.png"))
 

@@ -52,6 +52,6 @@ def gold_over_attention(
                     f"queries, got {(key, query)}"
                 )
             frame = Rectangle((key - 0.5, query - 0.5), 1, 1, fill=False)
-            frame.set(edgecolor=_COLOR, linewidth=1.4, linestyle=style)
+            frame.set(edgecolor=_COLOR, linewidth=1.4, linestyle=style, clip_on=False)
             axes.add_patch(frame)
     return figure

@@ -101,7 +101,12 @@ def shifted_weights(
         raise ValueError(
             f"targets must be one for each of the {len(sources)} sources, got {len(targets)}"
         )
-    read = tf.function(lambda inputs: model(inputs, training=False)["attention"]["alignment"])
+    ids = tf.TensorSpec([None, None], tf.int32)
+    read = tf.function(
+        lambda inputs: model(inputs, training=False)["attention"]["alignment"],
+        input_signature=[{"source": ids, "target": ids}],
+        autograph=False,
+    )
     found: dict[int, list[np.ndarray]] = {shift: [] for shift in shifts}
     for first in range(0, len(sources), _ROWS):
         sides = [
