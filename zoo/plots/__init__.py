@@ -12,6 +12,7 @@ each word of a caption looked; `machine` draws a memory at work, `learning_curve
 the examples seen; `facts` draws a story and the sentences that matter.
 `over_image` and `over_features` draw attention to things that are no tokens, and `declared` chooses
 by the meaning of a map's axes.
+`gold_over_attention` frames the links of annotators.
 `inline` gives an SVG element for a notebook.
 """
 
@@ -32,6 +33,7 @@ from zoo.plots.documents import Shaded, cloze, document
 from zoo.plots.facts import facts
 from zoo.plots.figures import check_ending, save_figure
 from zoo.plots.glimpses import glimpses
+from zoo.plots.gold import gold_over_attention
 from zoo.plots.growth import growth_by_size
 from zoo.plots.head_grids import Heads, heads
 from zoo.plots.hops import hops
@@ -56,6 +58,7 @@ __all__ = [
     "document",
     "facts",
     "glimpses",
+    "gold_over_attention",
     "growth_by_size",
     "heads",
     "hops",
