@@ -133,6 +133,7 @@ _PAPERS = {
     "SelfAttentiveClassifier": (_LIN,),
     "SelfAttentiveInference": (_LIN,),
     "ShowAttendTell": (_XU,),
+    "StructuredTranslator": (_KIM,),
     "SupportingFactsReader": (_KIM,),
     "SutskeverTranslator": (_SUTSKEVER,),
     "Transformer": (_VASWANI,),
