@@ -8,6 +8,7 @@ from zoo.models.core.axes import Axes, Steps
 from zoo.models.core.base import BaseModel
 from zoo.serving.export import Endpoint
 from zoo.tasks.shared.endpoints import ask_model, attention_maps, map_axes, token_axes
+from zoo.tasks.symbols.examples import likeliest
 from zoo.text.symbols import SymbolCodec
 
 
@@ -76,10 +77,10 @@ class SymbolEndpoint:
         batch = tf.size(lengths)
         asked = tf.pad(ids, [[0, tf.cast(batch == 0, tf.int32)], [0, 0]])  # a row at least
         outputs = ask_model(self.model, {"symbols": asked}, batch)
-        chances = tf.nn.softmax(tf.cast(outputs["logits"], tf.float32))[:, :, 1:]
+        chances = tf.nn.softmax(tf.cast(outputs["logits"], tf.float32))
         real = ids > 0  # (batch, N)
-        answers = tf.where(real, tf.argmax(chances, axis=-1, output_type=tf.int32) + 1, 0)
-        likely = tf.where(real, tf.reduce_max(chances, axis=-1), 0.0)
+        answers = tf.where(real, likeliest(chances), 0)
+        likely = tf.where(real, tf.gather(chances, answers, batch_dims=2), 0.0)
         return {
             "answer": self.codec.decode(answers),
             "answer_symbols": self.codec.show(answers),
