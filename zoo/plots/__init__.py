@@ -5,8 +5,9 @@ display is needed. Tokens of any script can be drawn; characters that no install
 boxes.
 
 `alignment`, `alignments`, `heads`, `document` and `tape` draw any weights and tokens.
-`translation`, `translation_heads`, `reading`, `cloze`, `hops`, `intra_attention`, `inter_attention`
-and `both_alignments` draw a servable's outputs for that task, and `answer` chooses among them.
+`translation`, `translation_heads`, `reading`, `cloze`, `hops`, `changes`, `intra_attention`,
+`inter_attention` and `both_alignments` draw a servable's outputs for that task, and `answer`
+chooses among them.
 `glimpses` draws the path of a retina over an image; `words_over_image` and `caption` draw where
 each word of a caption looked; `machine` draws a memory at work, `learning_curves` scores against
 the examples seen; `facts` draws a story and the sentences that matter.
@@ -20,6 +21,7 @@ from zoo.models.core.axes import BEFORE, SENTINEL
 from zoo.plots.answers import (
     answer,
     both_alignments,
+    changes,
     inter_attention,
     intra_attention,
     translation,
@@ -52,6 +54,7 @@ __all__ = [
     "answer",
     "both_alignments",
     "caption",
+    "changes",
     "check_ending",
     "cloze",
     "declared",
