@@ -8,6 +8,9 @@ over structures, whose marginals are computed exactly. A question about a story 
 sentences, the supporting facts. They are chosen together: a chain of K variables, whose states are
 the sentences, has potentials for single sentences and for pairs of them.
 
+A formula is translated from prefix to infix notation: its words are the nodes of a dependency tree,
+and each one is described by its own vector and the expected vector of its parent.
+
 The layers for models of your own are in ``zoo/attention/structured.py``, the dynamic programmes in
 ``zoo/ops/chains.py`` and ``zoo/ops/trees.py``.
 
@@ -16,12 +19,15 @@ Read in this order:
     memory_network.py      its baseline, which chooses one sentence after the other by a softmax
     story_reader.py        inputs, target and loss of both
     sentence_memory.py     vectors of sentences
+    tree_transducer.py     a translator that knows words by themselves and by their soft parents
 
-NumPy references: ``tests/references/supporting_facts.py``, ``tests/references/memory_network.py``.
-Page: ``docs/architectures/structured.md``. Recipe: ``recipes/babi_structured.py``.
+NumPy references: ``tests/references/supporting_facts.py``, ``tests/references/memory_network.py``,
+``tests/references/tree_transducer.py``. Page: ``docs/architectures/structured.md``. Recipes:
+``recipes/babi_structured.py``, ``recipes/formulas_structured.py``.
 """
 
 from zoo.models.structured.memory_network import MemoryNetwork
 from zoo.models.structured.supporting_facts import SupportingFactsReader
+from zoo.models.structured.tree_transducer import TreeTransducer
 
-__all__ = ["MemoryNetwork", "SupportingFactsReader"]
+__all__ = ["MemoryNetwork", "SupportingFactsReader", "TreeTransducer"]
