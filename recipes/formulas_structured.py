@@ -9,7 +9,7 @@ Formulas are generated: 5000 of each of the depths 2, 3 and 4 for training, 200 
 for the test. ``until_failure_<depth>`` in ``result.json`` is the share of the target that is right
 before the first mistake, in %. The same command resumes an interrupted run. The run folder holds
 settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
-``attention.png``.
+``attention.png``: the alignment, and parents as arcs over the source.
 """
 
 from dataclasses import dataclass

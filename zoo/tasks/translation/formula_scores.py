@@ -39,18 +39,26 @@ class FormulaEvaluator(TranslationEvaluator):
         self._shares = np.zeros(len(frame))
 
     def __call__(self) -> dict[str, float]:
-        """Searches; returns ``until_failure`` and ``exact_match`` (%), and ``perplexity``."""
+        """Returns ``until_failure`` and ``exact_match`` (%), and ``perplexity``."""
+        return {
+            "until_failure": self.measure(),
+            "exact_match": self.exact_match(),
+            "perplexity": self.perplexity(),
+        }
+
+    def measure(self) -> float:
+        """Searches; returns the mean share of a target before the first mistake, in %."""
         for inputs, rows in self._batches.evaluation():
             found = self._write(inputs["source"]).numpy()
             for row, tokens in zip(rows.numpy(), found, strict=True):
                 self._shares[row] = until_failure(tokens, self._targets[row])
-        return {
-            "until_failure": 100 * float(self._shares.mean()),
-            "exact_match": 100 * float((self._shares == 1).mean()),
-            "perplexity": self.perplexity(),
-        }
+        return 100 * float(self._shares.mean())
+
+    def exact_match(self) -> float:
+        """Share of the formulas without a mistake at the last ``measure``, in %."""
+        return 100 * float((self._shares == 1).mean())
 
     def by_depth(self) -> dict[int, float]:
-        """``until_failure`` of the formulas of each depth, as it was at the last call."""
+        """Mean share of the formulas of each depth at the last ``measure``, in %."""
         depths = sorted(set(self._depths.tolist()))
         return {one: 100 * float(self._shares[self._depths == one].mean()) for one in depths}
