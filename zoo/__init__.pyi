@@ -41,6 +41,7 @@ from .models.self_attentive import SelfAttentiveInference as SelfAttentiveInfere
 from .models.structured import MemoryNetwork as MemoryNetwork
 from .models.structured import StructuredTranslator as StructuredTranslator
 from .models.structured import SupportingFactsReader as SupportingFactsReader
+from .models.structured import TreeTransducer as TreeTransducer
 from .models.transformer import Transformer as Transformer
 from .pipelines import pipeline as pipeline
 from .serving.load import list_models as list_models

@@ -91,6 +91,17 @@ SIGMOID_TRANSLATOR = (
 )  # fmt: skip
 # One table of words and one of ages for each memory; no paper counts them.
 SENTENCE_MEMORY = (40 + 25) * 20
+# Nor of the tree transducer, whose sizes are all 50 but for the score's.
+TREE_NONE = (
+    (30 + 29) * 50 + lstm(50, 50)  # embeddings, decoder
+    + 50 * 50 + 2 * 50 * 50  # W, U
+    + 29 * 51
+)  # fmt: skip
+TREE_TRANSDUCER = (
+    TREE_NONE
+    + 2 * lstm(50, 50) + 2 * 100 * 100 + 2 * 100  # parser
+    + 50 * 50 + 50 * 50  # the parents' shares of W and U
+)  # fmt: skip
 
 TRAINABLE = {
     ("DynamicCoattentionNetwork", "paper"): 8_069_432,
@@ -152,6 +163,9 @@ TRAINABLE = {
     ("SupportingFactsReader", "paper"): 4 * SENTENCE_MEMORY + 20 * 21 + 20 * 6,
     ("SupportingFactsReader", "paper_unary"): 4 * SENTENCE_MEMORY + 20 * 21 + 20 * 6,
     ("MemoryNetwork", "paper"): 4 * SENTENCE_MEMORY + 20 * 6,
+    ("TreeTransducer", "paper"): TREE_TRANSDUCER,
+    ("TreeTransducer", "paper_simple"): TREE_TRANSDUCER,
+    ("TreeTransducer", "paper_none"): TREE_NONE,
 }
 """Trainable parameters of (model, preset); fixed word vectors are not among them."""
 

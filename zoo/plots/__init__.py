@@ -12,8 +12,9 @@ chooses among them.
 each word of a caption looked; `machine` draws a memory at work, `learning_curves` scores against
 the examples seen; `facts` draws a story and the sentences that matter.
 `over_image` and `over_features` draw attention to things that are no tokens, and `declared` chooses
-by the meaning of a map's axes.
-`gold_over_attention` frames the links of annotators.
+by the meaning of a map's axes. `arcs` draws the trees above a sentence, whose arcs have
+probabilities, and `transduction` does so for what a servable read. `gold_over_attention` frames the
+links of annotators.
 `inline` gives an SVG element for a notebook.
 """
 
@@ -24,9 +25,11 @@ from zoo.plots.answers import (
     changes,
     inter_attention,
     intra_attention,
+    transduction,
     translation,
     translation_heads,
 )
+from zoo.plots.arcs import Arcs, arcs
 from zoo.plots.attention import Alignment, alignment, alignments, reading, tape
 from zoo.plots.captions import caption, words_over_image
 from zoo.plots.curves import learning_curves
@@ -47,11 +50,13 @@ __all__ = [
     "BEFORE",
     "SENTINEL",
     "Alignment",
+    "Arcs",
     "Heads",
     "Shaded",
     "alignment",
     "alignments",
     "answer",
+    "arcs",
     "both_alignments",
     "caption",
     "changes",
@@ -77,6 +82,7 @@ __all__ = [
     "scores_by_length",
     "scores_by_seed",
     "tape",
+    "transduction",
     "translation",
     "translation_heads",
     "words_over_image",

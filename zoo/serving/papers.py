@@ -137,6 +137,7 @@ _PAPERS = {
     "SupportingFactsReader": (_KIM,),
     "SutskeverTranslator": (_SUTSKEVER,),
     "Transformer": (_VASWANI,),
+    "TreeTransducer": (_KIM,),
 }
 
 
