@@ -235,7 +235,7 @@ def _map(weights: np.ndarray, axes: Axes, tokens: Mapping[str, tuple[str, ...]])
     for number, (text, axis) in enumerate(texts):
         place = weights.ndim - len(texts) + number
         size = weights.shape[place]
-        story = axis.of.removesuffix(_LISTED) if isinstance(axis, Listed) else None
+        story = axis.of.removesuffix(_LISTED) if isinstance(axis, Listed) else ""
         if story in tokens:
             weights = np.take(weights, range(len(tokens[story])), axis=place)
             labels.append(tokens[story])

@@ -104,9 +104,17 @@ class SutskeverTranslator(StackedTranslator):
         """Returns the encoder's last states, layer by layer."""
         return {name: values for name, values in memory.items() if name != "mask"}
 
+    def embed(self, tokens: Tensor, training: bool = False) -> dict[str, Tensor]:
+        """Projects y_{t-1} for the lowest layer (R, T, 4n) and samples the dropout masks."""
+        return self.decoder.project(self.target_embedding(tokens), training=training)
+
     def advance(
         self, inputs: dict[str, Tensor], state: dict[str, Tensor], memory: dict[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
         """Computes the top layer's new state (R, n), without attention."""
         state = self.decoder.advance(inputs, state)
         return state[f"hidden_{self.depth - 1}"], state, {}
+
+    def project(self, features: Tensor, training: bool = False) -> Tensor:
+        """Computes logits (..., V): ``W_s h_t``, plus the bias."""
+        return self.softmax(self.drop(features, training=training))

@@ -181,6 +181,10 @@ class StructuredTranslator(StackedTranslator):
             return {name: memory[name] for name in names}
         return {name: ops.zeros_like(memory[name]) for name in names}
 
+    def embed(self, tokens: Tensor, training: bool = False) -> dict[str, Tensor]:
+        """Projects y_{t-1} for the lowest layer (R, T, 4n) and samples the dropout masks."""
+        return self.decoder.project(self.target_embedding(tokens), training=training)
+
     def advance(
         self, inputs: dict[str, Tensor], state: dict[str, Tensor], memory: dict[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
@@ -190,6 +194,10 @@ class StructuredTranslator(StackedTranslator):
         queries = group_rows(hidden, ops.shape(memory["mask"])[0])  # (B, R / B, n)
         features, weights = self.read_source(queries, memory)
         return ungroup_rows(features), new, {"alignment": ungroup_rows(weights)}
+
+    def project(self, features: Tensor, training: bool = False) -> Tensor:
+        """Computes logits (..., V): ``V tanh(U [c_j; h'_j])``, plus the bias."""
+        return self.softmax(self.drop(features, training=training))
 
     def read_target(
         self, target: Tensor, memory: dict[str, Tensor], training: bool = False
