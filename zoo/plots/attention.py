@@ -73,12 +73,15 @@ def alignment(
     return alignments([one], title=title)
 
 
-def alignments(maps: Sequence[Alignment], *, title: str = "") -> Figure:
+def alignments(
+    maps: Sequence[Alignment], *, title: str = "", weight_name: str = "attention"
+) -> Figure:
     """Draws attention maps side by side, each as `alignment` draws it.
 
     Args:
         maps: One at least.
         title: Shown above all.
+        weight_name: Name of the weights, written beside their colours.
 
     Returns:
         A figure, for a notebook or `save_figure`.
@@ -102,7 +105,7 @@ def alignments(maps: Sequence[Alignment], *, title: str = "") -> Figure:
         _label_tokens(axes, "x", one.key_tokens, width)
         axes.set_ylabel(drawable_text(one.query_name, LONGEST_TITLE), **as_written([one[3]]))
         axes.set_xlabel(drawable_text(one.key_name, LONGEST_TITLE), **as_written([one[4]]))
-        _color_bar(figure, image, width, height, "attention")
+        _color_bar(figure, image, width, height, weight_name)
     add_title(figure, title)
     return figure
 
