@@ -21,7 +21,7 @@ from zoo.data import cloze_sample, translation_sample
 
 FOLDER = ROOT / "docs" / "notebooks"
 NOTEBOOKS = sorted(path.stem for path in FOLDER.glob("*.ipynb"))
-WITHOUT = {"structured"}
+WITHOUT = {"neural_gpu", "structured"}
 """Families that have no notebook yet."""
 MAXIMUM_BYTES = 300_000
 _LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)\s#]+)")

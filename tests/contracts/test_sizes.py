@@ -151,6 +151,10 @@ TRAINABLE = {
     ("ShowAttendTell", "paper"): SHOW_ATTEND_TELL,
     ("ShowAttendTell", "paper_hard"): SHOW_ATTEND_TELL - 1801,
     ("PixelCaptioner", "paper"): SHOW_ATTEND_TELL + CONVOLUTIONS,
+    ("NeuralGPU", "paper"): 2 * (3 * 9 * 24**2 + 3 * 24) + 5 * 24 + (24 + 1) * 5,
+    ("ExtendedNeuralGPU", "paper"): 2 * (7_079_424 + 14_157_312)
+    + 2 * 32_000 * 512
+    + (512 + 1) * 32_000,
     ("NeuralTuringMachine", "paper"): NTM_LSTM,
     ("NeuralTuringMachine", "paper_feed_forward"): NTM_FEED_FORWARD,
     ("LSTMTransducer", "paper"): 1_352_969,

@@ -206,13 +206,12 @@ def changes(result: Mapping[str, Any], row: int = 0) -> Figure:
         [as_text(one) for one in picked[name][:length]]
         for name in ("symbols_tokens", "answer_symbols")
     )
-    return alignment(
-        picked["attention_change"][:length, :length],
-        [str(step) for step in range(1, length + 1)],
-        asked,
+    steps = [str(step) for step in range(1, length + 1)]
+    shares = picked["attention_change"][:length, :length]
+    return alignments(
+        [Alignment(shares, steps, asked, "step", "place")],
         title=f"{''.join(asked)}\n→ {''.join(answered)}",
-        query_name="step",
-        key_name="place",
+        weight_name="share of the change",
     )
 
 

@@ -86,7 +86,7 @@ class ConvolutionalGatedUnit(keras.layers.Layer):
         if from_tape is not None:
             candidate = candidate + from_tape[..., 2 * self.maps :]
         candidate = ops.tanh(candidate)
-        return candidate + update * (memory - candidate)
+        return update * memory + (1.0 - update) * candidate
 
     def _read_tape(self, tape: Tensor, memory: Tensor) -> Tensor:
         """Convolves the tape, as a memory with nothing in all other rows: (R, N, W, 3m).

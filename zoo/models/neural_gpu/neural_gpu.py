@@ -53,7 +53,7 @@ from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
 
 @register_model(task="symbols")
 class NeuralGPU(BaseModel):
-    """Answers a row of symbols with another, all of it at once.
+    """Answers a row of symbols with another row, all places at once.
 
     Args:
         vocabulary_size: number of symbols V, those of input and answer, padding included.
@@ -68,7 +68,7 @@ class NeuralGPU(BaseModel):
 
     Raises:
         ValueError: if a size is not positive, ``kernel_size`` even, ``cutoff`` below one,
-            ``dropout`` not a rate, or ``loss_normaliser`` none of its values.
+            ``dropout`` not a rate, or ``loss_normaliser`` not one of its options.
     """
 
     INPUTS: ClassVar[Mapping[str, InputKind]] = {"symbols": Tokens()}

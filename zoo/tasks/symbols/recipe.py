@@ -75,7 +75,9 @@ class SymbolTask(Task):
         self.algorithm: SymbolAlgorithm = (
             kind() if resolved.task == "addition" else kind(alphabet=resolved.alphabet)
         )
-        self.algorithm.characters  # noqa: B018  refuses an alphabet without characters
+        if resolved.alphabet < 2:
+            raise ValueError(f"alphabet must be at least 2 symbols, got {resolved.alphabet}")
+        _ = self.algorithm.characters  # refuses an alphabet that has too few
         for name, places in [("longest", resolved.longest)] + [
             ("test_lengths", one) for one in resolved.test_lengths
         ]:
