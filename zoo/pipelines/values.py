@@ -9,6 +9,7 @@ from zoo.models.core.axes import BEFORE, SENTINEL, Axes, Steps
 from zoo.pipelines.results import (
     Answer,
     AttentionMap,
+    Bits,
     Caption,
     Continuation,
     Evidence,
@@ -17,6 +18,7 @@ from zoo.pipelines.results import (
     NextWords,
     RowLabel,
     RowValue,
+    StoryAnswer,
     Translation,
 )
 from zoo.serving.padding import axes_of, pick_rows, texts_of
@@ -147,6 +149,45 @@ def make_next_words(example: Example) -> NextWords | Continuation:
         probabilities=tuple(probabilities),
         log_probabilities=tuple(example.value("log_probabilities")[:length].tolist()),
         **example.shared(),
+    )
+
+
+def make_story_answer(example: Example) -> StoryAnswer:
+    """Makes the answer, and the sentences that led to it."""
+    answer = to_text(example.value("answer"))
+    values = example.value("probabilities").tolist()
+    probabilities = dict(zip(example.labels, values, strict=True))
+    length = int(example.value("story_length"))
+    sentences = tuple(map(to_text, example.value("story_sentences")[:length]))
+    shared = example.shared()
+    weights = example.value("attention_facts")[:, :length]  # (hops, S)
+    hops = tuple(f"hop {number + 1}" for number in range(len(weights)))
+    shared["tokens"]["story"] = sentences
+    shared["attention"]["facts"] = AttentionMap(weights, (hops, sentences))
+    facts = range(len(weights)) if length else ()
+    return StoryAnswer(
+        answer=answer,
+        score=probabilities[answer],
+        probabilities=probabilities,
+        facts=tuple(to_text(example.value("facts")[hop]) for hop in facts),
+        fact_weights=tuple(float(example.value("fact_weights")[hop]) for hop in facts),
+        **shared,
+    )
+
+
+def make_bits(example: Example) -> Bits:
+    """Makes the bits of each step."""
+    vectors = example.inputs["vectors"]
+    probabilities = example.value("probabilities")  # (T, o)
+    shared = example.shared()
+    asked = {"vectors": vectors[None], "length": np.array([len(vectors)], "int32")}
+    shared["evidence"] = shared["evidence"]._replace(inputs=asked)
+    likelier = np.maximum(probabilities, 1.0 - probabilities)
+    return Bits(
+        bits=tuple(map(to_text, example.value("bits"))),
+        score=float(likelier.mean()) if len(likelier) else 0.0,
+        probabilities=probabilities,
+        **shared,
     )
 
 
