@@ -60,10 +60,10 @@ class Pipeline:
 
         Args:
             *texts: The inputs of the task in order, each a string or a list of strings: `text`;
-                `question`, `context`; `document`, `query`; `premise`, `hypothesis`; `story`, a
-                sentence a line, `question`; `image`, the name of a file or its bytes. A string
-                beside lists goes with every entry. Of rows a DataFrame or a dict; of learnt
-                algorithms a sequence of vectors, or a list of sequences.
+                `question`, `context`; `question`, `story`, a sentence a line; `document`, `query`;
+                `premise`, `hypothesis`; `image`, the name of a file or its bytes. A string beside
+                lists goes with every entry. Of rows a DataFrame or a dict; of learnt algorithms a
+                sequence of vectors, or a list of sequences.
             batch_size: Examples that are asked at a time.
             **arguments: Inputs by name, and options: of translators `beam_width`, `length_penalty`,
                 `n_best` and, for the maps of all heads, `heads=True`; of cloze readers
@@ -199,14 +199,7 @@ class Pipeline:
     def _trained_model(self) -> "TrainedModel":
         """Makes the Keras model, once."""
         if self._trained is None:
-            from zoo.pipelines.trainers import TRAINERS
             from zoo.pipelines.training import TrainedModel
-
-            if self.task not in TRAINERS:
-                raise ValueError(
-                    f"task of {self.name} must be one of {', '.join(TRAINERS)} to be trained or"
-                    f" evaluated by a pipeline, got {self.task!r}: its recipe trains it"
-                )
 
             self._trained = TrainedModel(self.folder, self.card)
         return self._trained

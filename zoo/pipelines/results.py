@@ -164,6 +164,22 @@ class Answer(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
+class StoryAnswer(DrawnResult):
+    """The answer to a question about a story, and the sentences that it was drawn from."""
+
+    main: ClassVar[str] = "answer"
+    answer: str
+    score: float
+    """Its probability."""
+    probabilities: dict[str, float]
+    """Answer -> probability, in the order of the model's answers."""
+    facts: tuple[str, ...]
+    """The sentence with the largest weight in each hop; nothing for an empty story."""
+    fact_weights: tuple[float, ...]
+    """Its weight."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class FilledBlank(Result):
     """The word for a blank."""
 
@@ -234,22 +250,6 @@ class Continuation(Result):
     """The new text alone; `<unk>` stands for an unknown word."""
     score: float
     """Its log-probability at temperature 1, `</s>` counted."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class StoryAnswer(DrawnResult):
-    """An answer to a question about a story."""
-
-    main: ClassVar[str] = "answer"
-    answer: str
-    score: float
-    """Its probability."""
-    probabilities: dict[str, float]
-    """Answer -> probability, in the order of the model's answers."""
-    facts: tuple[str, ...]
-    """The sentence with the largest weight in each hop; empty for an empty story."""
-    fact_weights: tuple[float, ...]
-    """Its weight."""
 
 
 @dataclass(frozen=True, kw_only=True)

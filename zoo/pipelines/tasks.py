@@ -47,7 +47,7 @@ TASKS: dict[str, Task] = {
     "inference": Task(("premise", "hypothesis"), make_label, classes=True),
     "language_model": Task(("text",), make_next_words, _WRITING),
     "reading": Task(("question", "context"), make_answer),
-    "stories": Task(("story", "question"), make_story_answer, classes=True),
+    "stories": Task(("question", "story"), make_story_answer, classes=True),
     "tabular": Task((), make_row),
     "translation": Task(("text",), make_translation, _SEARCH),
 }
