@@ -72,7 +72,10 @@ def test_one_story_is_drawn(folder):
     result = zoo.pipeline(folder)(question=QUESTION, story=STORIES[0])
     assert isinstance(result, StoryAnswer)
     assert result.plot().axes
-    assert result.answer in result._repr_html_()
+    page = result._repr_html_()
+    assert result.answer in page
+    assert "data:image/png;base64," in page
+    assert "<img" not in zoo.pipeline(folder)(QUESTION, "")._repr_html_()
 
 
 def test_the_command_line_takes_stories(folder, tmp_path, capsys, monkeypatch):

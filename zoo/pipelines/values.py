@@ -9,6 +9,7 @@ from zoo.models.core.axes import BEFORE, SENTINEL, Axes, Listed, Steps
 from zoo.pipelines.results import (
     Answer,
     AttentionMap,
+    Bits,
     Caption,
     Continuation,
     Evidence,
@@ -167,6 +168,22 @@ def make_next_words(example: Example) -> NextWords | Continuation:
         probabilities=tuple(probabilities),
         log_probabilities=tuple(example.value("log_probabilities")[:length].tolist()),
         **example.shared(),
+    )
+
+
+def make_bits(example: Example) -> Bits:
+    """Makes the bits of each step."""
+    vectors = example.inputs["vectors"]
+    probabilities = example.value("probabilities")  # (T, o)
+    shared = example.shared()
+    asked = {"vectors": vectors[None], "length": np.array([len(vectors)], "int32")}
+    shared["evidence"] = shared["evidence"]._replace(inputs=asked)
+    likelier = np.maximum(probabilities, 1.0 - probabilities)
+    return Bits(
+        bits=tuple(map(to_text, example.value("bits"))),
+        score=float(likelier.mean()) if len(likelier) else 0.0,
+        probabilities=probabilities,
+        **shared,
     )
 
 

@@ -75,8 +75,9 @@ class SymmetricTask(TatoebaTask):
             bleu_tokenize=choose_bleu_tokenizer(language, "auto"),
         )
         other.folder, other.codecs = self.folder, self.codecs[::-1]
-        frames = {name: _exchange(getattr(self.data, name)) for name in ("training", "test")}
-        other.data = self.data._replace(**frames)
+        other.data = self.data._replace(
+            training=_exchange(self.data.training), test=_exchange(self.data.test)
+        )
         return other
 
 
