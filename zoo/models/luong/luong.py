@@ -41,7 +41,7 @@ from zoo.models.core.arguments import check_choice, check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import LossNormaliser, group_rows, ungroup_rows
-from zoo.models.core.stacked_translator import StackedTranslator
+from zoo.models.luong.stacked_translator import StackedTranslator
 from zoo.ops.masking import Tensor, mask_from_ids
 from zoo.ops.windows import scatter_window, sequence_lengths
 

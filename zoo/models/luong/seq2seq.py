@@ -25,7 +25,7 @@ from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import LossNormaliser
-from zoo.models.core.stacked_translator import StackedTranslator
+from zoo.models.luong.stacked_translator import StackedTranslator
 from zoo.ops.masking import Tensor, mask_from_ids
 
 

@@ -1,4 +1,4 @@
-"""Base of translators with stacked LSTMs: Luong's, Kim's, and Sutskever's without attention.
+"""Base of translators with stacked LSTMs: Luong's, and Sutskever's without attention.
 
 It has word vectors, two stacks of LSTMs and the softmax. All weights start uniform in plus or minus
 ``initial_range`` (Sutskever et al. 2014, arXiv 1409.3215, section 3.4; Luong et al. 2015, arXiv
