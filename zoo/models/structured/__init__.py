@@ -19,6 +19,9 @@ Read in this order:
     sentence_memory.py     vectors of sentences
     structured_translator.py  the translator with a chain over source words, and its baselines
 
+Inference with soft parents (section 4.4) is an option of decomposable attention:
+``zoo/models/decomposable/soft_parents.py``.
+
 NumPy references: ``tests/references/supporting_facts.py``, ``tests/references/memory_network.py``,
 ``tests/references/structured_translator.py``. Page: ``docs/architectures/structured.md``. Recipes:
 ``recipes/babi_structured.py``, ``recipes/enja_structured.py``.
