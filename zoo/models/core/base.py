@@ -31,6 +31,8 @@ class AttentionMap(NamedTuple):
     stacked: tuple[str, ...] = ()
     """Names of the constructor's arguments that say how many such maps there are, for example of
     layers and of heads: axes between the batch and the rows."""
+    rooted: bool = False
+    """Whether the first row is the root of a tree, which attends to nothing."""
 
 
 class BaseModel(TrainingStep):

@@ -38,13 +38,12 @@ from keras import ops
 from zoo.attention.multiplicative_scores import GeneralScore
 from zoo.attention.score import Score
 from zoo.attention.structured import SegmentationAttention
-from zoo.layers.lstm import StackedLSTM
 from zoo.models.core import axes
 from zoo.models.core.arguments import check_choice, check_sizes
 from zoo.models.core.base import AttentionMap
-from zoo.models.core.recurrent_translator import RecurrentTranslator
 from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import LossNormaliser, group_rows, ungroup_rows
+from zoo.models.core.stacked_translator import StackedTranslator
 from zoo.ops.masking import (
     Tensor,
     at_least_float32,
@@ -58,7 +57,7 @@ DecoderStart = Literal["zeros", "encoder"]
 
 
 @register_model(task="translation")
-class StructuredTranslator(RecurrentTranslator):
+class StructuredTranslator(StackedTranslator):
     """Translates with stacked LSTMs, reading segments of the source for every target word.
 
     Args:
@@ -136,40 +135,8 @@ class StructuredTranslator(RecurrentTranslator):
         self._make_layers()
 
     def _make_layers(self) -> None:
-        uniform = self._uniform()
-        stack = {
-            "units": self.hidden_dim,
-            "depth": self.depth,
-            "dropout": self.dropout,
-            "use_bias": self.use_bias,
-            "unit_forget_bias": False,
-            "recurrent_initializer": uniform["kernel_initializer"],
-            **uniform,
-        }
-        self.source_embedding, self.target_embedding = self.make_embeddings(
-            uniform["kernel_initializer"]
-        )
-        self.encoder = StackedLSTM(name="encoder", **stack)
-        self.decoder = StackedLSTM(name="decoder", **stack)
-        self.attend = self._make_attention(uniform)
-        self.combine = keras.layers.Dense(
-            self.hidden_dim, activation="tanh", use_bias=False, name="combine", **self._uniform()
-        )
-        self.softmax = keras.layers.Dense(
-            self.target_vocabulary_size, use_bias=self.use_bias, name="softmax", **self._uniform()
-        )
-        self.drop = keras.layers.Dropout(self.dropout, name="dropout", dtype=self.dtype_policy)
-
-    def _uniform(self) -> dict[str, Any]:
-        """Returns the initialiser and dtype arguments of a layer."""
-        limit = self.initial_range
-        if not limit > 0:
-            raise ValueError(f"initial_range must be a positive number, got {limit!r}")
-        initializer = keras.initializers.RandomUniform(-limit, limit)
-        return {"kernel_initializer": initializer, "dtype": self.dtype_policy}
-
-    def _make_attention(self, uniform: dict[str, Any]) -> SegmentationAttention | Score:
-        score = GeneralScore(name="score", **uniform)
+        self.make_stacks()
+        score = GeneralScore(name="score", **self.uniform())
         chain = SegmentationAttention(
             score,
             total=self.total,
@@ -178,7 +145,12 @@ class StructuredTranslator(RecurrentTranslator):
             name="attend",
             dtype=self.dtype_policy,
         )
-        return chain if self.attention == "structured" else score
+        self.attend: SegmentationAttention | Score = (
+            chain if self.attention == "structured" else score
+        )
+        self.combine = keras.layers.Dense(
+            self.hidden_dim, activation="tanh", use_bias=False, name="combine", **self.uniform()
+        )
 
     @property
     def score(self) -> Score:
@@ -188,14 +160,9 @@ class StructuredTranslator(RecurrentTranslator):
     def build(self, *_: Any) -> None:
         """Creates all weights, whose sizes depend only on the constructor's arguments."""
         sequence = (None, None, self.hidden_dim)
-        self.source_embedding.build()
-        self.target_embedding.build()
-        self.encoder.build((None, None, self.embedding_dim))
-        self.decoder.build((None, None, self.embedding_dim))
+        self.build_stacks()
         self.attend.build(sequence, sequence)
         self.combine.build((None, 2 * self.hidden_dim))
-        self.softmax.build((None, self.hidden_dim))
-        self.drop.build((None, None, self.hidden_dim))
         self.built = True
 
     def encode(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Tensor]:
@@ -215,7 +182,7 @@ class StructuredTranslator(RecurrentTranslator):
         return {name: ops.zeros_like(memory[name]) for name in names}
 
     def embed(self, tokens: Tensor, training: bool = False) -> dict[str, Tensor]:
-        """Projects y_{j-1} for the lowest layer (R, T, 4n) and samples the dropout masks."""
+        """Projects y_{t-1} for the lowest layer (R, T, 4n) and samples the dropout masks."""
         return self.decoder.project(self.target_embedding(tokens), training=training)
 
     def advance(
@@ -227,6 +194,10 @@ class StructuredTranslator(RecurrentTranslator):
         queries = group_rows(hidden, ops.shape(memory["mask"])[0])  # (B, R / B, n)
         features, weights = self.read_source(queries, memory)
         return ungroup_rows(features), new, {"alignment": ungroup_rows(weights)}
+
+    def project(self, features: Tensor, training: bool = False) -> Tensor:
+        """Computes logits (..., V): ``V tanh(U [c_j; h'_j])``, plus the bias."""
+        return self.softmax(self.drop(features, training=training))
 
     def read_target(
         self, target: Tensor, memory: dict[str, Tensor], training: bool = False
@@ -250,10 +221,6 @@ class StructuredTranslator(RecurrentTranslator):
         contexts = ops.matmul(ops.cast(weights, wide.dtype), wide)  # (B, Q, n)
         both = ops.concatenate([ops.cast(contexts, states.dtype), states], axis=-1)  # (B, Q, 2n)
         return self.combine(both), weights
-
-    def project(self, features: Tensor, training: bool = False) -> Tensor:
-        """Computes logits (..., V): ``V tanh(U [c; h']) + b_V``."""
-        return self.softmax(self.drop(features, training=training))
 
     def weigh(self, scores: Tensor, mask: Tensor) -> Tensor:
         """Computes weights (B, Q, S) from theta(1) (B, Q, S) and the mask bool (B, S)."""
