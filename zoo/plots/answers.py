@@ -188,6 +188,33 @@ def both_alignments(result: Mapping[str, Any], row: int = 0) -> Figure:
     return alignments(maps, title=_said(picked))
 
 
+def changes(result: Mapping[str, Any], row: int = 0) -> Figure:
+    """Draws how much each step of a Neural GPU changed each place of its memory.
+
+    Args:
+        result: Outputs of a servable of an algorithm on symbols.
+        row: Which string of the batch.
+
+    Returns:
+        A figure.
+
+    Raises:
+        ValueError: `row` is not in the batch, or its string has no symbol.
+    """
+    picked, length = pick_row(result, row, "symbols")
+    asked, answered = (
+        [as_text(one) for one in picked[name][:length]]
+        for name in ("symbols_tokens", "answer_symbols")
+    )
+    steps = [str(step) for step in range(1, length + 1)]
+    shares = picked["attention_change"][:length, :length]
+    return alignments(
+        [Alignment(shares, steps, asked, "step", "place")],
+        title=f"{''.join(asked)}\n→ {''.join(answered)}",
+        weight_name="share of the change",
+    )
+
+
 def _texts(words: Sequence[Word]) -> list[str]:
     return [word.text for word in words]
 
@@ -220,6 +247,7 @@ _HEADS = {
 }
 # Drawing functions, by the output that identifies the task.
 _DRAWN_BY: dict[str, Callable[..., Figure]] = {
+    "attention_change": changes,
     "attention_context_to_question": reading,
     "attention_document": cloze,
     "attention_parents": transduction,

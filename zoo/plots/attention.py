@@ -73,12 +73,15 @@ def alignment(
     return alignments([one], title=title)
 
 
-def alignments(maps: Sequence[Alignment], *, title: str = "") -> Figure:
+def alignments(
+    maps: Sequence[Alignment], *, title: str = "", weight_name: str = "attention"
+) -> Figure:
     """Draws attention maps side by side, each as `alignment` draws it.
 
     Args:
         maps: One at least.
         title: Shown above all.
+        weight_name: Name of the weights, written beside their colours.
 
     Returns:
         A figure, for a notebook or `save_figure`.
@@ -95,7 +98,7 @@ def alignments(maps: Sequence[Alignment], *, title: str = "") -> Figure:
     figure = Figure(figsize=size, layout="constrained", facecolor=PAPER)
     grid = figure.subplots(1, len(maps), squeeze=False, width_ratios=widths)
     for axes, one, width in zip(grid[0], maps, widths, strict=True):
-        draw_alignment(axes, one, width, height)
+        draw_alignment(axes, one, width, height, weight_name)
     add_title(figure, title)
     return figure
 
@@ -106,7 +109,9 @@ def inches_of(one: Alignment) -> tuple[float, float]:
     return _inches(keys, _WIDEST_INCHES), _inches(queries, _HIGHEST_INCHES)
 
 
-def draw_alignment(axes: Axes, one: Alignment, width: float, height: float) -> None:
+def draw_alignment(
+    axes: Axes, one: Alignment, width: float, height: float, weight_name: str = "attention"
+) -> None:
     """Draws a map into axes of this size, in inches, and its colour bar beside them."""
     largest = _largest(one.weights)
     image = axes.imshow(one.weights, cmap=WEIGHTS, vmin=0, vmax=largest, aspect="auto")
@@ -114,7 +119,7 @@ def draw_alignment(axes: Axes, one: Alignment, width: float, height: float) -> N
     label_tokens(axes, "x", one.key_tokens, width)
     axes.set_ylabel(drawable_text(one.query_name, LONGEST_TITLE), **as_written([one[3]]))
     axes.set_xlabel(drawable_text(one.key_name, LONGEST_TITLE), **as_written([one[4]]))
-    _color_bar(axes.figure, image, width, height, "attention")
+    _color_bar(axes.figure, image, width, height, weight_name)
 
 
 def tape(weights: np.ndarray, tokens: Sequence[str | bytes], *, title: str = "") -> Figure:

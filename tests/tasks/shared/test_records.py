@@ -36,6 +36,7 @@ from zoo.tasks.shared.records import file_sums
 from zoo.tasks.stories.data import load_stories
 from zoo.tasks.tabular.data import load_table
 from zoo.tasks.translation.data import load_translation_data
+from zoo.tasks.translation.enja import load_enja_data
 from zoo.tasks.translation.tatoeba import load_tatoeba_data
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -268,6 +269,16 @@ READERS = {
         texts("fra.txt", content="".join(f"A cat {i}.\tUn chat {i}.\n" for i in range(500))),
         lambda folder: load_tatoeba_data("tatoeba", "fr", "en", folder, LOGGER).record,
         "zoo.data.tatoeba.PUBLISHED",
+    ),
+    "enja": Reader(
+        "enja",
+        "small_parallel_enja",
+        texts(
+            *(f"{part}.{one}" for part in ("train", "dev", "test") for one in ("en", "ja")),
+            content="a cat runs .\n",
+        ),
+        lambda folder: load_enja_data("enja", "ja", "en", folder, LOGGER).record,
+        "zoo.data.enja.PUBLISHED",
     ),
     "wikitext-2": corpus("wikitext-2", "zoo.tasks.language_model.data.PUBLISHED"),
     "wikitext-103": corpus("wikitext-103"),
