@@ -31,17 +31,30 @@ class Settings(FormulaSettings):
     """Hidden size of the parser's LSTM, in each direction."""
     score_dim: Count | None = None
     """Units of the score of an arc."""
-    initial_range: Positive = 0.1
+    initial_range: Positive | None = None
     """Weights start uniform in plus or minus this number."""
 
 
 _SIZES = {"embedding_dim": 50, "hidden_dim": 50, "parser_dim": 50, "score_dim": 100}
-_TRAINING = {"optimizer": "sgd", "learning_rate": 1.0, "epochs": 13, "batch_size": 20}
 DEFAULTS: dict[str, dict[str, Any]] = {
-    "formulas": {**_SIZES, **_TRAINING},
-    "sample": {**_SIZES, **_TRAINING},
+    "formulas": {
+        **_SIZES,
+        "optimizer": "sgd",
+        "learning_rate": 1.0,
+        "initial_range": 0.1,
+        "epochs": 13,
+        "batch_size": 20,
+    },
+    "sample": {
+        **_SIZES,
+        "optimizer": "adam",
+        "learning_rate": 1e-2,
+        "initial_range": 0.3,
+        "epochs": 10,
+        "batch_size": 32,
+    },
 }
-"""Defaults by data set, the paper's."""
+"""Defaults by data set; for the formulas the paper's."""
 
 
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:

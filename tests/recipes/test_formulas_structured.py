@@ -39,7 +39,7 @@ def test_a_run_is_measured_by_depth_and_answers_with_its_parents(attention, tmp_
     assert card.config | {name: SMALL[name] for name in sizes} == card.config
     assert (card.config["attention"], card.data.name) == (attention, "sample")
     stored = json.loads((tmp_path / "settings.json").read_text())
-    assert (stored["optimizer"], stored["beam_width"]) == ("sgd", 2)
+    assert (stored["optimizer"], stored["beam_width"]) == ("adam", 2)
     serve = load_servable(tmp_path / "saved_model").signatures["serving_default"]
     answer = {name: value.numpy() for name, value in serve(text=np.array([FORMULA, ""])).items()}
     assert answer["source_tokens"][0].tolist()[:4] == [b"$", b"(", b"+", b"3"]

@@ -94,7 +94,7 @@ def alignment_below_arcs(above: Arcs, below: Alignment, *, title: str = "") -> F
     heights = (_INCHES, height)
     upper, lower = figure.subplots(2, sharex=True, height_ratios=heights)
     draw_arcs(upper, above)
-    draw_alignment(lower, below, width, height)
+    draw_alignment(figure, lower, below, (width, height))
     upper.tick_params(axis="x", length=0, labelbottom=False)
     add_title(figure, title)
     add_note(figure, _NOTE)

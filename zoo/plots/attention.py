@@ -98,7 +98,7 @@ def alignments(
     figure = Figure(figsize=size, layout="constrained", facecolor=PAPER)
     grid = figure.subplots(1, len(maps), squeeze=False, width_ratios=widths)
     for axes, one, width in zip(grid[0], maps, widths, strict=True):
-        draw_alignment(axes, one, width, height, weight_name)
+        draw_alignment(figure, axes, one, (width, height), weight_name)
     add_title(figure, title)
     return figure
 
@@ -110,16 +110,21 @@ def inches_of(one: Alignment) -> tuple[float, float]:
 
 
 def draw_alignment(
-    axes: Axes, one: Alignment, width: float, height: float, weight_name: str = "attention"
+    figure: Figure,
+    axes: Axes,
+    one: Alignment,
+    inches: tuple[float, float],
+    weight_name: str = "attention",
 ) -> None:
-    """Draws a map into axes of this size, in inches, and its colour bar beside them."""
+    """Draws a map into axes of this width and height, and its colour bar beside them."""
+    width, height = inches
     largest = _largest(one.weights)
     image = axes.imshow(one.weights, cmap=WEIGHTS, vmin=0, vmax=largest, aspect="auto")
     label_tokens(axes, "y", one.query_tokens, height)
     label_tokens(axes, "x", one.key_tokens, width)
     axes.set_ylabel(drawable_text(one.query_name, LONGEST_TITLE), **as_written([one[3]]))
     axes.set_xlabel(drawable_text(one.key_name, LONGEST_TITLE), **as_written([one[4]]))
-    _color_bar(axes.figure, image, width, height, weight_name)
+    _color_bar(figure, image, width, height, weight_name)
 
 
 def tape(weights: np.ndarray, tokens: Sequence[str | bytes], *, title: str = "") -> Figure:

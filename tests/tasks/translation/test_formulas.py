@@ -2,7 +2,6 @@
 
 from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -38,7 +37,7 @@ def test_the_rate_is_halved_after_each_epoch_from_the_ninth_on():
     assert rates == [1.0, 1.0, 0.5, 0.25, 0.125, 0.0625, 0.0625]
     assert optimizer.global_clipnorm == 1.0
     settings.epochs = 9
-    assert float(np.array(_descent(settings, 10).learning_rate)) == 1.0
+    assert float(_descent(settings, 10).learning_rate.numpy()) == 1.0
 
 
 def test_the_sample_has_formulas_of_three_depths_and_the_picture_a_short_one():

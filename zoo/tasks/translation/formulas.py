@@ -29,7 +29,7 @@ class FormulaSettings(TrainingSettings):
     optimizer: Literal["sgd", "adam"] | None = None
     """sgd: the paper's gradient descent, whose rate is halved after each epoch from some on."""
     decay_after: Count = 9
-    """Of sgd: epochs with the full rate."""
+    """Epochs with the full rate, with sgd."""
     embedding_dim: Count | None = None
     """Size of a symbol's vector."""
     hidden_dim: Count | None = None
