@@ -41,7 +41,9 @@ from .models.rnnsearch import RNNsearch as RNNsearch
 from .models.self_attentive import SelfAttentiveClassifier as SelfAttentiveClassifier
 from .models.self_attentive import SelfAttentiveInference as SelfAttentiveInference
 from .models.structured import MemoryNetwork as MemoryNetwork
+from .models.structured import StructuredTranslator as StructuredTranslator
 from .models.structured import SupportingFactsReader as SupportingFactsReader
+from .models.structured import TreeTransducer as TreeTransducer
 from .models.transformer import Transformer as Transformer
 from .pipelines import pipeline as pipeline
 from .serving.load import list_models as list_models

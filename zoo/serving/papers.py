@@ -147,9 +147,11 @@ _PAPERS = {
     "SelfAttentiveClassifier": (_LIN,),
     "SelfAttentiveInference": (_LIN,),
     "ShowAttendTell": (_XU,),
+    "StructuredTranslator": (_KIM,),
     "SupportingFactsReader": (_KIM,),
     "SutskeverTranslator": (_SUTSKEVER,),
     "Transformer": (_VASWANI,),
+    "TreeTransducer": (_KIM,),
 }
 
 
