@@ -140,7 +140,7 @@ def drop(memory: Tensor, rate: Tensor, seeds: Any) -> Tensor:
 def rate_per_step(rate: Tensor | float, steps: Tensor) -> Tensor:
     """Rates of dropout (R,) of memories with so many steps: smaller if these are many.
 
-    A number has to survive all of them: the released code, too, divides its rate by the length.
+    A number has to survive all of them.
 
     Args:
         rate: that of a memory with eight steps or fewer.
