@@ -1,7 +1,6 @@
 """Checks of every recipe as a user runs it, and of its run folder."""
 
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -19,18 +18,13 @@ and those that other programs share count up to three times."""
 
 
 def run_recipe(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs a recipe from the command line.
-
-    One thread computes each operation, which takes less processor time than to share it out: other
-    tests run on the other processors.
-    """
+    """Runs a recipe from the command line."""
     return subprocess.run(
         [sys.executable, "-m", f"recipes.{name}", *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "TF_NUM_INTRAOP_THREADS": "1"},
     )
 
 
