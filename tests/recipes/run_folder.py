@@ -1,6 +1,7 @@
 """Checks of every recipe as a user runs it, and of its run folder."""
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -18,13 +19,17 @@ and those that other programs share count up to three times."""
 
 
 def run_recipe(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs a recipe from the command line."""
+    """Runs a recipe from the command line.
+
+    One operation is computed at a time: other tests run on the other processors.
+    """
     return subprocess.run(
         [sys.executable, "-m", f"recipes.{name}", *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
+        env={**os.environ, "TF_NUM_INTEROP_THREADS": "1"},
     )
 
 
