@@ -33,6 +33,9 @@ class Settings(StorySettings):
     counting: Literal["once", "pairs", "edges"] = "once"
     """How often the chain counts potentials of single sentences: once; once for each pair; or
     twice, as the paper's released code does with potentials at its edges."""
+    normalisation: Literal["sequences", "transitions"] = "sequences"
+    """Whether the chain is normalised over all sequences, or for each sentence over the next one,
+    as in the paper's released code."""
 
 
 _DEFAULTS = {"learning_rate": 0.01, "encoding": "bag"}
@@ -53,6 +56,7 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
         attention=settings.attention,
         queries=settings.queries,
         counting=settings.counting,
+        normalisation=settings.normalisation,
         shared_keys=settings.shared_keys,
         **arguments,
     )

@@ -5,19 +5,23 @@
     python -m recipes.tatoeba_biased --source de               # from German to English
     python -m recipes.tatoeba_biased --biases position,markov  # some of the biases, or none
     python -m recipes.tatoeba_biased --global-fertility 1 --start-from FOLDER --run-dir runs/more
+    python -m recipes.tatoeba_biased --symmetric               # both directions together
 
-The last one trains the SavedModel of a finished run further, with one more loss. The same command
-resumes an interrupted run. The run folder holds settings, log, TensorBoard events, checkpoints,
-``result.json``, the SavedModel and ``attention.png``. With ``--data sample`` 96.5 % of the test
-part's translations are exact; no model is trained on Tatoeba yet.
+The last but one trains the SavedModel of a finished run further, with one more loss. The last one
+trains a translator of each direction, with a bonus for alignments that agree; that of the other
+direction is ``saved_model_backward``. The same command resumes an interrupted run. The run folder
+holds settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
+``attention.png``. With ``--data sample`` 96.5 % of the test part's translations are exact; no model
+is trained on Tatoeba yet.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from zoo.tasks.shared.training_run import run
 from zoo.tasks.translation.recipe import RECURRENT_SIZES
+from zoo.tasks.translation.symmetric import SymmetricTask
 from zoo.tasks.translation.tatoeba import TatoebaSettings, TatoebaTask
 from zoo.training.bounds import Count, NotNegative, Whole
 from zoo.training.command import start
@@ -38,6 +42,12 @@ class Settings(TatoebaSettings):
     start_from: Path | None = None
     """SavedModel of a finished run with the same data, sizes and vocabulary, to train further: the
     global fertility is meant for a model that already aligns."""
+    symmetric: bool = False
+    """Train both directions together, with a bonus for alignments that agree."""
+    trace_weight: NotNegative = 1.0
+    """Weight of that bonus; 0: none. The released code has 0.1."""
+    start_backward_from: Path | None = None
+    """As start_from, for the other direction."""
     readout: Literal["tanh", "appendix", "eq4", "groundhog"] = "tanh"
     """tanh, as released, or one of RNNsearch's."""
     alignment_dim: Count | None = None
@@ -65,8 +75,36 @@ def chosen(biases: str) -> dict[str, bool]:
     return {name: name in names for name in BIASES}
 
 
+def check(settings: Settings) -> None:
+    """Refuses settings that contradict each other, before anything is written.
+
+    Raises:
+        ValueError: names the setting.
+    """
+    chosen(settings.biases)
+    if not settings.symmetric and settings.start_backward_from is not None:
+        raise ValueError(
+            "start_backward_from must be None without symmetric, "
+            f"got {str(settings.start_backward_from)!r}"
+        )
+
+
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
-    """Builds the architecture."""
+    """Builds the architecture, or both directions of it."""
+    if not settings.symmetric:
+        return make_translator(settings, source_size, target_size)
+    from zoo.models.rnnsearch.symmetric_translators import SymmetricTranslators
+
+    backward = replace(settings, start_from=settings.start_backward_from)
+    return SymmetricTranslators(
+        make_translator(settings, source_size, target_size),
+        make_translator(backward, target_size, source_size),
+        settings.trace_weight,
+    )
+
+
+def make_translator(settings: Settings, source_size: int, target_size: int) -> Any:
+    """Builds one direction."""
     from zoo.models.rnnsearch.biased_rnnsearch import BiasedRNNsearch
 
     model = BiasedRNNsearch(
@@ -113,8 +151,9 @@ def copy_weights(saved_model: Path, model: Any) -> None:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    chosen(settings.biases)  # refused before anything is written
-    return run(settings, TatoebaTask("tatoeba_biased", make_model, DEFAULTS))
+    check(settings)
+    task = SymmetricTask if settings.symmetric else TatoebaTask
+    return run(settings, task("tatoeba_biased", make_model, DEFAULTS))
 
 
 if __name__ == "__main__":

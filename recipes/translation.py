@@ -23,12 +23,13 @@ class Settings(OwnTranslationSettings):
 
     model: str = "RNNsearch"
     """The architecture: RNNsearch, LuongTranslator, Transformer, LSTMNTranslator,
-    SutskeverTranslator, RNNencdec or ChoTranslator."""
+    StructuredTranslator, SutskeverTranslator, RNNencdec or ChoTranslator."""
 
 
 _SHALLOW = {"depth": 1, "use_bias": True, "initial_range": 0.2}
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "LuongTranslator": _SHALLOW | {"mechanism": "global", "score": "dot"},
+    "StructuredTranslator": {"initial_range": 0.2},
     "SutskeverTranslator": _SHALLOW,
     "Transformer": {"depth": 3, "num_heads": 4},
 }

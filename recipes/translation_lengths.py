@@ -82,6 +82,7 @@ def main(settings: Settings) -> dict[str, Any]:
     """
     from zoo.metrics.translation import bleu, choose_bleu_tokenizer
     from zoo.plots import save_figure, scores_by_length
+    from zoo.tasks.shared.exported import find_models
     from zoo.tasks.translation.lengths import buckets_of_words, join_sentences, score_buckets
     from zoo.training.json_files import write_json
 
@@ -125,37 +126,9 @@ def check(settings: Settings) -> None:
     Raises:
         ValueError: names the setting.
     """
-    if not settings.models:
-        raise ValueError("models must name at least one, got none")
-    if settings.labels and len(settings.labels) != len(settings.models):
-        raise ValueError(
-            f"labels must be one for each of {len(settings.models)} models,"
-            f" got {len(settings.labels)}"
-        )
     for name in ("joined", "bucket_words", "minimum_sources", "beam_width", "batch_size"):
         if getattr(settings, name) < 1:
             raise ValueError(f"{name} must be at least 1, got {getattr(settings, name)}")
-
-
-def find_models(models: Sequence[str], labels: Sequence[str]) -> dict[str, Path]:
-    """Returns the folders of the SavedModels by label, in the order given.
-
-    Raises:
-        ValueError: if there is no such model, or two have the same label.
-    """
-    from zoo.serving.cards import SAVED_MODEL_FILE
-    from zoo.serving.load import resolve
-
-    found: dict[str, Path] = {}
-    for index, model in enumerate(models):
-        inside = Path(model) / "saved_model"
-        is_run = (inside / SAVED_MODEL_FILE).is_file()
-        folder = inside if is_run else resolve(model)
-        label = labels[index] if labels else Path(model).absolute().name
-        if label in found:
-            raise ValueError(f"labels must differ, got {label!r} twice")
-        found[label] = folder
-    return found
 
 
 def read_test_part(settings: Settings) -> tuple[str, "pd.DataFrame"]:

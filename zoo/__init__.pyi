@@ -30,6 +30,8 @@ from .models.lstmn import LSTMNLanguageModel as LSTMNLanguageModel
 from .models.lstmn import LSTMNTranslator as LSTMNTranslator
 from .models.luong import LuongTranslator as LuongTranslator
 from .models.luong import SutskeverTranslator as SutskeverTranslator
+from .models.neural_gpu import ExtendedNeuralGPU as ExtendedNeuralGPU
+from .models.neural_gpu import NeuralGPU as NeuralGPU
 from .models.ntm import LSTMTransducer as LSTMTransducer
 from .models.ntm import NeuralTuringMachine as NeuralTuringMachine
 from .models.rnnsearch import BiasedRNNsearch as BiasedRNNsearch
@@ -39,7 +41,9 @@ from .models.rnnsearch import RNNsearch as RNNsearch
 from .models.self_attentive import SelfAttentiveClassifier as SelfAttentiveClassifier
 from .models.self_attentive import SelfAttentiveInference as SelfAttentiveInference
 from .models.structured import MemoryNetwork as MemoryNetwork
+from .models.structured import StructuredTranslator as StructuredTranslator
 from .models.structured import SupportingFactsReader as SupportingFactsReader
+from .models.structured import TreeTransducer as TreeTransducer
 from .models.transformer import Transformer as Transformer
 from .pipelines import pipeline as pipeline
 from .serving.load import list_models as list_models

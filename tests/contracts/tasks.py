@@ -26,6 +26,7 @@ from tests.contracts.caption_tasks import Captioning, PixelCaptioning
 from tests.contracts.cloze_task import Cloze, ClozeWithCandidates
 from tests.contracts.image_task import Images
 from tests.contracts.story_task import Stories
+from tests.contracts.symbol_task import Symbols
 from tests.contracts.tabular_task import Tabular
 from tests.contracts.text_tasks import Classification, Inference, LanguageModel
 from tests.toys.tasks import TASKS as TOY_TASKS
@@ -231,6 +232,7 @@ TASKS = {
     "captioning": Captioning(),
     "image_captioning": PixelCaptioning(),
     "algorithms": Algorithms(),
+    "symbols": Symbols(),
     **TOY_TASKS,
 }
 

@@ -82,8 +82,26 @@ CONVOLUTIONS = 25 * (3 * 128 + 128 * 256 + 256 * 512) + 128 + 256 + 512
 NTM_BESIDE = 101 * (26 + 66) + 9 * (100 + 20 + 1) + 20 + 2 * 128
 NTM_LSTM = 400 * (10 + 20 + 100 + 1) + 2 * 100 + NTM_BESIDE
 NTM_FEED_FORWARD = 100 * (10 + 20 + 1) + NTM_BESIDE
+# Nor are there published sizes of vocabularies of the translator; these are those of Luong et al.
+SIGMOID_TRANSLATOR = (
+    2 * 50_000 * 500  # embeddings
+    + 2 * 2 * lstm(500, 500)
+    + 500 * 500  # score
+    + 1000 * 500 + 50_000 * 501  # output
+)  # fmt: skip
 # One table of words and one of ages for each memory; no paper counts them.
 SENTENCE_MEMORY = (40 + 25) * 20
+# Nor of the tree transducer, whose sizes are all 50 but for the score's.
+TREE_NONE = (
+    (30 + 29) * 50 + lstm(50, 50)  # embeddings, decoder
+    + 50 * 50 + 2 * 50 * 50  # W, U
+    + 29 * 51
+)  # fmt: skip
+TREE_TRANSDUCER = (
+    TREE_NONE
+    + 2 * lstm(50, 50) + 2 * 100 * 100 + 2 * 100  # parser
+    + 50 * 50 + 50 * 50  # the parents' shares of W and U
+)  # fmt: skip
 
 TRAINABLE = {
     ("DynamicCoattentionNetwork", "paper"): 8_069_432,
@@ -133,15 +151,25 @@ TRAINABLE = {
     ("ShowAttendTell", "paper"): SHOW_ATTEND_TELL,
     ("ShowAttendTell", "paper_hard"): SHOW_ATTEND_TELL - 1801,
     ("PixelCaptioner", "paper"): SHOW_ATTEND_TELL + CONVOLUTIONS,
+    ("NeuralGPU", "paper"): 2 * (3 * 9 * 24**2 + 3 * 24) + 5 * 24 + (24 + 1) * 5,
+    ("ExtendedNeuralGPU", "paper"): 2 * (7_079_424 + 14_157_312)
+    + 2 * 32_000 * 512
+    + (512 + 1) * 32_000,
     ("NeuralTuringMachine", "paper"): NTM_LSTM,
     ("NeuralTuringMachine", "paper_feed_forward"): NTM_FEED_FORWARD,
     ("LSTMTransducer", "paper"): 1_352_969,
     ("RecurrentAttentionModel", "paper"): 209_165,
     ("RecurrentAttentionModel", "paper_translated"): 256_269,
     ("RecurrentAttentionModel", "paper_cluttered"): 256_269,
+    ("StructuredTranslator", "paper"): SIGMOID_TRANSLATOR + 2 * 2,
+    ("StructuredTranslator", "paper_sigmoid"): SIGMOID_TRANSLATOR,
+    ("StructuredTranslator", "paper_simple"): SIGMOID_TRANSLATOR,
     ("SupportingFactsReader", "paper"): 4 * SENTENCE_MEMORY + 20 * 21 + 20 * 6,
     ("SupportingFactsReader", "paper_unary"): 4 * SENTENCE_MEMORY + 20 * 21 + 20 * 6,
     ("MemoryNetwork", "paper"): 4 * SENTENCE_MEMORY + 20 * 6,
+    ("TreeTransducer", "paper"): TREE_TRANSDUCER,
+    ("TreeTransducer", "paper_simple"): TREE_TRANSDUCER,
+    ("TreeTransducer", "paper_none"): TREE_NONE,
 }
 """Trainable parameters of (model, preset); fixed word vectors are not among them."""
 

@@ -45,6 +45,25 @@ def test_sums_are_those_of_the_numbers(length):
         assert len(answer) == length + 1
 
 
+@pytest.mark.parametrize("name", SYMBOL_ALGORITHMS)
+def test_characters_stand_for_ids_and_the_longest_sequences_fit_into_their_places(name):
+    algorithm = SYMBOL_ALGORITHMS[name]()
+    assert len(algorithm.characters) == algorithm.symbols - 1
+    for places in (20, 41):
+        drawn = draw(algorithm, algorithm.length_within(places))
+        needed = algorithm.places_per_symbol * drawn.symbols.shape[1]
+        assert max(ids.shape[1] for ids in drawn) <= needed <= places
+        longer = draw(algorithm, algorithm.length_within(places) + 1)
+        assert max(ids.shape[1] for ids in longer) > places
+
+
+def test_an_alphabet_without_characters_is_refused():
+    assert Duplicate(alphabet=12).characters == "0123456789ab"
+    for kind in (Reverse, Duplicate):
+        with pytest.raises(ValueError, match="alphabet must be at most 36 symbols, got 37"):
+            kind(alphabet=37).characters  # noqa: B018
+
+
 def test_an_alphabet_of_one_symbol_is_refused():
     with pytest.raises(ValueError, match="alphabet must be at least 2 symbols, got 1"):
         draw(Reverse(alphabet=1), 3)

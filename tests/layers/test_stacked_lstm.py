@@ -65,6 +65,23 @@ def test_a_sequence_is_its_steps_with_the_same_gradients(reverse, use_bias):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
 
 
+def test_a_sequence_may_start_from_a_state():
+    layer = make()
+    values, mask = sequence()
+    state = first_state()
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(state)
+        found = layer(values, mask, state=state)
+        expected = stepwise(layer, values, mask, state, reverse=False)
+        losses = [tf.reduce_sum(tf.sin(one[0])) for one in (found, expected)]
+    pairs = [found, expected], [tape.gradient(loss, state) for loss in losses]
+    for one, other in pairs:
+        for a, b in zip(tf.nest.flatten(one), tf.nest.flatten(other), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+    with pytest.raises(ValueError, match=r"state must be None with reverse, got \['cell_0', "):
+        layer(values, mask, reverse=True, state=state)
+
+
 def test_feeding_is_one_more_part_of_the_first_layers_input():
     fed, plain = make(feed_dim=2), StackedLSTM(UNITS, DEPTH, dtype="float64")
     plain.build((None, None, INPUTS + 2))

@@ -7,7 +7,13 @@ import pytest
 import sacrebleu
 from sacrebleu.tokenizers import tokenizer_ja_mecab
 
-from zoo.metrics.translation import bleu, choose_bleu_tokenizer, exact_match, perplexity
+from zoo.metrics.translation import (
+    bleu,
+    choose_bleu_tokenizer,
+    exact_match,
+    perplexity,
+    until_failure,
+)
 
 PREDICTIONS = ["A dog runs over the green grass.", "Zwei Männer stehen am Herd, oder?"]
 REFERENCES = ["A dog is running over green grass.", "Zwei Männer stehen am Herd."]
@@ -165,3 +171,24 @@ def test_perplexity() -> None:
 def test_perplexity_of_nothing(total: float, tokens: int, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         perplexity(total, tokens)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "share"),
+    [
+        ([7, 8, 9, 3], 1.0),
+        ([7, 8, 9, 3, 0, 0], 1.0),  # padding after the end
+        ([7, 8, 9, 9], 0.75),  # it does not end
+        ([7, 8, 3], 0.5),  # it ends too soon
+        ([7, 6, 9, 3], 0.25),  # what follows a mistake does not count
+        ([6, 8, 9, 3], 0.0),
+        ([], 0.0),
+    ],
+)
+def test_length_to_failure_is_what_is_right_before_the_first_mistake(prediction, share) -> None:
+    assert until_failure(prediction, [7, 8, 9, 3]) == share
+
+
+def test_length_to_failure_of_an_empty_target_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^target must have a token, got \[\]"):
+        until_failure([1], [])

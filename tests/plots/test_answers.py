@@ -100,6 +100,23 @@ def test_a_pair_that_is_aligned_both_ways_has_two_maps_with_nothing_last():
         alignments([])
 
 
+SYMBOLS = {
+    "symbols_tokens": padded([b"0", b"1"], [b"1", b"1", b"_"]),
+    "symbols_length": np.array([2, 3]),
+    "answer_symbols": padded([b"1", b"0"], [b"1", b"0", b"_"]),
+    "attention_change": random(2, 4, 4) / 4,
+}
+
+
+def test_changes_of_a_memory_are_step_by_place():
+    figure = answer(SYMBOLS, 1)
+    weights, rows, columns = drawn(figure)
+    assert (rows, columns) == (["1", "2", "3"], ["1", "1", "_"])
+    np.testing.assert_array_equal(weights, SYMBOLS["attention_change"][1, :3, :3])
+    assert figure.get_suptitle() == "11_\n→ 10_"
+    assert [figure.axes[0].get_ylabel(), figure.axes[0].get_xlabel()] == ["step", "place"]
+
+
 def test_the_picture_follows_the_outputs():
     for task, expected in ((TRANSLATION, translation), (TAPE, intra_attention)):
         np.testing.assert_array_equal(drawn(answer(task, 1))[0], drawn(expected(task, 1))[0])

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import recipes.tatoeba_biased as recipe
 from tests.recipes.run_folder import check_run_folder
 from zoo.data.tatoeba import PARTS
 from zoo.models.rnnsearch.biased_rnnsearch import BiasedReadout
 from zoo.serving.cards import read_card
-from zoo.serving.load import load
+from zoo.serving.codecs import load_codecs
+from zoo.serving.load import load, load_servable
 from zoo.training.command import start
 
 
@@ -71,6 +73,59 @@ def test_trains_on_files_in_the_layout_of_tatoeba(tmp_path: Path) -> None:
         recipe.make_model(wider, *sizes)
 
 
+def test_trains_both_directions_together(tmp_path: Path) -> None:
+    rows = [f"It is the {n}th.\tDemain nous serons le {n}.\n" for n in range(400)]
+    (tmp_path / "fra.txt").write_text("".join(rows), encoding="utf-8")
+    sizes = {"embedding_dim": 4, "hidden_dim": 5, "alignment_dim": 4, "maxout_dim": 3}
+    settings = recipe.Settings(
+        data_dir=tmp_path,
+        run_dir=tmp_path / "run",
+        symmetric=True,
+        trace_weight=0.5,
+        vocabulary="words",
+        vocabulary_size=1000,
+        epochs=1,
+        batch_size=64,
+        warmup_steps=1,
+        beam_width=2,
+        **sizes,
+    )
+    result = recipe.main(settings)
+    folders = [tmp_path / "run" / name for name in ("saved_model", "saved_model_backward")]
+    forward, backward = (read_card(folder) for folder in folders)
+    metrics = {"bleu", "exact_match", "perplexity"}
+    assert metrics <= backward.metrics.keys() == forward.metrics.keys()
+    assert result["perplexity"] == forward.metrics["perplexity"]
+    assert result["backward"] == backward.metrics | {"signature": result["signature"]}
+    assert "fr to en" in forward.data.remarks
+    assert backward.data.remarks == f"{forward.data.remarks}; source and target exchanged"
+    # The codecs and vocabularies are exchanged, and each SavedModel answers.
+    of_forward, of_backward = (load_codecs(folder) for folder in folders)
+    assert of_forward[0].vocabulary_size != of_forward[1].vocabulary_size
+    text = tf.constant(["It is the 7th."])
+    assert of_forward[1].encode(text).to_list() == of_backward[0].encode(text).to_list()
+    trained = [load(folder) for folder in folders]
+    assert trained[0].source_vocabulary_size == trained[1].target_vocabulary_size
+    answer = load_servable(folders[1]).signatures["serving_default"](text=text)
+    assert answer["attention_alignment"].shape[0] == 1
+    assert answer["source_tokens"].numpy()[0, :2].tolist() == [b"It", b"is"]
+
+    # And a later training begins with both.
+    further = dataclasses.replace(
+        settings,
+        start_from=folders[0],
+        start_backward_from=folders[1],
+        dropout=0.0,
+        label_smoothing=0.0,
+    )
+    sizes = trained[0].source_vocabulary_size, trained[0].target_vocabulary_size
+    model = recipe.make_model(further, *sizes)
+    assert model.trace_weight == 0.5
+    for one, other in zip((model.source_to_target, model.target_to_source), trained, strict=True):
+        for weight, expected in zip(one.weights, other.weights, strict=True):
+            np.testing.assert_array_equal(weight, expected)
+
+
 def test_flags_reach_the_model() -> None:
     sizes = {"embedding_dim": 3, "hidden_dim": 4, "dropout": 0.25, "label_smoothing": 0.125}
     changes = {
@@ -94,6 +149,8 @@ def test_flags_reach_the_model() -> None:
         (["--source", "fr", "--target", "de"], "source and target must be en and one of"),
         (["--source", "de"], "data: no data set for the languages de and en is complete"),
         (["--global-fertility", "-1"], "global_fertility must be at least 0 and finite"),
+        (["--trace-weight", "-1"], "trace_weight must be at least 0 and finite"),
+        (["--start-backward-from", "x"], "start_backward_from must be None without symmetric, got"),
     ],
 )
 def test_a_bad_setting_is_one_line(arguments, message, tmp_path, monkeypatch) -> None:

@@ -6,9 +6,10 @@ import json
 import pytest
 import tensorflow as tf
 
-from recipes.translation_lengths import Settings, find_models, main, table
+from recipes.translation_lengths import Settings, main, table
 from zoo.data.translation_sample import SAMPLE_PAIRS, translation_sample
 from zoo.serving.cards import DataRecord, ModelCard, file_checksums, write_card
+from zoo.tasks.shared.exported import find_models
 from zoo.tasks.translation.lengths import join_sentences
 
 JOINED = 2

@@ -16,6 +16,7 @@ OPTIONS = {
     "attention": ("binary", "unary"),
     "queries": ("linear", "memory"),
     "counting": ("once", "pairs", "edges"),
+    "normalisation": ("sequences", "transitions"),
     "linear": (False, True),
     "shared_keys": (False, True),
     "hops": (2, 1, 3),
@@ -27,6 +28,7 @@ INTERACTING = (
     ("attention", "queries"),
     ("attention", "counting", "hops"),
     ("attention", "linear", "hops"),
+    ("attention", "normalisation", "hops"),
     ("shared_keys", "hops"),
     ("encoding",),
     ("temporal", "memory"),
@@ -48,8 +50,11 @@ def predict(
         facts = linear_weights(keys, queries, read, config)
     elif read:
         chains = list(itertools.product(read, repeat=hops))
-        scores = [potential(z, keys, queries, config) for z in chains]
-        probabilities, _ = distribution(scores)
+        if config["normalisation"] == "transitions":
+            probabilities = [followed(z, keys, queries, read, config) for z in chains]
+        else:
+            scores = [potential(z, keys, queries, config) for z in chains]
+            probabilities, _ = distribution(scores)
         for z, probability in zip(chains, probabilities, strict=True):
             for k in range(hops):
                 facts[k, z[k]] += probability
@@ -108,6 +113,25 @@ def potential(
         total += keys[0][z[0]] @ queries[0]
         total += keys[-1][z[-1]] @ queries[-1]
     return total
+
+
+def followed(
+    z: tuple[int, ...],
+    keys: list[np.ndarray],
+    queries: list[np.ndarray],
+    read: list[int],
+    config: dict,
+) -> float:
+    """Probability of a sequence of sentences, each of which chooses the next one."""
+    probability = 1.0
+    for k in range(len(z)):
+        scores = []
+        for j in read:
+            scores.append(keys[k][j] @ queries[k])
+            if k > 0 and config["attention"] == "binary":
+                scores[-1] += keys[k - 1][z[k - 1]] @ keys[k][j]
+        probability *= distribution(scores)[0][read.index(z[k])]
+    return probability
 
 
 def linear_weights(

@@ -25,6 +25,7 @@ TASKS = {
     "language_model": ("wikitext_lstmn", "perplexity", None),
     "tabular": ("adult_features", "loss", None),
     "algorithms": ("copy_ntm", "bits", None),
+    "symbols": ("algorithms_neural_gpu", "whole", "loss"),
     "translation": ("multi30k_seq2seq", "bleu", "perplexity"),
 }
 

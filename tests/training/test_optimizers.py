@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from zoo.training.distribution import make_strategy
-from zoo.training.optimizers import OnePassAdam
+from zoo.training.optimizers import NoisyAdam, OnePassAdam
 
 pytestmark = pytest.mark.optimised
 
@@ -101,3 +101,50 @@ def test_state_is_named_as_that_of_keras():
         optimizer.build([table])
         names.append([variable.path for variable in optimizer.variables])
     assert names[0] == names[1]
+
+
+class SmallSteps:
+    """Gradients of zero, so that all that moves a weight is noise."""
+
+    @staticmethod
+    def drawn(optimizer, steps, begin=0):
+        """What each step sees as the gradient of a matrix of 40 by 50: its first moments."""
+        weight = keras.Variable(np.zeros((40, 50)), dtype="float32")
+        optimizer.build([weight])
+        optimizer.iterations.assign(begin)
+        found = []
+        for _ in range(steps):
+            optimizer.apply_gradients([(tf.zeros((40, 50)), weight)])
+            found.append(optimizer._momentums[0].numpy().copy())
+        return found
+
+
+def noisy(**arguments):
+    return NoisyAdam(0.1, beta_1=0.0, **arguments)
+
+
+def test_noise_falls_with_the_steps_and_is_a_function_of_seed_and_step():
+    made = SmallSteps.drawn(noisy(gradient_noise=0.5), 3)
+    for step, noise in enumerate(made):
+        np.testing.assert_allclose(noise.std(), 0.5 / (1 + step) ** 0.55, rtol=0.06)
+        assert abs(noise.mean()) < 0.05
+    (again,) = SmallSteps.drawn(noisy(gradient_noise=0.5), 1, begin=2)
+    np.testing.assert_array_equal(again, made[2])
+    (other,) = SmallSteps.drawn(noisy(gradient_noise=0.5, noise_seed=1), 1)
+    assert np.abs(other - made[0]).max() > 0.1
+    assert np.abs(np.corrcoef(made[0].ravel(), made[1].ravel())[0, 1]) < 0.1
+
+
+def test_without_noise_the_steps_are_those_of_adam():
+    expected = weights_after(lambda: OnePassAdam(0.1))
+    for found, value in zip(
+        weights_after(lambda: NoisyAdam(0.1, gradient_noise=0.0)), expected, strict=True
+    ):
+        np.testing.assert_array_equal(found, value)
+
+
+def test_noise_survives_its_configuration_and_may_not_be_negative():
+    copy = NoisyAdam.from_config(noisy(gradient_noise=0.2, noise_seed=4).get_config())
+    assert (copy.gradient_noise, copy.noise_seed, copy.beta_1) == (0.2, 4, 0.0)
+    with pytest.raises(ValueError, match="gradient_noise must be at least 0, got -1"):
+        noisy(gradient_noise=-1)

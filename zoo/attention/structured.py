@@ -239,13 +239,16 @@ class SyntacticAttention(MaskFree):
             mask = ops.ones(ops.shape(states)[:2], "bool")
         mask = as_mask(mask, states.shape[:2])
         scores = self.score(states, self.score.prepare(states))  # dependents, heads (B, N, N)
-        scores = ops.tanh(scores) if self.bound else scores
-        heads_first = ops.swapaxes(scores, 1, 2)
-        marginals = tree_marginals(heads_first, sequence_lengths(mask), self.multi_root)
-        weights = ops.swapaxes(marginals, 1, 2)
+        weights = self.weigh(ops.tanh(scores) if self.bound else scores, mask)
         wide = at_least_float32(values)
         parents = ops.matmul(ops.cast(weights, wide.dtype), wide)
         return ops.cast(parents, self.compute_dtype), ops.cast(weights, self.compute_dtype)
+
+    def weigh(self, scores: Tensor, mask: Tensor) -> Tensor:
+        """Computes the weights (B, N, N) from theta (B, N, N), dependents by heads."""
+        heads_first = ops.swapaxes(scores, 1, 2)
+        marginals = tree_marginals(heads_first, sequence_lengths(mask), self.multi_root)
+        return ops.swapaxes(marginals, 1, 2)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""

@@ -42,6 +42,8 @@ class Align:
     the name ends in .wa, else in Pharaoh format."""
     gold_first: Literal[0, 1] = 0
     """The number of a sentence's first word in that file."""
+    drop_outside: bool = False
+    """Leave out links of that file that are beyond their sentences, instead of refusing it."""
 
     def __call__(self) -> None:
         """Writes the links, or their error rate."""
@@ -66,11 +68,12 @@ class Align:
     def _gold(self, lengths: list[tuple[int, int]]) -> "list[Alignment] | None":
         if self.gold is None:
             return None
-        from zoo.metrics.alignment import read_pharaoh
-        from zoo.metrics.naacl import read_naacl
+        from zoo.metrics.gold import read_gold
 
-        read = read_naacl if self.gold.name.removesuffix(".gz").endswith(".wa") else read_pharaoh
-        return read(self.gold, self.gold_first, lengths)
+        read = read_gold(self.gold, self.gold_first, lengths, drop_outside=self.drop_outside)
+        if read.outside:
+            print(f"{self.gold}: {read.outside} links beyond their sentences are left out")
+        return read.alignments
 
     def _links(self, folder: Path, sources: list[str], targets: list[str]) -> "list[Links]":
         """Links (source, target) of the model in a folder."""

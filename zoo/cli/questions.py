@@ -17,7 +17,7 @@ from zoo.text_files import FileText, iterate_lines, read_text
 if TYPE_CHECKING:
     from zoo.serving.servable import Servable, Signature
 
-_FILES = ("context", "document")
+_FILES = ("context", "document", "story")
 _LINE_INPUTS = ("text", "question", "query", "hypothesis", "premise", "context", "document")
 
 
@@ -32,12 +32,16 @@ class Question:
     """Texts to translate, classify or continue. Missing inputs come from standard input, one
     example per line: the missing text, or a JSON object if several are missing."""
     question: str | None = None
-    """The question, for reading comprehension."""
+    """The question, for reading comprehension and stories."""
     context: str | None = None
     """The text that contains the answer."""
     context_file: Path | None = None
     """File with the context, in UTF-8, compressed if its name ends in .gz. Byte offsets count from
     the beginning of its content."""
+    story: str | None = None
+    """The story that a question is about, a sentence a line."""
+    story_file: Path | None = None
+    """File with the story, in UTF-8, compressed if its name ends in .gz."""
     document: str | None = None
     """The text with the word that fills the blank, for cloze questions."""
     document_file: Path | None = None

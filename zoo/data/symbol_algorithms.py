@@ -12,6 +12,9 @@ from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+CHARACTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
+"""How the symbols of an alphabet are written."""
+
 
 class SymbolSequences(NamedTuple):
     """Examples of an algorithm on symbols."""
@@ -25,9 +28,19 @@ class SymbolSequences(NamedTuple):
 class SymbolAlgorithm(Protocol):
     """A program on symbols that is to be learnt."""
 
+    places_per_symbol: ClassVar[int]
+    """Places that both input and answer fit into, for each symbol of the input."""
+
     @property
     def symbols(self) -> int:
         """Number of symbols, padding included: ids are below it."""
+
+    @property
+    def characters(self) -> str:
+        """How the symbols are written, from that with the id 1 on."""
+
+    def length_within(self, places: int) -> int:
+        """Returns the length of the longest sequences, input and answer, in so many places."""
 
     def draw(self, generator: np.random.Generator, count: int, length: int) -> SymbolSequences:
         """Draws so many sequences of one length."""
@@ -37,12 +50,22 @@ class SymbolAlgorithm(Protocol):
 class Reverse:
     """Random symbols, to be given back from the last to the first."""
 
+    places_per_symbol: ClassVar = 1
     alphabet: int = 2
 
     @property
     def symbols(self) -> int:
         """The alphabet and padding."""
         return self.alphabet + 1
+
+    @property
+    def characters(self) -> str:
+        """Digits, then letters."""
+        return _characters(self.alphabet)
+
+    def length_within(self, places: int) -> int:
+        """Returns the number of places: answers are as long as inputs."""
+        return places
 
     def draw(self, generator: np.random.Generator, count: int, length: int) -> SymbolSequences:
         """Draws sequences of so many symbols."""
@@ -54,12 +77,22 @@ class Reverse:
 class Duplicate:
     """Random symbols, to be given back twice."""
 
+    places_per_symbol: ClassVar = 2
     alphabet: int = 2
 
     @property
     def symbols(self) -> int:
         """The alphabet and padding."""
         return self.alphabet + 1
+
+    @property
+    def characters(self) -> str:
+        """Digits, then letters."""
+        return _characters(self.alphabet)
+
+    def length_within(self, places: int) -> int:
+        """Returns half the number of places: answers are twice as long."""
+        return places // 2
 
     def draw(self, generator: np.random.Generator, count: int, length: int) -> SymbolSequences:
         """Draws sequences of so many symbols; answers are twice as long."""
@@ -75,6 +108,7 @@ class BinaryAddition:
     digit more than the numbers.
     """
 
+    places_per_symbol: ClassVar = 1
     ZERO: ClassVar = 1
     ONE: ClassVar = 2
     PLUS: ClassVar = 3
@@ -83,6 +117,15 @@ class BinaryAddition:
     def symbols(self) -> int:
         """Two digits, plus, and padding."""
         return self.PLUS + 1
+
+    @property
+    def characters(self) -> str:
+        """Two digits and plus."""
+        return "01+"
+
+    def length_within(self, places: int) -> int:
+        """Returns half the places beside that of the plus."""
+        return (places - 1) // 2
 
     def draw(self, generator: np.random.Generator, count: int, length: int) -> SymbolSequences:
         """Draws sequences of numbers with so many digits: S = 2 length + 1, T = length + 1."""
@@ -105,6 +148,12 @@ SYMBOL_ALGORITHMS: dict[str, type[SymbolAlgorithm]] = {
     "addition": BinaryAddition,
 }
 """The algorithms by name."""
+
+
+def _characters(alphabet: int) -> str:
+    if alphabet > len(CHARACTERS):
+        raise ValueError(f"alphabet must be at most {len(CHARACTERS)} symbols, got {alphabet}")
+    return CHARACTERS[:alphabet]
 
 
 def _random_symbols(

@@ -24,6 +24,7 @@ _ABOUT = {
     "captioning": "Writes a caption for a picture.",
     "classification": "Puts a text into a class.",
     "algorithms": "Runs an algorithm that was learnt from examples.",
+    "symbols": "Runs an algorithm on symbols that was learnt from examples.",
     "images": "Names the class of a picture.",
     "inference": "Says whether one sentence follows from another.",
     "tabular": "Predicts a column of a table from the others, and weighs them.",

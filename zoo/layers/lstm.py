@@ -165,19 +165,27 @@ class StackedLSTM(LSTM):
         mask: Tensor,
         reverse: bool = False,
         training: bool = False,
+        state: dict[str, Tensor] | None = None,
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Runs over a right-padded sequence, from a state of zeros.
+        """Runs over a right-padded sequence.
 
         Args:
             values: (B, T, d).
             mask: bool (B, T).
             reverse: whether to run from the last real step to the first.
             training: whether dropout is on.
+            state: ``hidden_<k>`` and ``cell_<k>`` (B, n) before the first step; None: zeros.
 
         Returns:
             States of the top layer (B, T, n), in the order of ``values``, zero where padded; and
             the state after the last real step: ``hidden_<k>`` and ``cell_<k>`` (B, n).
+
+        Raises:
+            ValueError: if a state is given with ``reverse``: padding, which comes first, would
+                erase it.
         """
+        if reverse and state is not None:
+            raise ValueError(f"state must be None with reverse, got {sorted(state)}")
         mask = as_mask(mask, values.shape[:2])
         values, real = swap_batch_and_time(values), swap_batch_and_time(mask)[:, :, None]
         zeros = ops.zeros((ops.shape(mask)[0], self.units), values.dtype)
@@ -186,7 +194,8 @@ class StackedLSTM(LSTM):
             projected = gates.project(self.drop(values, training=training))  # (T, B, 4n)
             projected = ops.where(real, projected, ops.cast(_SHUT_GATE, projected.dtype))
             kernel = ops.cast(gates.recurrent_kernel, projected.dtype)
-            values, cells = lstm_states_and_cells(projected, kernel, (zeros, zeros), reverse)
+            first = (state[f"hidden_{k}"], state[f"cell_{k}"]) if state else (zeros, zeros)
+            values, cells = lstm_states_and_cells(projected, kernel, first, reverse)
             for name, states in (("hidden", values), ("cell", cells)):
                 final[f"{name}_{k}"] = _last(states, mask, reverse)
         return swap_batch_and_time(values), final

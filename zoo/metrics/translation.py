@@ -177,3 +177,30 @@ def _check_pairs(predictions: Sequence[str], references: Sequence[str]) -> None:
         )
     if not len(predictions):
         raise ValueError("predictions must be at least one, got none")
+
+
+def until_failure(prediction: Sequence[int], target: Sequence[int]) -> float:
+    """Share of a target's tokens that are right before the first one that is not.
+
+    "Average length to failure" of Grefenstette et al. 2015 (arXiv 1506.02516) and Kim et al. 2017
+    (arXiv 1702.00887) is its mean. What a prediction has beyond the target does not count; an end
+    that belongs to the target has to be predicted.
+
+    Args:
+        prediction: tokens.
+        target: tokens that should have been predicted, at least one.
+
+    Returns:
+        From 0 to 1.
+
+    Raises:
+        ValueError: if the target is empty.
+    """
+    if not len(target):
+        raise ValueError(f"target must have a token, got {target!r}")
+    right = 0
+    for one, other in zip(prediction, target, strict=False):
+        if one != other:
+            break
+        right += 1
+    return right / len(target)

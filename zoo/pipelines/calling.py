@@ -60,9 +60,10 @@ class Pipeline:
 
         Args:
             *texts: The inputs of the task in order, each a string or a list of strings: `text`;
-                `question`, `context`; `document`, `query`; `premise`, `hypothesis`; `image`, the
-                name of a file or its bytes. A string beside lists goes with every entry. Of rows a
-                DataFrame or a dict.
+                `question`, `context`; `question`, `story`, a sentence a line; `document`, `query`;
+                `premise`, `hypothesis`; `image`, the name of a file or its bytes. A string beside
+                lists goes with every entry. Of rows a DataFrame or a dict; of learnt algorithms a
+                sequence of vectors, or a list of sequences.
             batch_size: Examples that are asked at a time.
             **arguments: Inputs by name, and options: of translators `beam_width`, `length_penalty`,
                 `n_best` and, for the maps of all heads, `heads=True`; of cloze readers
@@ -81,6 +82,8 @@ class Pipeline:
         if self.task == "tabular":
             return self._rows(texts, arguments, batch_size)
         self._check_names(arguments)
+        if self.task == "algorithms":
+            return self._sequences(texts, arguments, batch_size)
         options = {key: arguments.pop(key) for key in sorted(arguments.keys() & _OPTIONS)}
         given = {key: value for key, value in options.items() if value is not None}
         if given.get("heads") is False:
@@ -267,6 +270,26 @@ class Pipeline:
             rows = range(questions.examples)[first : first + batch_size]
             asked = {name: column[rows.start : rows.stop] for name, column in inputs.items()}
             found += self._made(self.servable.ask(asked), rows, questions, DEFAULT_SIGNATURE)
+        return found[0] if questions.single else found
+
+    def _sequences(
+        self, sequences: Sequence[Any], named: Mapping[str, Any], batch_size: int
+    ) -> Any:
+        """Answers for sequences of vectors."""
+        from zoo.pipelines.sequences import pad_sequences, read_sequences, without_padding
+
+        questions = read_sequences(self.name, sequences, named)
+        found: list[Any] = []
+        for first in range(0, questions.examples, batch_size):
+            rows = range(questions.examples)[first : first + batch_size]
+            inputs = pad_sequences(questions.texts["vectors"][rows.start : rows.stop])
+            outputs = self.servable.ask(inputs)
+            axes = self.servable.axes
+            for row, own in zip(rows, split_rows(outputs, len(rows), axes), strict=True):
+                vectors = questions.texts["vectors"][row]
+                own = without_padding(own, len(vectors), axes)
+                example = Example(own, {"vectors": vectors}, axes, DEFAULT_SIGNATURE, ())
+                found.append(self._task.make(example))
         return found[0] if questions.single else found
 
     def _results(

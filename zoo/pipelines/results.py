@@ -9,6 +9,7 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -51,6 +52,8 @@ class Evidence(NamedTuple):
     """The signature that gave them."""
     image_bytes: bytes = b""
     """The file that was asked about, of models of pictures."""
+    inputs: Mapping[str, np.ndarray] = MappingProxyType({})
+    """Arrays (1, ...) that were asked about, of models of sequences of vectors."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,20 +80,40 @@ class Result:
         """
         from zoo.plots import answer, translation_heads
 
-        outputs, axes, signature, file = self.evidence
+        outputs, axes, signature, file, arrays = self.evidence
         if signature == "heads":
             return translation_heads(outputs)
-        return answer(outputs, axes=axes, inputs=drawn_inputs(file))
+        return answer(outputs, axes=axes, inputs=drawn_inputs(file) | dict(arrays))
 
     def _repr_html_(self) -> str:
         """Shows the answer and its attention in a notebook, without a script."""
         from zoo.plots import inline
 
+        style = "max-height:40em;max-width:100%;overflow:auto"
+        told = escape(self._told())
+        return f'<div style="{style}"><p>{told}</p>{inline(self.evidence.outputs)}</div>'
+
+    def _told(self) -> str:
+        """The answer and its score in a line."""
         answer, score = (getattr(self, name) for name in (self.main, "score"))
         shown = ", ".join(answer) if isinstance(answer, tuple) else answer
-        told = escape(f"{shown} ({score:.2f})")
-        style = "max-height:40em;max-width:100%;overflow:auto"
-        return f'<div style="{style}"><p>{told}</p>{inline(self.evidence.outputs)}</div>'
+        return f"{shown} ({score:.2f})"
+
+
+class DrawnResult(Result):
+    """An answer that notebooks show with the picture of `plot`."""
+
+    def _repr_html_(self) -> str:
+        """Shows the answer and its picture, or the answer alone where nothing is to be drawn."""
+        told = escape(self._told())
+        try:
+            figure = self.plot()
+        except ValueError:  # no attention, or nothing that it could be over
+            return f"<p>{told}</p>"
+        file = io.BytesIO()
+        figure.savefig(file, format="png", dpi=90)
+        image = base64.b64encode(file.getvalue()).decode("ascii")
+        return f'<p>{told}</p><img alt="{told}" src="data:image/png;base64,{image}">'
 
 
 def drawn_inputs(file: bytes) -> dict[str, np.ndarray]:
@@ -103,21 +126,13 @@ def drawn_inputs(file: bytes) -> dict[str, np.ndarray]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Caption(Result):
+class Caption(DrawnResult):
     """A caption of a picture."""
 
     main: ClassVar[str] = "text"
     text: str
     score: float
     """Its log-probability divided by GNMT's length penalty."""
-
-    def _repr_html_(self) -> str:
-        """Shows the picture beside each word in a notebook, as `plot` draws it."""
-        file = io.BytesIO()
-        self.plot().savefig(file, format="png", dpi=90)
-        told = escape(f"{self.text} ({self.score:.2f})")
-        image = base64.b64encode(file.getvalue()).decode("ascii")
-        return f'<p>{told}</p><img alt="{told}" src="data:image/png;base64,{image}">'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +161,22 @@ class Answer(Result):
     """Offset of its first byte in the context as UTF-8."""
     end_byte: int
     """Offset one past its last byte."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoryAnswer(DrawnResult):
+    """The answer to a question about a story, and the sentences that it was drawn from."""
+
+    main: ClassVar[str] = "answer"
+    answer: str
+    score: float
+    """Its probability."""
+    probabilities: dict[str, float]
+    """Answer -> probability, in the order of the model's answers."""
+    facts: tuple[str, ...]
+    """The sentence with the largest weight in each hop; nothing for an empty story."""
+    fact_weights: tuple[float, ...]
+    """Its weight."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,3 +250,16 @@ class Continuation(Result):
     """The new text alone; `<unk>` stands for an unknown word."""
     score: float
     """Its log-probability at temperature 1, `</s>` counted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bits(DrawnResult):
+    """Bits that a learnt algorithm gave at each step of a sequence of vectors."""
+
+    main: ClassVar[str] = "bits"
+    bits: tuple[str, ...]
+    """Answer at each step, such as "0110"."""
+    score: float
+    """Mean probability of the bits; 0 of an empty sequence."""
+    probabilities: np.ndarray = field(repr=False, compare=False)
+    """float32 (T, o), that each bit is a one."""

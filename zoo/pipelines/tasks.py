@@ -7,11 +7,13 @@ from zoo.pipelines.questions import IMAGE
 from zoo.pipelines.values import (
     Example,
     make_answer,
+    make_bits,
     make_caption,
     make_filled_blank,
     make_label,
     make_next_words,
     make_row,
+    make_story_answer,
     make_translation,
 )
 from zoo.serving.servable import DEFAULT_SIGNATURE
@@ -21,7 +23,7 @@ class Task(NamedTuple):
     """Calls of the models of a task."""
 
     inputs: tuple[str, ...]
-    """Names of the texts, in the order of positional arguments."""
+    """Names of the inputs, in the order of positional arguments."""
     make: Callable[[Example], Any]
     """Makes the result of an example."""
     options: Mapping[str, str] = {}
@@ -37,6 +39,7 @@ _NUMBERS = ("new_tokens", "temperature", "top_k", "top_p", "seed", "forbid_unkno
 _WRITING = dict.fromkeys(_NUMBERS, "generate")
 _CAPTION = {"beam_width": "beam", "length_penalty": "beam", "n_best": "beam"}
 TASKS: dict[str, Task] = {
+    "algorithms": Task(("vectors",), make_bits),
     "captioning": Task(IMAGE, make_caption, _CAPTION),
     "classification": Task(("text",), make_label, classes=True),
     "cloze": Task(("document", "query"), make_filled_blank, {"candidates": "ranked"}),
@@ -44,6 +47,7 @@ TASKS: dict[str, Task] = {
     "inference": Task(("premise", "hypothesis"), make_label, classes=True),
     "language_model": Task(("text",), make_next_words, _WRITING),
     "reading": Task(("question", "context"), make_answer),
+    "stories": Task(("question", "story"), make_story_answer, classes=True),
     "tabular": Task((), make_row),
     "translation": Task(("text",), make_translation, _SEARCH),
 }

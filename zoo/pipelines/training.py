@@ -52,10 +52,16 @@ class TrainedModel:
         card: Its card.
 
     Raises:
-        ValueError: The SavedModel does not hold all that it was exported from.
+        ValueError: The task has no training on strings, or the SavedModel does not hold all that
+            it was exported from.
     """
 
     def __init__(self, folder: Path, card: ModelCard) -> None:
+        if card.task not in TRAINERS:
+            raise ValueError(
+                f"task of {folder.name} must be one of {', '.join(TRAINERS)} to be trained on"
+                f" strings, got {card.task!r}: its recipe trains it"
+            )
         self.card = card
         self.model: Any = load(folder)
         self.endpoint, _ = ENDPOINTS[card.task](folder, card, self.model)

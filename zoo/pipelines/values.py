@@ -5,10 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zoo.models.core.axes import BEFORE, SENTINEL, Axes, Steps
+from zoo.models.core.axes import BEFORE, SENTINEL, Axes, Listed, Steps
 from zoo.pipelines.results import (
     Answer,
     AttentionMap,
+    Bits,
     Caption,
     Continuation,
     Evidence,
@@ -17,12 +18,14 @@ from zoo.pipelines.results import (
     NextWords,
     RowLabel,
     RowValue,
+    StoryAnswer,
     Translation,
 )
 from zoo.serving.padding import axes_of, pick_rows, texts_of
 from zoo.serving.texts import encode_text
 
 _MAP = "attention_"
+_LISTED = "_sentences"
 _START = ("<s>",)  # read before the first token is written
 # Outputs that the signature `beam` gives for each of its translations or captions.
 _OF_EACH = (
@@ -95,6 +98,24 @@ def make_answer(example: Example) -> Answer:
     )
 
 
+def make_story_answer(example: Example) -> StoryAnswer:
+    """Makes the answer and its facts, and names the sentences that were read."""
+    answer = to_text(example.value("answer"))
+    values = example.value("probabilities").tolist()
+    probabilities = dict(zip(example.labels, values, strict=True))
+    facts = [to_text(fact) for fact in example.value("facts")]
+    weights = example.value("fact_weights").tolist()
+    chosen = [pair for pair in zip(facts, weights, strict=True) if pair[0]]
+    return StoryAnswer(
+        answer=answer,
+        score=probabilities[answer],
+        probabilities=probabilities,
+        facts=tuple(fact for fact, _ in chosen),
+        fact_weights=tuple(weight for _, weight in chosen),
+        **example.shared(),
+    )
+
+
 def make_filled_blank(example: Example) -> FilledBlank:
     """Makes the word for a blank and its rivals."""
     named = [
@@ -150,6 +171,22 @@ def make_next_words(example: Example) -> NextWords | Continuation:
     )
 
 
+def make_bits(example: Example) -> Bits:
+    """Makes the bits of each step."""
+    vectors = example.inputs["vectors"]
+    probabilities = example.value("probabilities")  # (T, o)
+    shared = example.shared()
+    asked = {"vectors": vectors[None], "length": np.array([len(vectors)], "int32")}
+    shared["evidence"] = shared["evidence"]._replace(inputs=asked)
+    likelier = np.maximum(probabilities, 1.0 - probabilities)
+    return Bits(
+        bits=tuple(map(to_text, example.value("bits"))),
+        score=float(likelier.mean()) if len(likelier) else 0.0,
+        probabilities=probabilities,
+        **shared,
+    )
+
+
 def split_rows(
     outputs: Mapping[str, np.ndarray], count: int, axes: Mapping[str, Axes] | None
 ) -> Iterator[dict[str, np.ndarray]]:
@@ -188,12 +225,13 @@ def _hypotheses(example: Example) -> Iterator[Example]:
 
 
 def _tokens(outputs: Mapping[str, np.ndarray]) -> dict[str, tuple[str, ...]]:
-    """Text -> tokens, without padding."""
+    """Text -> tokens, without padding; of a story, its sentences."""
     sides = [name.removesuffix("_length") for name in outputs if name.endswith("_length")]
+    parts = {side: outputs.get(f"{side}_tokens", outputs.get(f"{side}{_LISTED}")) for side in sides}
     return {
-        side: tuple(map(to_text, outputs[f"{side}_tokens"][0, : int(outputs[f"{side}_length"][0])]))
-        for side in sides
-        if f"{side}_tokens" in outputs
+        side: tuple(map(to_text, part[0, : int(outputs[f"{side}_length"][0])]))
+        for side, part in parts.items()
+        if part is not None
     }
 
 
@@ -211,9 +249,14 @@ def _map(weights: np.ndarray, axes: Axes, tokens: Mapping[str, tuple[str, ...]])
     """Cuts a map to the tokens of its axes, and names these."""
     labels: list[tuple[str, ...]] = []
     texts = texts_of(axes)
-    for number, (text, _) in enumerate(texts):
+    for number, (text, axis) in enumerate(texts):
         place = weights.ndim - len(texts) + number
         size = weights.shape[place]
+        story = axis.of.removesuffix(_LISTED) if isinstance(axis, Listed) else ""
+        if story in tokens:
+            weights = np.take(weights, range(len(tokens[story])), axis=place)
+            labels.append(tokens[story])
+            continue
         if text is None or text not in tokens:
             labels.append(tuple(map(str, range(1, size + 1))))
             continue

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from zoo.models.core.axes import SENTINEL, Axes
+from zoo.plots.arcs import Arcs, alignment_below_arcs
 from zoo.plots.attention import Alignment, alignment, alignments, reading, tape
 from zoo.plots.captions import caption, has_caption, writes_over_cells
 from zoo.plots.declared import declared, features_of_row, has_declared
@@ -51,6 +52,34 @@ def translation(result: Mapping[str, Any], row: int = 0) -> Figure:
         query_name="written",
         key_name="read",
     )
+
+
+def transduction(result: Mapping[str, Any], row: int = 0) -> Figure:
+    """Draws the soft parents of the source's words as arcs, and the alignment below them.
+
+    Args:
+        result: Outputs of a translation servable with soft parents.
+        row: Which text of the batch.
+
+    Returns:
+        A figure.
+
+    Raises:
+        ValueError: `row` is not in the batch, or nothing was read or written.
+    """
+    picked, read = pick_row(result, row, "source")
+    _, written = pick_row(result, row, "target")
+    queries = whole_words(picked["target_tokens"][:written])
+    keys = whole_words(picked["source_tokens"][:read])
+    below = Alignment(
+        merge(picked["attention_alignment"], queries, keys),
+        _texts(queries),
+        _texts(keys),
+        query_name="written",
+        key_name="read",
+    )
+    parents = Arcs(merge(picked["attention_parents"], keys, keys), _texts(keys), "parents")
+    return alignment_below_arcs(parents, below, title=_translated(keys, queries, picked))
 
 
 def translation_heads(result: Mapping[str, Any], row: int = 0) -> Figure:
@@ -159,6 +188,33 @@ def both_alignments(result: Mapping[str, Any], row: int = 0) -> Figure:
     return alignments(maps, title=_said(picked))
 
 
+def changes(result: Mapping[str, Any], row: int = 0) -> Figure:
+    """Draws how much each step of a Neural GPU changed each place of its memory.
+
+    Args:
+        result: Outputs of a servable of an algorithm on symbols.
+        row: Which string of the batch.
+
+    Returns:
+        A figure.
+
+    Raises:
+        ValueError: `row` is not in the batch, or its string has no symbol.
+    """
+    picked, length = pick_row(result, row, "symbols")
+    asked, answered = (
+        [as_text(one) for one in picked[name][:length]]
+        for name in ("symbols_tokens", "answer_symbols")
+    )
+    steps = [str(step) for step in range(1, length + 1)]
+    shares = picked["attention_change"][:length, :length]
+    return alignments(
+        [Alignment(shares, steps, asked, "step", "place")],
+        title=f"{''.join(asked)}\n→ {''.join(answered)}",
+        weight_name="share of the change",
+    )
+
+
 def _texts(words: Sequence[Word]) -> list[str]:
     return [word.text for word in words]
 
@@ -191,8 +247,10 @@ _HEADS = {
 }
 # Drawing functions, by the output that identifies the task.
 _DRAWN_BY: dict[str, Callable[..., Figure]] = {
+    "attention_change": changes,
     "attention_context_to_question": reading,
     "attention_document": cloze,
+    "attention_parents": transduction,
     "attention_alignment": translation,
     "attention_inter": inter_attention,
     "attention_intra": intra_attention,

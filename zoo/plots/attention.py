@@ -73,12 +73,15 @@ def alignment(
     return alignments([one], title=title)
 
 
-def alignments(maps: Sequence[Alignment], *, title: str = "") -> Figure:
+def alignments(
+    maps: Sequence[Alignment], *, title: str = "", weight_name: str = "attention"
+) -> Figure:
     """Draws attention maps side by side, each as `alignment` draws it.
 
     Args:
         maps: One at least.
         title: Shown above all.
+        weight_name: Name of the weights, written beside their colours.
 
     Returns:
         A figure, for a notebook or `save_figure`.
@@ -88,23 +91,35 @@ def alignments(maps: Sequence[Alignment], *, title: str = "") -> Figure:
     """
     if not maps:
         raise ValueError("maps must hold at least one, got none")
-    maps = [one._replace(weights=_checked_weights(*one[:3])) for one in maps]
-    widths = [_inches(one.weights.shape[1], _WIDEST_INCHES) for one in maps]
-    heights = [_inches(one.weights.shape[0], _HIGHEST_INCHES) for one in maps]
+    maps = [one._replace(weights=checked_weights(*one[:3])) for one in maps]
+    widths, heights = zip(*(inches_of(one) for one in maps), strict=True)
     height = max(heights)
     size = (sum(widths) + 2.2 * len(maps), height + 1.6)
     figure = Figure(figsize=size, layout="constrained", facecolor=PAPER)
     grid = figure.subplots(1, len(maps), squeeze=False, width_ratios=widths)
     for axes, one, width in zip(grid[0], maps, widths, strict=True):
-        largest = _largest(one.weights)
-        image = axes.imshow(one.weights, cmap=WEIGHTS, vmin=0, vmax=largest, aspect="auto")
-        _label_tokens(axes, "y", one.query_tokens, height)
-        _label_tokens(axes, "x", one.key_tokens, width)
-        axes.set_ylabel(drawable_text(one.query_name, LONGEST_TITLE), **as_written([one[3]]))
-        axes.set_xlabel(drawable_text(one.key_name, LONGEST_TITLE), **as_written([one[4]]))
-        _color_bar(figure, image, width, height, "attention")
+        draw_alignment(axes, one, width, height, weight_name)
     add_title(figure, title)
     return figure
+
+
+def inches_of(one: Alignment) -> tuple[float, float]:
+    """Computes the width and the height of a map."""
+    queries, keys = np.shape(one.weights)
+    return _inches(keys, _WIDEST_INCHES), _inches(queries, _HIGHEST_INCHES)
+
+
+def draw_alignment(
+    axes: Axes, one: Alignment, width: float, height: float, weight_name: str = "attention"
+) -> None:
+    """Draws a map into axes of this size, in inches, and its colour bar beside them."""
+    largest = _largest(one.weights)
+    image = axes.imshow(one.weights, cmap=WEIGHTS, vmin=0, vmax=largest, aspect="auto")
+    label_tokens(axes, "y", one.query_tokens, height)
+    label_tokens(axes, "x", one.key_tokens, width)
+    axes.set_ylabel(drawable_text(one.query_name, LONGEST_TITLE), **as_written([one[3]]))
+    axes.set_xlabel(drawable_text(one.key_name, LONGEST_TITLE), **as_written([one[4]]))
+    _color_bar(axes.figure, image, width, height, weight_name)
 
 
 def tape(weights: np.ndarray, tokens: Sequence[str | bytes], *, title: str = "") -> Figure:
@@ -163,13 +178,13 @@ def reading(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 45
     grid = figure.subplots(len(heights), sharex=True, height_ratios=heights, squeeze=False)
     above, *below = panels = [*grid[:, 0]]
     image = above.imshow(attention, cmap=WEIGHTS, vmin=0, vmax=_largest(attention), aspect="auto")
-    _label_tokens(above, "y", asked, heights[0])
+    label_tokens(above, "y", asked, heights[0])
     above.set_ylabel("question")
     _color_bar(figure, image, width, heights[0], "attention")
     for axes, estimate, side in zip(below, estimates, ("start", "end"), strict=False):
         image = _draw_iterations(axes, side, estimate[:, window])
         _color_bar(figure, image, width, heights[1], "")
-    _label_tokens(panels[-1], "x", tokens, width)
+    label_tokens(panels[-1], "x", tokens, width)
     panels[-1].set_xlabel("text")
     _mark_answer(panels, answer, window)
     for axes in panels[:-1]:  # the last one's tokens are meant for all
@@ -181,9 +196,14 @@ def reading(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 45
     return figure
 
 
-def _checked_weights(
+def checked_weights(
     weights: np.ndarray, query_tokens: Sequence[Any], key_tokens: Sequence[Any]
 ) -> np.ndarray:
+    """Returns weights (queries, keys) as float64.
+
+    Raises:
+        ValueError: No tokens on a side, weights of another shape, or weights that are not finite.
+    """
     weights = np.asarray(weights, np.float64)
     for name, tokens in (("query_tokens", query_tokens), ("key_tokens", key_tokens)):
         if not len(tokens):
@@ -253,7 +273,7 @@ def _inches(tokens: int, most: float) -> float:
     return min(most, max(tokens, 6) * _TOKEN_INCHES)
 
 
-def _label_tokens(axes: Axes, side: str, tokens: Sequence[str | bytes], inches: float) -> None:
+def label_tokens(axes: Axes, side: str, tokens: Sequence[str | bytes], inches: float) -> None:
     """Labels an axis with as many of the tokens as fit."""
     step = max(1, int(np.ceil(len(tokens) * _TOKEN_INCHES / inches - 1e-6)))
     labels = [drawable_text(token, _LONGEST_TOKEN) for token in tokens[::step]]

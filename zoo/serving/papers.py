@@ -80,6 +80,18 @@ _GRAVES = Paper(
     "arXiv 2014",
     "https://arxiv.org/abs/1410.5401",
 )
+_KAISER = Paper(
+    "Neural GPUs Learn Algorithms",
+    "Kaiser, Sutskever",
+    "ICLR 2016",
+    "https://arxiv.org/abs/1511.08228",
+)
+_KAISER_EXTENDED = Paper(
+    "Can Active Memory Replace Attention?",
+    "Kaiser, Bengio",
+    "NIPS 2016",
+    "https://arxiv.org/abs/1610.08613",
+)
 _MARTINS = Paper(
     "From Softmax to Sparsemax: A Sparse Model of Attention and Multi-Label Classification",
     "Martins, Astudillo",
@@ -117,6 +129,7 @@ _PAPERS = {
     "DecomposableAttention": (_PARIKH,),
     "DynamicCoattentionNetwork": (_XIONG,),
     "DynamicCoattentionNetworkPlus": (_XIONG_PLUS, _XIONG),
+    "ExtendedNeuralGPU": (_KAISER_EXTENDED, _KAISER),
     "FeatureAttention": (_MARTINS,),
     "LSTMNClassifier": (_CHENG,),
     "LSTMNInference": (_CHENG,),
@@ -125,6 +138,7 @@ _PAPERS = {
     "LSTMTransducer": (_GRAVES,),
     "LuongTranslator": (_LUONG,),
     "PixelCaptioner": (_XU,),
+    "NeuralGPU": (_KAISER,),
     "NeuralTuringMachine": (_GRAVES,),
     "MemoryNetwork": (_SUKHBAATAR, _KIM),
     "RNNencdec": (_CHO, _BAHDANAU),
@@ -133,9 +147,11 @@ _PAPERS = {
     "SelfAttentiveClassifier": (_LIN,),
     "SelfAttentiveInference": (_LIN,),
     "ShowAttendTell": (_XU,),
+    "StructuredTranslator": (_KIM,),
     "SupportingFactsReader": (_KIM,),
     "SutskeverTranslator": (_SUTSKEVER,),
     "Transformer": (_VASWANI,),
+    "TreeTransducer": (_KIM,),
 }
 
 

@@ -25,8 +25,10 @@ from zoo.tasks.images.endpoint import ImageEndpoint
 from zoo.tasks.language_model.endpoint import LanguageModelEndpoint
 from zoo.tasks.reading.endpoint import ReadingEndpoint
 from zoo.tasks.stories.endpoint import StoryEndpoint
+from zoo.tasks.symbols.endpoint import SymbolEndpoint
 from zoo.tasks.tabular.endpoint import TabularEndpoint
 from zoo.tasks.translation.endpoint import TranslationEndpoint
+from zoo.text.symbols import SymbolCodec
 from zoo.text.tokenizer import WordTokenizer
 
 
@@ -141,6 +143,11 @@ def _algorithm(source: Path, card: ModelCard, model: Any) -> tuple[Any, list[Any
     return endpoint, endpoint.assets
 
 
+def _symbols(source: Path, card: ModelCard, model: Any) -> tuple[Any, list[Any]]:
+    endpoint = SymbolEndpoint(model, SymbolCodec(**card.tokenizer))
+    return endpoint, endpoint.assets
+
+
 ENDPOINTS: dict[str, Callable[[Path, ModelCard, keras.Model], tuple[Any, list[Any]]]] = {
     "captioning": _captioner,
     "algorithms": _algorithm,
@@ -151,6 +158,7 @@ ENDPOINTS: dict[str, Callable[[Path, ModelCard, keras.Model], tuple[Any, list[An
     "language_model": _language_model,
     "reading": _reader,
     "stories": _story_reader,
+    "symbols": _symbols,
     "tabular": _tabular,
     "translation": _translator,
 }

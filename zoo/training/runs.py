@@ -1,7 +1,8 @@
 """Run folders: all files of one training, and its settings.
 
 A run folder holds `settings.json`, `train.log`, `tensorboard/`, `checkpoints/`, `result.json`,
-`vocabulary/`, `saved_model/` and `attention.png`. Reopening it with other settings is refused,
+`vocabulary/`, `saved_model/` and `attention.png`; of two directions that were trained together also
+`saved_model_backward/`. Reopening it with other settings is refused,
 because the checkpoints in it belong to the settings that are written there. `manifest.json` has the
 checksums of settings, data and vocabulary: a damaged or exchanged one is refused too. `format.json`
 has the version of all this: a folder of another version is refused.
@@ -121,6 +122,11 @@ class RunFolder:
         self.vocabulary.mkdir(exist_ok=True)
         self.logger = _make_logger(self.log, notes)
 
+    @property
+    def backward_saved_model(self) -> Path:
+        """The other direction, of two that were trained together."""
+        return self.path / "saved_model_backward"
+
     def check_data(self, sha256: Mapping[str, str]) -> None:
         """Record the checksums of the training data: with other data, words have other ids.
 
@@ -193,7 +199,8 @@ class RunFolder:
 
     def _remove_contents(self) -> None:
         """Remove only a run's files, the settings last: see `__init__`."""
-        shutil.rmtree(self.saved_model, ignore_errors=True)
+        for folder in (self.saved_model, self.backward_saved_model):
+            shutil.rmtree(folder, ignore_errors=True)
         for file in (self.result, self.picture, self.heads_picture):
             file.unlink(missing_ok=True)
         self._remove_beginning()

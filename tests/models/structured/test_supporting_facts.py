@@ -59,6 +59,16 @@ def test_inner_potentials_count_twice_from_three_hops_on():
         assert np.allclose(once, twice, rtol=1e-12) is same
 
 
+def test_normalised_transitions_leave_the_first_sentence_to_the_question():
+    """Over whole sequences, the pairs weigh in the first sentence too."""
+    unary = facts(tiny(attention="unary"))
+    for how, same in (("transitions", True), ("sequences", False)):
+        binary = facts(tiny(normalisation=how))
+        assert np.allclose(binary[:, 0], unary[:, 0], rtol=1e-12) is same
+        assert not np.allclose(binary[:, 1], unary[:, 1], rtol=1e-3)
+        np.testing.assert_allclose(binary.sum(axis=-1), 1.0, rtol=1e-12)
+
+
 @pytest.mark.parametrize("cls", [SupportingFactsReader, MemoryNetwork])
 def test_large_scores_stay_finite(cls):
     weights = facts(tiny(cls, scale=60.0))
@@ -102,6 +112,7 @@ def test_ages_count_from_the_last_sentence():
         (SupportingFactsReader, {"attention": "all"}, "attention must be one of"),
         (SupportingFactsReader, {"queries": "all"}, "queries must be one of"),
         (SupportingFactsReader, {"counting": "all"}, "counting must be one of"),
+        (SupportingFactsReader, {"normalisation": "all"}, "normalisation must be one of"),
         (MemoryNetwork, {"memory": -1}, "memory must be a positive integer, got -1"),
         (MemoryNetwork, {"encoding": "all"}, "encoding must be one of"),
     ],

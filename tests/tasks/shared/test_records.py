@@ -36,6 +36,7 @@ from zoo.tasks.shared.records import file_sums
 from zoo.tasks.stories.data import load_stories
 from zoo.tasks.tabular.data import load_table
 from zoo.tasks.translation.data import load_translation_data
+from zoo.tasks.translation.enja import load_enja_data
 from zoo.tasks.translation.tatoeba import load_tatoeba_data
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -269,6 +270,16 @@ READERS = {
         lambda folder: load_tatoeba_data("tatoeba", "fr", "en", folder, LOGGER).record,
         "zoo.data.tatoeba.PUBLISHED",
     ),
+    "enja": Reader(
+        "enja",
+        "small_parallel_enja",
+        texts(
+            *(f"{part}.{one}" for part in ("train", "dev", "test") for one in ("en", "ja")),
+            content="a cat runs .\n",
+        ),
+        lambda folder: load_enja_data("enja", "ja", "en", folder, LOGGER).record,
+        "zoo.data.enja.PUBLISHED",
+    ),
     "wikitext-2": corpus("wikitext-2", "zoo.tasks.language_model.data.PUBLISHED"),
     "wikitext-103": corpus("wikitext-103"),
     "ptb": corpus("ptb", pattern="ptb.{}.txt"),
@@ -308,7 +319,7 @@ def test_every_data_set_of_the_recipes_is_tried():
     for path in (ROOT / "recipes").glob("*.py"):
         settings = getattr(importlib.import_module(f"recipes.{path.stem}"), "Settings", None)
         values = typing.get_type_hints(settings).get("data") if settings else None
-        offered |= {*typing.get_args(values)} - {"auto", "sample", "generated"}
+        offered |= {*typing.get_args(values)} - {"auto", "sample", "generated", "formulas"}
     assert {reader.data for reader in READERS.values()} == {
         value for value in offered if isinstance(value, str) and value not in GENERATED
     }

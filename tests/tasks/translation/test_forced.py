@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from zoo.models.rnnsearch.rnnencdec import RNNencdec
 from zoo.models.rnnsearch.rnnsearch import RNNsearch
-from zoo.tasks.translation.forced import align_pairs, word_weights
+from zoo.tasks.translation.forced import align_pairs, shifted_weights, unknown_share, word_weights
 
 SOURCES = ["ab c", "c  ab a ", "", "b a c b"]
 TARGETS = ["c ab", "b", "a b", "abc ab ? a"]
@@ -36,7 +36,7 @@ def model():
 
 
 def expected(model, source, target, offset):
-    """Weights of one pair alone, from those of its letters."""
+    """Weights of one pair alone, from those of its letters, `offset` steps later."""
     ids = [
         [[1] if word == "?" else [4 + "abc".index(x) for x in word] for word in text.split()]
         for text in (source, target)
@@ -46,9 +46,12 @@ def expected(model, source, target, offset):
     weights = model(inputs)["attention"]["alignment"][0].numpy()
     words = [[n for n, word in enumerate(side) for _ in word] for side in ids]
     found = np.zeros((len(ids[1]), len(ids[0])))
-    for row, v in enumerate(words[1]):
-        for column, u in enumerate(words[0]):
-            found[v, u] += weights[row + offset, column] / words[1].count(v)
+    for v in set(words[1]):
+        rows = [row + offset for row, word in enumerate(words[1]) if word == v]
+        rows = [row for row in rows if row >= 0]  # no step is before the first
+        for row in rows:
+            for column, u in enumerate(words[0]):
+                found[v, u] += weights[row, column] / len(rows)
     return found
 
 
@@ -59,6 +62,23 @@ def test_weights_of_words_are_those_of_their_pieces(model, convention, offset):
         wanted = expected(model, source, target, offset)
         assert weights.shape == (len(target.split()), len(source.split()))
         np.testing.assert_allclose(weights, wanted, rtol=1e-4, atol=1e-6)
+
+
+def test_weights_of_steps_beside_a_word_are_shifted(model):
+    shifted = shifted_weights(model, CODECS, SOURCES, TARGETS, [0, -1, 1])
+    assert [*shifted] == [0, -1, 1]
+    for shift, found in shifted.items():
+        for weights, source, target in zip(found, SOURCES, TARGETS, strict=True):
+            wanted = expected(model, source, target, shift)
+            np.testing.assert_allclose(weights, wanted, rtol=1e-4, atol=1e-6)
+    assert not shifted[-1][0][0].any()  # "c" has one piece, and no step is before it
+    with pytest.raises(ValueError, match="shifts must be among -1, 0 and 1, got 2"):
+        shifted_weights(model, CODECS, SOURCES, TARGETS, [0, 2])
+
+
+def test_words_of_unknown_pieces_are_counted():
+    assert unknown_share(TARGETS, CODECS[1]) == 1 / 9
+    assert unknown_share(["", ""], CODECS[1]) == 0.0
 
 
 def test_links_are_those_of_the_largest_weights_or_of_large_ones(model):

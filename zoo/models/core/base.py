@@ -25,10 +25,14 @@ class AttentionMap(NamedTuple):
     keys: Axis
     """The columns, which are attended to; each row sums to one."""
     normalised: bool = True
-    """Whether each row sums to one; else to one at most."""
+    """Whether each row sums to one."""
+    bounded: bool = True
+    """Whether rows that are not normalised sum to one at most; else to any positive number."""
     stacked: tuple[str, ...] = ()
     """Names of the constructor's arguments that say how many such maps there are, for example of
     layers and of heads: axes between the batch and the rows."""
+    rooted: bool = False
+    """Whether the first row is the root of a tree, which attends to nothing."""
 
 
 class BaseModel(TrainingStep):

@@ -35,6 +35,8 @@ Features = Tensor | dict[str, Tensor]
 LossNormaliser = Literal["sentences", "tokens"]
 START_ID = 2
 """Id of ``<s>``, with which every target begins."""
+END_ID = 3
+"""Id of ``</s>``, with which every source ends, and what is to be written."""
 
 
 class SequenceToSequenceModel(BaseModel):
@@ -183,6 +185,10 @@ class SequenceToSequenceModel(BaseModel):
         """
         if self.jit_compile or self._compile_metrics is not None:
             return super().forward(inputs, targets)
+        return self.losses_of_pairs(inputs, targets)
+
+    def losses_of_pairs(self, inputs: dict[str, Tensor], targets: Tensor) -> dict[str, Any]:
+        """As ``call`` in training, with ``losses`` (B, T), 0 where padded, instead of logits."""
         features, outputs = self.read_pairs(inputs, training=True)
         return {"losses": self._losses_of_real(features, targets, training=True)} | outputs
 
@@ -245,6 +251,13 @@ def sum_of_tokens(
     if normaliser == "tokens":
         return losses, ops.sum(real, axis=-1)
     return losses, ops.ones_like(losses)
+
+
+def mean_weights(targets: Tensor, weights: Tensor) -> Tensor:
+    """Means (B,) of the weights (B, T) of each example's real tokens."""
+    real = ops.cast(mask_from_ids(targets), "float32")
+    count = ops.maximum(ops.sum(real, axis=-1), 1.0)
+    return ops.sum(real * ops.cast(weights, "float32"), axis=-1) / count
 
 
 def _take_rows(values: Tensor, places: Tensor) -> Tensor:

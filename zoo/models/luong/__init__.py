@@ -10,8 +10,10 @@ the attentional state to the next step, which therefore knows past alignments.
 
 Read in this order:
     luong.py               the model: global and local attention, input feeding (section 3)
-    stacked_translator.py  two stacks of LSTMs and the softmax, shared with the baseline
     seq2seq.py             the baseline: the encoder's last states, no attention
+
+The two stacks of LSTMs and the softmax, which both share with others, are in
+``zoo/models/core/stacked_translator.py``.
 
 The score functions and local attention are in ``zoo/attention/``, for models of your own.
 NumPy references: ``tests/references/luong.py``, ``tests/references/seq2seq.py``. Results:

@@ -41,7 +41,7 @@ from zoo.models.core.arguments import check_choice, check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import LossNormaliser, group_rows, ungroup_rows
-from zoo.models.luong.stacked_translator import StackedTranslator
+from zoo.models.core.stacked_translator import StackedTranslator
 from zoo.ops.masking import Tensor, mask_from_ids
 from zoo.ops.windows import scatter_window, sequence_lengths
 
@@ -207,6 +207,10 @@ class LuongTranslator(StackedTranslator):
             state["time"] = ops.zeros_like(memory["lengths"])[:, None]
         return state
 
+    def embed(self, tokens: Tensor, training: bool = False) -> dict[str, Tensor]:
+        """Projects y_{t-1} for the lowest layer (R, T, 4n) and samples the dropout masks."""
+        return self.decoder.project(self.target_embedding(tokens), training=training)
+
     def advance(
         self, inputs: dict[str, Tensor], state: dict[str, Tensor], memory: dict[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
@@ -220,6 +224,10 @@ class LuongTranslator(StackedTranslator):
         if self.mechanism == "local_m":
             new["time"] = state["time"] + 1
         return attentional, new, attention
+
+    def project(self, features: Tensor, training: bool = False) -> Tensor:
+        """Computes logits (..., V): ``W_s h~_t``, plus the bias."""
+        return self.softmax(self.drop(features, training=training))
 
     def expand(self, attention: dict[str, Tensor], memory: dict[str, Tensor]) -> dict[str, Tensor]:
         """Scatters local windows (R, T, W) onto the source: (R, T, S)."""

@@ -25,7 +25,7 @@ from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import LossNormaliser
-from zoo.models.luong.stacked_translator import StackedTranslator
+from zoo.models.core.stacked_translator import StackedTranslator
 from zoo.ops.masking import Tensor, mask_from_ids
 
 
@@ -104,9 +104,17 @@ class SutskeverTranslator(StackedTranslator):
         """Returns the encoder's last states, layer by layer."""
         return {name: values for name, values in memory.items() if name != "mask"}
 
+    def embed(self, tokens: Tensor, training: bool = False) -> dict[str, Tensor]:
+        """Projects y_{t-1} for the lowest layer (R, T, 4n) and samples the dropout masks."""
+        return self.decoder.project(self.target_embedding(tokens), training=training)
+
     def advance(
         self, inputs: dict[str, Tensor], state: dict[str, Tensor], memory: dict[str, Tensor]
     ) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
         """Computes the top layer's new state (R, n), without attention."""
         state = self.decoder.advance(inputs, state)
         return state[f"hidden_{self.depth - 1}"], state, {}
+
+    def project(self, features: Tensor, training: bool = False) -> Tensor:
+        """Computes logits (..., V): ``W_s h_t``, plus the bias."""
+        return self.softmax(self.drop(features, training=training))

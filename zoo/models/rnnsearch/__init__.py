@@ -13,10 +13,13 @@ Read in this order:
     readout.py           the maxout readout (appendix A.2.2)
     biased_rnnsearch.py  the same with structural biases in its alignment (Cohn et al., NAACL 2016,
                          arXiv 1601.01085), which alignment_biases.py computes
+    symmetric_translators.py
+                         two directions trained together, with a bonus for alignments that agree
+                         (section 3.4 of the same paper)
     rnnencdec.py         the baselines that read a single vector: RNNencdec and Cho's
 
 NumPy references: ``tests/references/rnnsearch.py``, ``tests/references/rnnencdec.py``,
-``tests/references/biased_rnnsearch.py``. Results:
+``tests/references/biased_rnnsearch.py``, ``tests/references/symmetric_translators.py``. Results:
 ``docs/translation.md``. Recipes: ``recipes/multi30k_rnnsearch.py``,
 ``recipes/multi30k_seq2seq.py``, ``recipes/tatoeba_biased.py``.
 """

@@ -1,4 +1,4 @@
-"""Structural biases of an alignment (Cohn et al. 2016, arXiv 1601.01085, sections 3.1 to 3.3).
+"""Structural biases of an alignment (Cohn et al. 2016, arXiv 1601.01085, sections 3.1 to 3.4).
 
 Shape letters: B sources, Q rows of each source, R = B Q, S source tokens, n hidden, a alignment
 units, k half-width of a window, w = 2k + 1 its width.
@@ -183,3 +183,16 @@ def fertility_loss(alignment: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
     distance = ops.sum(ops.cast(alignment, mean.dtype), axis=1) - mean
     losses = 0.5 * (math.log(2.0 * math.pi) + ops.log(variance) + distance**2 / variance)
     return ops.sum(ops.where(counted, losses, ops.zeros((), losses.dtype)), axis=1)
+
+
+def trace_bonus(forward: Tensor, backward: Tensor) -> Tensor:
+    """Bonus ``B = - tr(A_st A_ts)`` for two directions whose alignments agree (section 3.4).
+
+    Args:
+        forward: alignment A_st (B, T, S) from source to target, zero on padding.
+        backward: that of the other direction, A_ts (B, S, T).
+
+    Returns:
+        (B,), from - min(S, T) to 0: the less, the more they agree.
+    """
+    return -ops.sum(forward * ops.swapaxes(backward, 1, 2), axis=(1, 2))

@@ -3,7 +3,7 @@
 Trevor Cohn, Cong Duy Vu Hoang, Ekaterina Vymolova, Kaisheng Yao, Chris Dyer, Gholamreza Haffari:
 Incorporating Structural Alignment Biases into an Attentional Neural Translation Model. NAACL
 2016, arXiv 1601.01085. Covered: section 3.1 (position bias), 3.2 (Markov condition), 3.3 (local and
-global fertility). Symmetric training of two directions (section 3.4) is not.
+global fertility). symmetric_translators.py trains two directions together (section 3.4).
 
 The traditional alignment models knew that neighbours are translated next to each other, that words
 keep their order, and how many words each gives. Here terms inside the tanh of RNNsearch's score
@@ -35,15 +35,19 @@ from keras import ops
 
 from zoo.models.core.arguments import check_choice, check_sizes
 from zoo.models.core.registry import register_model
-from zoo.models.core.sequence_to_sequence import START_ID, Features, LossNormaliser
+from zoo.models.core.sequence_to_sequence import (
+    END_ID,
+    START_ID,
+    Features,
+    LossNormaliser,
+    mean_weights,
+)
 from zoo.models.rnnsearch.alignment_biases import AlignmentBiases, Fertility, fertility_loss
 from zoo.models.rnnsearch.readout import TanhReadout
 from zoo.models.rnnsearch.rnnsearch import ALIGNMENT_NORMAL, RNNsearch
 from zoo.ops.masking import Tensor, mask_from_ids
 
 BiasedReadout = Literal["tanh", "appendix", "eq4", "groundhog"]
-END_ID = 3
-"""Id of ``</s>``, with which every source ends."""
 
 
 @register_model(task="translation")
@@ -179,9 +183,7 @@ class BiasedRNNsearch(RNNsearch):
             alignment, outputs["fertility_mean"], outputs["fertility_variance"]
         )
         if weights is not None:
-            real = ops.cast(mask_from_ids(targets), "float32")
-            count = ops.maximum(ops.sum(real, axis=-1), 1.0)
-            density *= ops.sum(real * ops.cast(weights, "float32"), axis=-1) / count
+            density *= ops.cast(mean_weights(targets, weights), density.dtype)
         return losses + self.global_fertility * ops.cast(density, losses.dtype), units
 
     def _fit(self, queries: Tensor, state: dict[str, Tensor], memory: dict[str, Tensor]) -> Tensor:

@@ -20,8 +20,11 @@ Where the paper is silent, or its released code differs:
         count once;
     queries: ``queries="memory"`` takes q^{k+1} = sum_i x^{k+1}_i (x^k_i . q^k) instead, as the
         released code does without pairs;
-    transitions: the released code normalises the potential of a pair, in which that of the second
-        sentence is, for each first sentence, from epoch 21 on; the paper and this model do not;
+    normalisation: the released code, from epoch 21 on, normalises the potential of a pair, in which
+        that of the second sentence is, for each first sentence. With
+        ``normalisation="transitions"`` the chain is directed, as it is then:
+        p(z_1 = i) = softmax_i(theta_1(i)) and
+        p(z_{k+1} = j | z_k = i) = softmax_j(theta_{k+1}(j) + theta_{k,k+1}(i, j));
     linear start: with ``linear`` nothing is normalised, p(z_1 = i) = theta_1(i) and
         p(z_{k+1} = j) = theta_{k+1}(j) + sum_i p(z_k = i) theta_{k,k+1}(i, j). It is the project's
         transfer of the linear start of memory networks, for the first epochs;
@@ -54,6 +57,7 @@ from zoo.ops.masking import Tensor, at_least_float32, mask_scores, masked_softma
 Attention = Literal["binary", "unary"]
 Queries = Literal["linear", "memory"]
 Counting = Literal["once", "pairs", "edges"]
+Normalisation = Literal["sequences", "transitions"]
 
 
 @register_model(task="stories")
@@ -70,8 +74,10 @@ class SupportingFactsReader(StoryReader):
         queries: how the next query is made: ``"linear"``, or of the ``"memory"``.
         counting: how often potentials of single sentences count: ``"once"``, in each of the
             ``"pairs"``, or also at the ``"edges"`` of the chain.
-        linear: whether scores are passed on without any normalisation; ``counting`` is then without
-            effect.
+        normalisation: over whole ``"sequences"``, or over each sentence's ``"transitions"`` to the
+            next one; ``counting`` is then without effect.
+        linear: whether scores are passed on without any normalisation; ``counting`` and
+            ``normalisation`` are then without effect.
         shared_keys: whether the keys of all hops share their table of words.
         encoding: of sentences: ``"position"``, or ``"bag"`` of words.
         temporal: whether sentences have a vector for their age.
@@ -98,6 +104,7 @@ class SupportingFactsReader(StoryReader):
         attention: Attention = "binary",
         queries: Queries = "linear",
         counting: Counting = "once",
+        normalisation: Normalisation = "sequences",
         linear: bool = False,
         shared_keys: bool = False,
         encoding: Encoding = "position",
@@ -111,6 +118,7 @@ class SupportingFactsReader(StoryReader):
         check_choice("attention", attention, get_args(Attention))
         check_choice("queries", queries, get_args(Queries))
         check_choice("counting", counting, get_args(Counting))
+        check_choice("normalisation", normalisation, get_args(Normalisation))
         numbers = range(1, hops + 1)
         first = self.make_memory("keys_1")
         words = first.words if shared_keys else None
@@ -182,6 +190,8 @@ class SupportingFactsReader(StoryReader):
         ]
         if self.linear:
             return _passed_on(scores, pairs, mask)
+        if self.normalisation == "transitions":
+            return _followed(scores, pairs, mask)
         unary = ops.stack(scores, axis=1)  # (B, K, S)
         if not pairs:
             return masked_softmax(unary, mask[:, None])
@@ -196,6 +206,18 @@ class SupportingFactsReader(StoryReader):
         inner = {"once": 1.0, "pairs": 2.0, "edges": 2.0}[self.counting]
         ends = 2.0 if self.counting == "edges" else 1.0
         return [[count] for count in (ends, *[inner] * (self.hops - 2), ends)]
+
+
+def _followed(scores: Sequence[Tensor], pairs: Sequence[Tensor], mask: Tensor) -> Tensor:
+    """Marginals (B, K, S) of a directed chain, from scores (B, S) and, if any, of pairs."""
+    marginals = [masked_softmax(scores[0], mask)]
+    for number, score in enumerate(scores[1:]):
+        if pairs:
+            transitions = masked_softmax(score[:, None] + pairs[number], mask[:, None])  # (B, S, S)
+            marginals.append(ops.einsum("bi,bij->bj", marginals[-1], transitions))
+        else:
+            marginals.append(masked_softmax(score, mask))
+    return ops.stack(marginals, axis=1)
 
 
 def _passed_on(scores: Sequence[Tensor], pairs: Sequence[Tensor], mask: Tensor) -> Tensor:

@@ -40,8 +40,6 @@ def run(settings: Any, task: "Task") -> dict[str, Any]:
     Returns:
         What ``result.json`` holds: the metrics, the report of the training, and ``data``.
     """
-    from zoo.tasks.shared.endpoints import export_endpoint
-
     given = settings.warmup_steps
     task.settings = settings = task.resolve(settings)
     task.folder, task.workers = folder, workers = open_run(settings)
@@ -66,15 +64,7 @@ def run(settings: Any, task: "Task") -> dict[str, Any]:
     )
     task.end(model)
     metrics = task.measure(endpoint)
-    export_endpoint(
-        folder.saved_model,
-        endpoint,
-        task=task.name,
-        data=record,
-        metrics=metrics,
-        seed=settings.seed,
-        seconds=report["seconds"],
-    )
+    task.export(endpoint, record, metrics, report["seconds"])
     task.draw()
     return _finish(task, {**metrics, **task.notes, **report, "data": record})
 
@@ -200,6 +190,22 @@ class Task(ABC):
     @abstractmethod
     def measure(self, endpoint: Any) -> dict[str, float]:
         """Scores the trained model, in graphs of its own, and logs the scores."""
+
+    def export(
+        self, endpoint: Any, record: "DataRecord", metrics: dict[str, float], seconds: float
+    ) -> None:
+        """Writes the SavedModel with its card."""
+        from zoo.tasks.shared.endpoints import export_endpoint
+
+        export_endpoint(
+            self.folder.saved_model,
+            endpoint,
+            task=self.name,
+            data=record,
+            metrics=metrics,
+            seed=self.settings.seed,
+            seconds=seconds,
+        )
 
     def draw(self) -> None:
         """Draws what the exported model attends to; ``told`` says what is logged of its answer."""

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from zoo.decoding.protocol import Hypotheses, Tensors
 from zoo.decoding.unknown import Convention, Dictionary, replace_unknown
-from zoo.models.core.axes import Axes, Steps
+from zoo.models.core.axes import Axes, Steps, Tokens
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.sequence_to_sequence import SequenceToSequenceModel
 from zoo.serving.export import Endpoint
@@ -101,7 +101,8 @@ class TranslationEndpoint:
         penalty = tf.TensorSpec([], tf.float32, name="length_penalty")
         tokens: dict[str, Axes] = {**token_axes("source"), "target_tokens": (Steps("target"),)}
         maps = map_axes(self.model)
-        axes = tokens | {name: maps[name] for name in maps if name in _SEVERAL}
+        served = {*_SEVERAL, *(f"attention_{name}" for name in self._of_source)}
+        axes = tokens | {name: maps[name] for name in maps if name in served}
         found = {
             "serving_default": Endpoint(self.serve, [text], axes),
             "beam": Endpoint(self.serve_beam, [text, width, penalty], axes),
@@ -126,10 +127,11 @@ class TranslationEndpoint:
             `source_tokens` (batch, S) and `target_tokens` (batch, T), both with a final `</s>`,
             padded with "";
             `source_length`, `target_length` (batch,) int32, `</s>` counted;
-            `attention_alignment` (batch, T, S), padded with 0, where the model has one.
+            `attention_alignment` (batch, T, S), padded with 0, where the model has one;
+            `attention_parents` (batch, S, S), padded with 0, of models with soft parents.
         """
         source = self._read(text)
-        return self._best(self._found(source), source)
+        return self._best(*self._found(source), source)
 
     def serve_beam(
         self, text: tf.Tensor, beam_width: tf.Tensor, length_penalty: tf.Tensor
@@ -147,8 +149,8 @@ class TranslationEndpoint:
             found the rest is empty, with score minus infinity.
         """
         source = self._read(text)
-        found = self._translate(source.ids, beam_width, length_penalty, beam_width)
-        return self._outputs(found, source)
+        found, maps = self._translate(source.ids, beam_width, length_penalty, beam_width)
+        return self._outputs(found, maps, source)
 
     def serve_heads(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Translates as `serve` does, and shows the maps of all layers and heads.
@@ -166,8 +168,8 @@ class TranslationEndpoint:
             `target_tokens` without the last.
         """
         source = self._read(text)
-        found = self._found(source)
-        return self._best(found, source) | self._heads(found, source)
+        found, maps = self._found(source)
+        return self._best(found, maps, source) | self._heads(found, source)
 
     @property
     def _stacked(self) -> dict[str, AttentionMap]:
@@ -175,8 +177,17 @@ class TranslationEndpoint:
         maps = self.model.ATTENTION.items()
         return {name: axes for name, axes in maps if axes.stacked}
 
-    def _found(self, source: TextInput) -> Hypotheses:
-        """The best translation of each source."""
+    @property
+    def _of_source(self) -> list[str]:
+        """The maps from the source to itself, one each, which its memory holds."""
+        side = Tokens("source")
+        maps = self.model.ATTENTION.items()
+        return [
+            name for name, map_ in maps if map_.queries == map_.keys == side and not map_.stacked
+        ]
+
+    def _found(self, source: TextInput) -> tuple[Hypotheses, Tensors]:
+        """The best translation of each source, and the maps from sources to themselves."""
         # A number, not a tensor, tells the search that it may be greedy.
         find = self._search if self.beam_width == 1 else self._translate
         return find(source.ids, self.beam_width, self.length_penalty, 1)
@@ -187,14 +198,16 @@ class TranslationEndpoint:
         beam_width: int | tf.Tensor,
         length_penalty: float | tf.Tensor,
         n_best: int | tf.Tensor,
-    ) -> Hypotheses:
-        """Translations of sources (rows, columns)."""
+    ) -> tuple[Hypotheses, Tensors]:
+        """Translations of sources (rows, columns), and the maps (rows, columns, columns)."""
         memory = self.model.encode({"source": ids})
-        return search(self.model, memory, beam_width, length_penalty, n_best)
+        found = search(self.model, memory, beam_width, length_penalty, n_best)
+        maps = {name: tf.cast(memory[name], tf.float32) for name in self._of_source}
+        return found, maps
 
-    def _best(self, found: Hypotheses, source: TextInput) -> dict[str, tf.Tensor]:
+    def _best(self, found: Hypotheses, maps: Tensors, source: TextInput) -> dict[str, tf.Tensor]:
         """Outputs of the first translation alone."""
-        outputs = self._outputs(found, source)
+        outputs = self._outputs(found, maps, source)
         return {name: value[:, 0] if name in _SEVERAL else value for name, value in outputs.items()}
 
     def _heads(self, found: Hypotheses, source: TextInput) -> dict[str, tf.Tensor]:
@@ -212,9 +225,10 @@ class TranslationEndpoint:
             heads[f"attention_{name}"] = values
         return heads
 
-    def _outputs(self, found: Hypotheses, source: TextInput) -> dict[str, tf.Tensor]:
+    def _outputs(self, found: Hypotheses, maps: Tensors, source: TextInput) -> dict[str, tf.Tensor]:
         # Without the row that stood in for the rows of an empty batch.
-        found = Hypotheses(*(values[: tf.size(source.lengths)] for values in found))
+        rows = tf.size(source.lengths)
+        found = Hypotheses(*(values[:rows] for values in found))
         pieces = self._pieces(found, source)
         outputs: Tensors = {
             "translation": self._join(pieces),
@@ -226,7 +240,7 @@ class TranslationEndpoint:
         }
         if "alignment" in self.model.ATTENTION:
             outputs["attention_alignment"] = found.alignment
-        return outputs
+        return outputs | {f"attention_{name}": values[:rows] for name, values in maps.items()}
 
     def _read(self, text: tf.Tensor) -> TextInput:
         """Tokens and ids of (batch,) strings, cut to the limit; both end in ``</s>``."""

@@ -191,9 +191,13 @@ class TranslationEvaluator:
         return perplexity(total, int(tokens))
 
     def _search(self, source: tf.Tensor) -> tf.Tensor:
+        return self._codec.decode(self._find(source))
+
+    def _find(self, source: tf.Tensor) -> tf.Tensor:
+        """Ids (B, T) of the best translation of each source."""
         memory = self._model.encode({"source": source})
         hypotheses = search(self._model, memory, self._beam_width, self._length_penalty)
-        return self._codec.decode(hypotheses.tokens[:, 0])
+        return hypotheses.tokens[:, 0]
 
     def _losses(self, inputs: Tensors, targets: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Without label smoothing, whatever the model is trained with."""

@@ -66,14 +66,48 @@ def word_weights(
     Raises:
         ValueError: as `align_pairs`.
     """
+    shift = 1 if convention == "input" else 0
+    return shifted_weights(model, codecs, sources, targets, [shift])[shift]
+
+
+def shifted_weights(
+    model: SequenceToSequenceModel,
+    codecs: tuple[TextCodec, TextCodec],
+    sources: Sequence[str],
+    targets: Sequence[str],
+    shifts: Sequence[int],
+) -> dict[int, list[np.ndarray]]:
+    """Computes the weights of words from steps of the decoder beside their own.
+
+    Args:
+        model: a translator with an alignment.
+        codecs: of its source and its target.
+        sources: sentences, words separated by spaces.
+        targets: their translations.
+        shifts: 0: a word has the weights of the steps that write it; 1: of the steps one later,
+            which read it; -1: of the steps one earlier.
+
+    Returns:
+        For each shift the weights (V, U) of each pair. Words before the first step have zeros.
+
+    Raises:
+        ValueError: as `align_pairs`; or a shift is none of these.
+    """
+    if unlawful := [one for one in shifts if one not in (-1, 0, 1)]:
+        raise ValueError(f"shifts must be among -1, 0 and 1, got {unlawful[0]!r}")
     if "alignment" not in model.ATTENTION:
         raise ValueError(f"model must have an alignment, got {type(model).__name__}")
     if len(sources) != len(targets):
         raise ValueError(
             f"targets must be one for each of the {len(sources)} sources, got {len(targets)}"
         )
-    read = tf.function(lambda inputs: model(inputs, training=False)["attention"]["alignment"])
-    found = []
+    ids = tf.TensorSpec([None, None], tf.int32)
+    read = tf.function(
+        lambda inputs: model(inputs, training=False)["attention"]["alignment"],
+        input_signature=[{"source": ids, "target": ids}],
+        autograph=False,
+    )
+    found: dict[int, list[np.ndarray]] = {shift: [] for shift in shifts}
     for first in range(0, len(sources), _ROWS):
         sides = [
             [_pieces(text, codec) for text in texts[first : first + _ROWS]]
@@ -81,8 +115,15 @@ def word_weights(
         ]
         maps = read(_inputs(*sides)).numpy()  # (B, T, S)
         for weights, source, target in zip(maps, *sides, strict=True):
-            found.append(_merge(weights, source, target, convention))
+            for shift, merged in found.items():
+                merged.append(_merge(weights, source, target, shift))
     return found
+
+
+def unknown_share(texts: Sequence[str], codec: TextCodec) -> float:
+    """Share of words, separated by spaces, of which a piece is unknown; 0 of no words."""
+    words = [UNKNOWN in pieces for text in texts for pieces in _pieces(text, codec)]
+    return sum(words) / max(len(words), 1)
 
 
 def _pieces(text: str, codec: TextCodec) -> list[list[int]]:
@@ -105,17 +146,17 @@ def _joined(words: list[list[int]]) -> list[int]:
     return [piece for word in words for piece in word]
 
 
-def _merge(
-    weights: np.ndarray, source: list[Any], target: list[Any], convention: Convention
-) -> np.ndarray:
+def _merge(weights: np.ndarray, source: list[Any], target: list[Any], shift: int) -> np.ndarray:
     """Merges the weights of pieces (T, S) to those of words (V, U)."""
-    offset = 1 if convention == "input" else 0
     merged = np.zeros((len(target), len(source)))
-    row = offset
+    row = shift
     for v, target_pieces in enumerate(target):
-        of_word = weights[row : row + len(target_pieces)].mean(axis=0)
+        of_word = weights[max(row, 0) : max(row + len(target_pieces), 0)]
         row, column = row + len(target_pieces), 0
+        if not len(of_word):  # nothing is before the first step
+            continue
+        mean = of_word.mean(axis=0)  # (S,)
         for u, source_pieces in enumerate(source):
-            merged[v, u] = of_word[column : column + len(source_pieces)].sum()
+            merged[v, u] = mean[column : column + len(source_pieces)].sum()
             column += len(source_pieces)
     return merged

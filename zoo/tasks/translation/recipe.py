@@ -52,12 +52,25 @@ SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
         "ema_decay": 0.999,
         "beam_width": 5,
     },
+    "enja": {
+        "vocabulary": "words",
+        "vocabulary_size": 4_000,
+        "dropout": 0.3,
+        "label_smoothing": 0.1,
+        "epochs": 16,
+        "batch_size": 128,
+        "learning_rate": 2e-3,
+        "warmup_steps": 300,
+        "ema_decay": 0.999,
+        "beam_width": 5,
+    },
 }
 """Defaults of the shared settings by data set."""
 RECURRENT_SIZES: dict[str, dict[str, Any]] = {
     "sample": {"embedding_dim": 64, "hidden_dim": 64},
     "multi30k": {"embedding_dim": 256, "hidden_dim": 256},
     "tatoeba": {"embedding_dim": 256, "hidden_dim": 256},
+    "enja": {"embedding_dim": 256, "hidden_dim": 256},
 }
 """Defaults of `RecurrentSettings` by data set."""
 

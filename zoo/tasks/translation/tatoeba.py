@@ -1,7 +1,7 @@
 """Translation between English and another language of Tatoeba."""
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,8 +15,8 @@ DEFAULT_LANGUAGES = ("fr", "en")
 
 
 @dataclass(frozen=True)
-class TatoebaSettings(TranslationTrainingSettings):
-    """Settings of the recipes on Tatoeba. Those given as None depend on the data."""
+class TatoebaPairSettings(TranslationTrainingSettings):
+    """Settings of the recipes on Tatoeba, sizes apart. Those given as None depend on the data."""
 
     data: Literal["auto", "sample", "tatoeba"] = "auto"
     """auto: Tatoeba where it lies or, if neither a folder nor other languages are named, the
@@ -25,6 +25,14 @@ class TatoebaSettings(TranslationTrainingSettings):
     """Language to translate from: fr, de or en."""
     target: str = DEFAULT_LANGUAGES[1]
     """Language to translate to; one of the two is en."""
+    maximum_words: Count | None = None
+    """Pairs with more words on a side are left out of all parts; None: none are."""
+
+
+@dataclass(frozen=True)
+class TatoebaSettings(TatoebaPairSettings):
+    """Settings of the recurrent models on Tatoeba."""
+
     embedding_dim: Count | None = None
     """Size of a word vector."""
     hidden_dim: Count | None = None
@@ -51,9 +59,30 @@ class TatoebaTask(TranslationTask):
 
     def read_data(self) -> "TranslationData":
         """Reads Tatoeba, or makes the sample."""
-        settings = self.settings
+        settings, logger = self.settings, self.folder.logger
         languages = (settings.source, settings.target)
-        return load_tatoeba_data(settings.data, *languages, settings.data_dir, self.folder.logger)
+        data = load_tatoeba_data(settings.data, *languages, settings.data_dir, logger)
+        return data if settings.maximum_words is None else _short(data, settings, logger)
+
+
+def _short(
+    data: "TranslationData", settings: TatoebaPairSettings, logger: logging.Logger
+) -> "TranslationData":
+    """Leaves out the pairs that have more words, divided by spaces, than the settings allow.
+
+    Raises:
+        ValueError: nothing is left of a part.
+    """
+    most, kept = settings.maximum_words, {}
+    for part in ("training", "validation", "test"):
+        frame = getattr(data, part)
+        words = [frame[side].str.split().str.len() for side in ("source", "target")]
+        kept[part] = frame[(words[0] <= most) & (words[1] <= most)].reset_index(drop=True)
+        if kept[part].empty:
+            raise ValueError(f"maximum_words must leave pairs in each part, got {most}")
+        logger.info("%s: %d pairs of up to %d words", part, len(kept[part]), most)
+    remarks = f"{data.record.remarks}; pairs of up to {most} words".removeprefix("; ")
+    return data._replace(record=replace(data.record, remarks=remarks), **kept)
 
 
 def load_tatoeba_data(

@@ -1,10 +1,10 @@
-"""Base of translators with stacked LSTMs: Luong's, and Sutskever's without attention.
+"""Base of translators with stacked LSTMs: Luong's, Kim's, and Sutskever's without attention.
 
 It has word vectors, two stacks of LSTMs and the softmax. All weights start uniform in plus or minus
 ``initial_range`` (Sutskever et al. 2014, arXiv 1409.3215, section 3.4; Luong et al. 2015, arXiv
 1508.04025, section 4.1).
 
-Shape letters: R rows (hypotheses), T target tokens, m embedding, n hidden, V target vocabulary.
+Shape letters: m embedding, n hidden, V target vocabulary.
 """
 
 from typing import Any
@@ -13,11 +13,10 @@ import keras
 
 from zoo.layers.lstm import StackedLSTM
 from zoo.models.core.recurrent_translator import RecurrentTranslator
-from zoo.ops.masking import Tensor
 
 
 class StackedTranslator(RecurrentTranslator):
-    """Translation model with two LSTM stacks; subclasses implement ``encode`` and ``advance``."""
+    """Translation model with two LSTM stacks; subclasses do the steps."""
 
     depth: int
     use_bias: bool
@@ -69,11 +68,3 @@ class StackedTranslator(RecurrentTranslator):
         self.decoder.build((None, None, self.embedding_dim))
         self.softmax.build((None, self.hidden_dim))
         self.drop.build((None, None, self.hidden_dim))
-
-    def embed(self, tokens: Tensor, training: bool = False) -> dict[str, Tensor]:
-        """Projects y_{t-1} for the lowest layer (R, T, 4n) and samples the dropout masks."""
-        return self.decoder.project(self.target_embedding(tokens), training=training)
-
-    def project(self, features: Tensor, training: bool = False) -> Tensor:
-        """Computes logits (..., V): ``W_s h~_t`` or ``W_s h_t``, plus the bias."""
-        return self.softmax(self.drop(features, training=training))

@@ -1,0 +1,211 @@
+r"""Alignment error rate of translators' attention, against alignments by annotators.
+
+    python -m recipes.alignment_quality runs/plain runs/biased --source test.de --target test.en \
+        --gold de-en.wa
+    python -m recipes.alignment_quality runs/symmetric --source test.de --target test.en \
+        --gold de-en.wa --backward runs/symmetric/saved_model_backward
+
+The models read given translations, words separated by spaces. Each target word is linked to the
+source word with the largest weight, or to all with weights above a threshold; with a model of the
+other direction, also by intersection, union and the ways between them. Attention may sit one place
+beside the alignment (Koehn and Knowles 2017, section 3.5), so that the weights of the decoder's
+steps before and after a word are measured too. The run folder gets ``result.json`` and, for each
+model, a picture of one pair with the annotated links as frames.
+
+A gold file has one link a line if its name ends in .wa (NAACL format), else ``i-j`` for sure and
+``ipj`` for possible links.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import tyro
+
+from zoo.training.bounds import Count, Positive
+from zoo.training.command import start
+
+if TYPE_CHECKING:
+    from zoo.metrics.gold import Gold
+    from zoo.tasks.translation.alignment_quality import WordAttention
+
+SHIFTS = {0: "", 1: ", one step later", -1: ", one step earlier"}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of the measurement."""
+
+    models: tyro.conf.Positional[tuple[str, ...]]
+    """Run folders, folders of SavedModels, or names of shipped models."""
+    source: Path
+    """Sentences in the language that they read, one a line, words separated by spaces."""
+    target: Path
+    """Their translations, line by line."""
+    gold: Path
+    """Annotated alignment."""
+    gold_first: Literal[0, 1] = 0
+    """The number of a sentence's first word in that file."""
+    gold_exchanged: bool = False
+    """The links of that file name the target's word first."""
+    drop_outside: bool = False
+    """Leave out, and count, its links beyond their sentences, instead of refusing it."""
+    backward: tuple[str, ...] = ()
+    """For each model one of the other direction; by default none."""
+    labels: tuple[str, ...] = ()
+    """Names in the table; by default the folders' names."""
+    threshold: Positive = 0.3
+    """Weight from which on words are linked, beside the largest of each word."""
+    drawn: Count = 1
+    """Number of the pair in the pictures."""
+    run_dir: Path = Path("runs/alignment_quality")
+    """Folder to write to."""
+
+
+def main(settings: Settings) -> dict[str, Any]:
+    """Measures, prints and draws; returns the content of ``result.json``.
+
+    Raises:
+        ValueError: if there is no such model, or models, labels and files do not fit.
+        OSError: if a file is missing.
+    """
+    from zoo.metrics.gold import read_gold, score_links
+    from zoo.tasks.shared.exported import find_models
+    from zoo.tasks.translation.alignment_quality import diagonal_links
+    from zoo.training.json_files import write_json
+
+    folders = find_models(settings.models, settings.labels)
+    sources, targets = read_pairs(settings)
+    lengths = [(len(s.split()), len(t.split())) for s, t in zip(sources, targets, strict=True)]
+    gold = read_gold(
+        settings.gold,
+        settings.gold_first,
+        lengths,
+        exchanged=settings.gold_exchanged,
+        drop_outside=settings.drop_outside,
+    )
+    backward = find_backward(settings)
+    settings.run_dir.mkdir(parents=True, exist_ok=True)
+    measured = {}
+    for label, other in zip(folders, backward, strict=True):
+        measured[label] = measure(settings, label, folders[label], other, (sources, targets), gold)
+    diagonal = score_links(diagonal_links(lengths), gold.alignments)
+    print(f"\n{table(measured)}")
+    print(f"\nalignment error rate, in % (precision / recall); the diagonal: {told(diagonal)}")
+    print(f"{settings.gold}: {len(lengths)} pairs, {gold.outside} links beyond them left out")
+    result = {"settings": settings, "pairs": len(lengths), "outside": gold.outside}
+    result |= {"diagonal": diagonal._asdict(), "models": measured}
+    write_json(settings.run_dir / "result.json", result)
+    return result
+
+
+def read_pairs(settings: Settings) -> tuple[list[str], list[str]]:
+    """Reads both sides.
+
+    Raises:
+        ValueError: if they have not the same number of lines, or lack the pair to draw.
+    """
+    from zoo.text_files import read_lines
+
+    sources, targets = read_lines(settings.source), read_lines(settings.target)
+    if len(sources) != len(targets):
+        raise ValueError(
+            f"target must have {len(sources)} lines, as {settings.source} has, got {len(targets)}"
+        )
+    if settings.drawn > len(sources):
+        raise ValueError(f"drawn must be at most {len(sources)}, got {settings.drawn}")
+    return sources, targets
+
+
+def find_backward(settings: Settings) -> list[Path | None]:
+    """Returns the folder of the other direction of each model, or None.
+
+    Raises:
+        ValueError: if there is no such model, or not one for each.
+    """
+    from zoo.serving.load import resolve
+
+    if not settings.backward:
+        return [None] * len(settings.models)
+    if len(settings.backward) != len(settings.models):
+        raise ValueError(
+            f"backward must be one for each of {len(settings.models)} models, "
+            f"got {len(settings.backward)}"
+        )
+    return [resolve(one) for one in settings.backward]
+
+
+def measure(
+    settings: Settings,
+    label: str,
+    folder: Path,
+    backward: Path | None,
+    pairs: tuple[list[str], list[str]],
+    gold: "Gold",
+) -> dict[str, Any]:
+    """Scores one model, alone and joined with that of the other direction; draws one pair."""
+    from zoo.tasks.translation.alignment_quality import (
+        mass_on_links,
+        read_attention,
+        score_attention,
+    )
+
+    attention = read_attention(folder, *pairs, [*SHIFTS])
+    other = read_attention(backward, *pairs[::-1], [*SHIFTS]).weights if backward else {}
+    shifts = {}
+    for shift, weights in attention.weights.items():
+        scores = score_attention(gold.alignments, weights, other.get(shift), settings.threshold)
+        shifts[shift] = {
+            "mass_on_links": mass_on_links(gold.alignments, weights),
+            "scores": {name: one._asdict() for name, one in scores.items()},
+        }
+    draw(settings, label, attention, pairs, gold)
+    unknown = {"source": attention.unknown_source, "target": attention.unknown_target}
+    return {"unknown_words": unknown, "shifts": shifts}
+
+
+def draw(
+    settings: Settings,
+    label: str,
+    attention: "WordAttention",
+    pairs: tuple[list[str], list[str]],
+    gold: "Gold",
+) -> None:
+    """Draws the weights of one pair, and frames around its annotated links."""
+    from zoo.plots import gold_over_attention, save_figure
+
+    row = settings.drawn - 1
+    source, target = (side[row].split() for side in pairs)
+    weights = attention.weights[0][row]
+    names = {"title": label, "query_name": "target", "key_name": "source"}
+    figure = gold_over_attention(weights, target, source, *gold.alignments[row], **names)
+    name = "".join(letter if letter.isalnum() else "_" for letter in label)
+    print(save_figure(figure, settings.run_dir / f"attention_{name}.png"))
+
+
+def told(score: Any) -> str:
+    """Returns a score as a cell of the table."""
+    values = score if isinstance(score, Mapping) else score._asdict()
+    rate, precision, recall = (100 * values[name] for name in ("error_rate", "precision", "recall"))
+    return f"{rate:.1f} ({precision:.0f} / {recall:.0f})"
+
+
+def table(measured: Mapping[str, Mapping[str, Any]]) -> str:
+    """Returns the scores as a table in Markdown, a row for each model and shift."""
+    from zoo.tasks.shared.studies import markdown
+
+    names: Sequence[str] = max(
+        ([*one["shifts"][0]["scores"]] for one in measured.values()), key=len
+    )
+    lines = [["model", "unknown words, source / target", "weight on links", *names]]
+    for label, one in measured.items():
+        unknown = " / ".join(f"{100 * share:.1f} %" for share in one["unknown_words"].values())
+        for shift, found in one["shifts"].items():
+            scores = [told(found["scores"][name]) for name in names]
+            lines.append([label + SHIFTS[shift], unknown, f"{found['mass_on_links']:.3f}", *scores])
+    return markdown(lines)
+
+
+if __name__ == "__main__":
+    start(main, Settings, __doc__)

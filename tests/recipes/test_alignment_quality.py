@@ -1,0 +1,108 @@
+"""The recipe that measures attention against annotated alignments."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import recipes.alignment_quality as recipe
+from zoo.metrics.alignment import aer, links, read_pharaoh
+from zoo.metrics.symmetrisation import flip_links, symmetrise
+from zoo.serving.codecs import load_codecs
+from zoo.serving.load import load, resolve
+from zoo.tasks.translation.alignment_quality import diagonal_links, mass_on_links
+from zoo.tasks.translation.forced import shifted_weights
+from zoo.training.command import start
+
+MODEL = "multi30k_rnnsearch_en_de"
+ENGLISH = ["A dog runs .", "Two men play football ."]
+GERMAN = ["Ein Hund rennt .", "Zwei Männer spielen Fußball ."]
+GOLD = ["0-0 1-1 2-2 3p3", "0-0 1-1 2-2 3p2 3-3 4-4 7-7"]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    lines = {"source": ENGLISH, "target": GERMAN, "gold": GOLD}
+    paths = {name: tmp_path / name for name in lines}
+    for name, path in paths.items():
+        path.write_text("".join(f"{line}\n" for line in lines[name]), encoding="utf-8")
+    return paths
+
+
+def test_scores_of_all_ways_and_shifts(files, tmp_path: Path, capsys) -> None:
+    """There is no translator of the other direction here; any has links to join."""
+    run_dir = tmp_path / "run"
+    options = {"drop_outside": True, "run_dir": run_dir, "threshold": 0.25, "drawn": 2}
+    recipe.main(recipe.Settings((MODEL,), **files, **options, backward=(MODEL,), labels=("a/b",)))
+    result = json.loads((run_dir / "result.json").read_text())
+    assert (result["pairs"], result["outside"]) == (2, 1)
+    found = result["models"]["a/b"]
+    assert found["unknown_words"] == {"source": 0.0, "target": 0.0}
+
+    folder = resolve(MODEL)
+    model, codecs = load(folder), load_codecs(folder)
+    forward = shifted_weights(model, codecs, ENGLISH, GERMAN, [0, 1, -1])
+    backward = shifted_weights(model, codecs, GERMAN, ENGLISH, [0, 1, -1])
+    gold = read_pharaoh([line.replace(" 7-7", "") for line in GOLD], 0, [(4, 4), (5, 5)])
+    for shift in (0, 1, -1):
+        scores = found["shifts"][str(shift)]["scores"]
+        there = [links(one, one.shape[1], one.shape[0]) for one in forward[shift]]
+        back = [flip_links(links(one, one.shape[1], one.shape[0])) for one in backward[shift]]
+        wanted = {
+            "largest": there,
+            "threshold": [
+                links(one, one.shape[1], one.shape[0], threshold=0.25) for one in forward[shift]
+            ],
+            "backward": back,
+        }
+        for method in ("intersection", "union", "grow-diag-final"):
+            wanted[method] = [symmetrise(a, b, method) for a, b in zip(there, back, strict=True)]
+        for name, hypotheses in wanted.items():
+            assert scores[name]["error_rate"] == aer(hypotheses, gold), (shift, name)
+            assert scores[name]["links"] == sum(map(len, hypotheses))
+    own, later = (found["shifts"][shift]["scores"]["largest"] for shift in ("0", "1"))
+    assert own["error_rate"] < 0.5 < later["error_rate"]  # both sentences have the same order
+    assert result["diagonal"]["error_rate"] == 0.0
+
+    said = capsys.readouterr().out
+    assert said.count("| a/b") == 3
+    assert "2 pairs, 1 links beyond them left out" in said
+    assert (run_dir / "attention_a_b.png").stat().st_size > 5_000
+
+
+def test_mass_and_diagonal() -> None:
+    gold = read_pharaoh(["0-0 1p0", ""])
+    weights = [np.array([[0.5, 0.125, 0.375], [0.0, 0.0, 1.0]]), np.ones((1, 1))]
+    assert mass_on_links(gold, weights) == 0.625
+    assert mass_on_links(gold[1:], weights[1:]) == 0.0
+    assert diagonal_links([(4, 2), (1, 3), (0, 2)]) == [
+        {(1, 0), (3, 1)},
+        {(0, 0), (0, 1), (0, 2)},
+        set(),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([MODEL], "{gold}: sentence pair 2: link must be inside of 5 source and 5 target"),
+        ([MODEL, "--drop-outside", "--drawn", "3"], "drawn must be at most 2, got 3"),
+        (
+            [MODEL, "--drop-outside", "--backward", MODEL, MODEL],
+            "backward must be one for each of 1 models, got 2",
+        ),
+        (["squad_dcn", "--drop-outside"], "{squad} must hold a translator, got a model whose task"),
+        ([MODEL, MODEL, "--drop-outside"], f"labels must differ, got '{MODEL}' twice"),
+    ],
+)
+def test_a_bad_setting_is_one_line(arguments, message, files, tmp_path, monkeypatch) -> None:
+    given = [word for name, path in files.items() for word in (f"--{name}", str(path))]
+    given += ["--run-dir", str(tmp_path / "run")]
+    monkeypatch.setattr(sys, "argv", [recipe.__name__, *arguments, *given])
+    with pytest.raises(SystemExit) as exit_:
+        start(recipe.main, recipe.Settings, recipe.__doc__)
+    expected = message.format(gold=files["gold"], squad=resolve("squad_dcn"))
+    assert str(exit_.value.code).startswith(f"error: {expected}")
+    assert "\n" not in str(exit_.value.code)

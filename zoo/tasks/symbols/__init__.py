@@ -1,0 +1,1 @@
+"""Algorithms on symbols that are learnt from examples of what is asked and answered."""
