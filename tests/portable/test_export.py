@@ -12,7 +12,11 @@ import tensorflow as tf
 
 import zoo
 from zoo.portable.export import export_portable, write_export
+from zoo.portable.graphs import Graph
+from zoo.portable.int8 import quantise_weights
+from zoo.portable.onnx_format import to_onnx
 from zoo.portable.runner import load_model
+from zoo.portable.runner.sessions import open_session
 from zoo.tasks.translation.examples import search
 
 pytestmark = [
@@ -97,6 +101,24 @@ def test_the_runner_needs_neither_tensorflow_nor_keras_nor_this_package(tmp_path
     result = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/")
     expected = [tokens[0] for tokens, *_ in found_by_tensorflow(model, SENTENCES)]
     assert json.loads(result.stdout) == expected
+
+
+def test_integers_as_weights_change_the_outputs_by_half_a_step_at_most(tmp_path):
+    numbers = np.random.default_rng(2)
+    weight = tf.constant(numbers.normal(size=(70, 64)), tf.float32)
+
+    def look_up(ids, values):
+        return {"rows": tf.gather(weight, ids), "product": tf.matmul(values, weight + 1.0)}
+
+    ids, values = tf.TensorSpec([None], tf.int32, "ids"), tf.TensorSpec([None, 70], name="values")
+    content = to_onnx(Graph("answer", look_up, (ids, values)))
+    (tmp_path / "small.onnx").write_bytes(quantise_weights(content))
+    assert len(content) > 2 * len(quantise_weights(content))
+    inputs = {"ids": np.array([3, 69], np.int32), "values": np.eye(70, dtype=np.float32)[:2]}
+    found = open_session(tmp_path / "small.onnx").run(inputs)
+    for name, own in {"rows": weight.numpy()[[3, 69]], "product": weight.numpy()[:2] + 1}.items():
+        difference = np.abs(found[name] - own).max()
+        assert 0 < difference <= 0.51 * (np.abs(weight).max() + 1) / 127
 
 
 def test_an_empty_source_has_an_empty_translation(tmp_path):

@@ -34,6 +34,9 @@ class Export:
     """onnx and litert: graphs of ids, the vocabulary and a runner in NumPy, for machines that have
     onnxruntime or ai-edge-litert but no TensorFlow."""
 
+    weights: Literal["float32", "int8"] = "float32"
+    """int8: matrices of onnx in a quarter of the size (docs/portable.md says what that costs)."""
+
     def __call__(self) -> None:
         """Copies, rebuilds or converts, and prints the destination."""
         if self.format != "saved_model":
@@ -41,7 +44,7 @@ class Export:
                 raise ValueError(f"again must go with format saved_model, got {self.format}")
             from zoo.portable.export import export_portable
 
-            export_portable(resolve_or_path(self.source), self.folder, self.format)
+            export_portable(resolve_or_path(self.source), self.folder, self.format, self.weights)
             print(self.folder)
             return
         if self.again:

@@ -1,14 +1,26 @@
 """Answers of every task, as the SavedModel gives them, from one forward pass or from a search."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .search import END, UNKNOWN, maximum_length, search
 
-Given = dict[str, tuple[np.ndarray, list[str] | None]]
-"""Ids (T,) and, if they are known, tokens of every input."""
+
+class Read(NamedTuple):
+    """An input as the graphs take it."""
+
+    ids: np.ndarray
+    """(T,)"""
+    tokens: list[str] | None = None
+    """Unknown where ids were given and there is no tokenizer."""
+    text: str | None = None
+    """Unknown where ids were given."""
+
+
+Given = dict[str, Read]
+"""Inputs by name."""
 
 
 def translate(
@@ -25,7 +37,7 @@ def translate(
         than one, all in `hypotheses`.
     """
     limits = model.manifest["limits"]
-    ids, tokens = given["text"]
+    ids, tokens, _ = given["text"]
     ids = ids[: limits["maximum_source_tokens"] - 1]
     source = np.append(ids, END)[None].astype(np.int32) if len(ids) else np.zeros((1, 1), np.int32)
     encoded = model.run("encode", {model.manifest["source"]: source})
@@ -78,14 +90,11 @@ def read(model: Any, given: Given) -> dict[str, Any]:
     """Finds the likeliest span of the context.
 
     Returns:
-        `start` and `end`, positions of its first and last token; `score`; `tokens`, if they are
-        known; the attention maps.
+        `answer`, None where ids were given; `start` and `end`, positions of its first and last
+        token; `score`; the attention maps.
     """
     limits = model.manifest["limits"]
-    cut = {
-        name: (ids[: limits[f"maximum_{name}_tokens"]], tokens)
-        for name, (ids, tokens) in given.items()
-    }
+    cut = _cut(given, limits)
     outputs = model.run("answer", _batch(cut))
     start, end = (np.log(_softmax(outputs[side][0])) for side in ("start", "end"))
     band = min(limits["maximum_answer_tokens"], len(end))
@@ -94,10 +103,22 @@ def read(model: Any, given: Given) -> dict[str, Any]:
     scores = start[:, None] + frames
     first, length = np.unravel_index(int(scores.argmax()), scores.shape)
     last = int(first + length)
-    tokens = given["context"][1]
-    words = {} if tokens is None else {"tokens": tokens[first : last + 1]}
-    score = float(np.exp(scores.max())) if len(cut["context"][0]) else 0.0
-    return {"start": int(first), "end": last, "score": score} | words | _maps(outputs)
+    context = cut["context"]
+    score = float(np.exp(scores.max())) if len(context.ids) else 0.0
+    words = {"answer": _span(context, int(first), last)}
+    return words | {"start": int(first), "end": last, "score": score} | _maps(outputs)
+
+
+def _span(context: Read, first: int, last: int) -> str | None:
+    """The text between two tokens, both included; None where ids were given."""
+    if context.text is None or context.tokens is None:
+        return None
+    ends = starts = 0
+    for place, token in enumerate(context.tokens[: last + 1]):
+        begin = context.text.index(token, ends)
+        starts = begin if place == first else starts
+        ends = begin + len(token)
+    return context.text[starts:ends]
 
 
 def choose(model: Any, given: Given) -> dict[str, Any]:
@@ -108,12 +129,9 @@ def choose(model: Any, given: Given) -> dict[str, Any]:
         and their `probabilities`; the attention maps.
     """
     limits = model.manifest["limits"]
-    cut = {
-        name: (ids[: limits[f"maximum_{name}_tokens"]], tokens)
-        for name, (ids, tokens) in given.items()
-    }
+    cut = _cut(given, limits)
     outputs = model.run("answer", _batch(cut))
-    ids = cut["document"][0]
+    ids = cut["document"].ids
     candidates, first = np.unique(ids, return_index=True)
     probabilities = outputs["probabilities"][0][first]
     order = np.lexsort((first, -probabilities))
@@ -132,7 +150,7 @@ def predict_words(model: Any, given: Given) -> dict[str, Any]:
         with `next_log_probabilities` and, if they are known, `next_tokens`.
     """
     limits = model.manifest["limits"]
-    ids = given["text"][0][: limits["maximum_tokens"]].astype(np.int32)
+    ids = given["text"].ids[: limits["maximum_tokens"]].astype(np.int32)
     logits = model.run("answer", {"text": np.append(END, ids)[None].astype(np.int32)})["logits"][0]
     log = np.log(_softmax(logits))
     proposals = log[-1].copy()
@@ -146,11 +164,19 @@ def predict_words(model: Any, given: Given) -> dict[str, Any]:
     } | ({} if words is None else {"next_tokens": words})
 
 
+def _cut(given: Given, limits: dict[str, int]) -> Given:
+    """Cuts each input to its own limit."""
+    return {
+        name: one._replace(ids=one.ids[: limits[f"maximum_{name}_tokens"]])
+        for name, one in given.items()
+    }
+
+
 def _batch(given: Given, limit: int | None = None) -> dict[str, np.ndarray]:
     """Inputs of one example; an empty text is one position of padding."""
     return {
         name: (ids[:limit] if len(ids) else np.zeros(1))[None].astype(np.int32)
-        for name, (ids, _) in given.items()
+        for name, (ids, *_) in given.items()
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .answers import ANSWERS
+from .answers import ANSWERS, Read
 from .sessions import Arrays, Session, open_session
 from .tokenizers import Tokenizer, open_tokenizer
 
@@ -90,13 +90,13 @@ class Model:
         answer: dict[str, Any] = ANSWERS[self.manifest["task"]](self, given, **inputs)
         return answer
 
-    def _read(self, side: str, value: Input) -> tuple[np.ndarray, list[str] | None]:
-        """Ids or numbers of an input, and its tokens if they are known."""
+    def _read(self, side: str, value: Input) -> Read:
+        """Ids of an input, and its tokens if they are known."""
         if isinstance(value, str):
             ids, tokens = self.encode(value, side)
-            return np.array(ids, np.int32), tokens
-        array = np.asarray(value)
-        return array, self.tokens(array.tolist(), side) if array.ndim == 1 else None
+            return Read(np.array(ids, np.int32), tokens, value)
+        array = np.asarray(value, np.int32)
+        return Read(array, self.tokens(array.tolist(), side))
 
 
 def load_model(folder: str | Path, threads: int | None = None) -> Model:

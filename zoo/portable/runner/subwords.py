@@ -73,7 +73,7 @@ class Subwords:
         """Text of pieces, without the special ones."""
         special = set(self._pieces[:SPECIALS])
         text = "".join(token for token in tokens if token not in special)
-        return " ".join(text.replace(_SPACE, " ").split(" ")).strip()
+        return " ".join(word for word in text.replace(_SPACE, " ").split(" ") if word)
 
 
 class _Rules:

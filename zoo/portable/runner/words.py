@@ -23,17 +23,17 @@ _IDEOGRAPHS = (
 )  # fmt: skip
 _INVISIBLE = dict.fromkeys(map(ord, "\xad\u034f\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
 # Classes: space _, digit 0, point and comma themselves, apostrophe ', the letters s and others of
-# Latin S and A, other letters w, mark m, modifier of a symbol t, joiner z, regional indicator f,
-# ideograph i, symbol p, punctuation q, control character c.
+# Latin S and A, other letters w, mark m, modifiers of symbols t and e, joiner z, half a flag f,
+# ideograph i, symbol p, punctuation q, underscore u, control character c.
 _TOKEN = re.compile(
     r"0+(?:[.,]0+)+"  # a number
     r"|(?<![AS0u])(?:[AS]\.){2,}"  # an abbreviation
     r"|'S(?![AS0u])"  # the ending 's
     r"|im*"  # an ideograph
     r"|ff"  # a flag
-    r"|[pq.,'f][mt]*(?:z[pf][mt]*)*"  # a symbol or punctuation mark
+    r"|[pqut.,'f][mte]*(?:z[ptf][mte]*)*"  # a symbol or punctuation mark
     r"|c"
-    r"|(?:(?!0+(?:[.,]0+)+|(?<![AS0u])(?:[AS]\.){2,})[ASw0umtz])+"
+    r"|(?:(?!0+(?:[.,]0+)+|(?<![AS0u])(?:[AS]\.){2,})[ASw0mez])+"
 )
 
 
@@ -59,8 +59,10 @@ def _by_category(character: str) -> str:
         return "i"
     if "\U0001f1e6" <= character <= "\U0001f1ff":
         return "f"
-    if "\U0001f3fb" <= character <= "\U0001f3ff" or "\U000e0020" <= character <= "\U000e007f":
+    if "\U0001f3fb" <= character <= "\U0001f3ff":
         return "t"
+    if "\U000e0020" <= character <= "\U000e007f":
+        return "e"
     if category[0] == "M":
         return "m"
     if character == "\u200d":
