@@ -23,12 +23,9 @@ def load_now(folder):
 
 @functools.cache
 def load_v1(folder):
-    # The graph is the one that the current loader has optimised before: not once more.
-    settings = tf.compat.v1.ConfigProto()
-    settings.graph_options.rewrite_options.disable_meta_optimizer = True
     graph = tf.Graph()
     with graph.as_default():
-        session = tf.compat.v1.Session(config=settings)
+        session = tf.compat.v1.Session()
         return session, tf.compat.v1.saved_model.loader.load(session, ["serve"], folder)
 
 
