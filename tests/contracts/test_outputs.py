@@ -26,7 +26,7 @@ def batch_with_empty_sides(task):
     """Examples of all lengths, and one for each side that has not a single real word."""
     empty = [task.example(7, **{side: 0}) for side in task.sides]
     nothing = task.example(8, **dict.fromkeys(task.sides, 0))
-    return Batch([*task.examples(4), *empty, nothing], extra=1)
+    return Batch([*task.examples(4), *empty, nothing], extra=2)
 
 
 def compiled(model, names):
@@ -50,7 +50,7 @@ def test_k1_k8_one_graph_gives_the_named_shapes_and_the_eager_values_at_every_si
     axes = task.output_axes(model)
     examples = task.examples(4)
     graph, traces = compiled(model, examples[0].inputs)
-    for batch in (Batch(examples), Batch(examples[1:2]), Batch(examples[:3], extra=2)):
+    for batch in (Batch(examples), Batch(examples[1:2]), Batch(examples[:3], extra=5)):
         outputs = flatten(graph(batch.inputs))
         assert outputs.keys() == axes.keys()
         for name, value in outputs.items():

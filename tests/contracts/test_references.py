@@ -88,7 +88,7 @@ def test_every_published_model_has_a_reference_that_covers_its_options(entry):
 def test_k14_outputs_and_loss_equal_the_reference(entry, options):
     """Checks the outputs once, and every loss that can be made of them."""
     reference = reference_of(entry)
-    batch, outputs, predicted = Batch(examples_of(entry), extra=1), None, []
+    batch, outputs, predicted = Batch(examples_of(entry), extra=2), None, []
     for of_the_loss in loss_options(entry):
         model = build(entry, dtype="float64", **options, **of_the_loss)
         if outputs is None:
@@ -116,7 +116,7 @@ def checked_outputs(entry, model, batch):
 
 @every_published_model
 def test_k14_options_of_the_loss_leave_the_outputs_as_they_are(entry):
-    batch = Batch(examples_of(entry), extra=1)
+    batch = Batch(examples_of(entry), extra=2)
     for of_the_loss in loss_options(entry):
         if of_the_loss:  # or there are none
             model = build(entry, dtype="float64", **of_the_loss)
