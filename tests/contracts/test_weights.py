@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 from tests.contracts.subjects import build, every_model, loss_of
-from tests.contracts.tasks import TASKS, Batch, short_examples
+from tests.contracts.tasks import TASKS, Batch
 from zoo.models.core.registry import models
 from zoo.training.distribution import make_strategy
 
@@ -172,7 +172,7 @@ def trained(entry, train, replicas=1, accumulate=1):
 
 @every_model
 def test_k16_every_entry_takes_the_same_step(entry):
-    batch, weights = Batch(short_examples(TASKS[entry.task], EXAMPLES)), WEIGHTS[:EXAMPLES]
+    batch, weights = Batch(TASKS[entry.task].examples(EXAMPLES)), WEIGHTS[:EXAMPLES]
     x, y = batch.inputs, batch.targets
 
     def descend(model):
