@@ -1,4 +1,4 @@
-"""The Extended Neural GPU: a translator with active memory instead of attention.
+"""Extended Neural GPU, a translator with active memory instead of attention.
 
 Lukasz Kaiser, Samy Bengio: Can Active Memory Replace Attention? arXiv 1610.08613, 2016. Covered:
 sections 2 and 3 (Neural GPU, Markovian, extended), and the comparison of section 4.
