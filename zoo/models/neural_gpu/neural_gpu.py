@@ -81,7 +81,13 @@ class NeuralGPU(BaseModel):
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "paper": {"vocabulary_size": 5},
         "small": {"maps": 16},
-        "tiny": {"vocabulary_size": 9, "maps": 4, "rows": 3, "loss_normaliser": "sentences"},
+        "tiny": {
+            "vocabulary_size": 9,
+            "maps": 4,
+            "rows": 3,
+            "depth": 1,
+            "loss_normaliser": "sentences",
+        },
     }
 
     def __init__(
