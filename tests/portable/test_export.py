@@ -11,6 +11,7 @@ import pytest
 import tensorflow as tf
 
 import zoo
+from zoo.cli.export import Export
 from zoo.portable.export import export_portable, write_export
 from zoo.portable.graphs import Graph
 from zoo.portable.int8 import quantise_weights
@@ -70,10 +71,21 @@ def found_by_tensorflow(model: zoo.RNNsearch, sentences: list[list[int]], n_best
 SENTENCES = [[5], [4, 7, 9, 11], [8, 8, 5, 12, 6, 4, 10], [6, 5]]
 
 
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory) -> tuple[zoo.RNNsearch, Path]:
+    """A model and its export as ONNX."""
+    model, folder = built("RNNsearch"), tmp_path_factory.mktemp("export")
+    write_export(model, folder, "onnx", "translation", LIMITS)
+    return model, folder
+
+
+def test_the_runner_finds_what_the_search_finds(exported):
+    assert_same_search(*exported)
+
+
 @pytest.mark.parametrize(
     ("name", "file_format"),
     [
-        ("RNNsearch", "onnx"),
         ("RNNsearch", "litert"),
         ("LuongTranslator", "onnx"),
         ("Transformer", "onnx"),
@@ -83,7 +95,12 @@ SENTENCES = [[5], [4, 7, 9, 11], [8, 8, 5, 12, 6, 4, 10], [6, 5]]
 def test_the_runner_finds_what_the_search_in_tensorflow_finds(name, file_format, tmp_path):
     model = built(name)
     write_export(model, tmp_path, file_format, "translation", LIMITS)
-    runner = load_model(tmp_path, threads=1)
+    assert_same_search(model, tmp_path)
+
+
+def assert_same_search(model: zoo.RNNsearch, folder: Path) -> None:
+    """The runner's translations, scores and alignments are those of the search in TensorFlow."""
+    runner = load_model(folder, threads=1)
     expected = found_by_tensorflow(model, SENTENCES)
     for ids, (tokens, scores, alignment) in zip(SENTENCES, expected, strict=True):
         answer = runner.answer(text=ids, n_best=3)
@@ -94,10 +111,9 @@ def test_the_runner_finds_what_the_search_in_tensorflow_finds(name, file_format,
         np.testing.assert_allclose(answer["alignment"], alignment, atol=1e-4)
 
 
-def test_the_runner_needs_neither_tensorflow_nor_keras_nor_this_package(tmp_path):
-    model = built("RNNsearch")
-    write_export(model, tmp_path, "onnx", "translation", LIMITS)
-    command = [sys.executable, "-c", BLOCKED, str(tmp_path), json.dumps(SENTENCES)]
+def test_the_runner_needs_neither_tensorflow_nor_keras_nor_this_package(exported):
+    model, folder = exported
+    command = [sys.executable, "-c", BLOCKED, str(folder), json.dumps(SENTENCES)]
     result = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/")
     expected = [tokens[0] for tokens, *_ in found_by_tensorflow(model, SENTENCES)]
     assert json.loads(result.stdout) == expected
@@ -121,9 +137,8 @@ def test_integers_as_weights_change_the_outputs_by_half_a_step_at_most(tmp_path)
         assert 0 < difference <= 0.51 * (np.abs(weight).max() + 1) / 127
 
 
-def test_an_empty_source_has_an_empty_translation(tmp_path):
-    write_export(built("RNNsearch"), tmp_path, "onnx", "translation", LIMITS)
-    answer = load_model(tmp_path).answer(text=[])
+def test_an_empty_source_has_an_empty_translation(exported):
+    answer = load_model(exported[1]).answer(text=[])
     assert (answer["ids"], answer["score"]) == ([], 0.0)
 
 
@@ -146,6 +161,10 @@ def test_what_cannot_be_exported_is_refused(tmp_path):
         export_portable("flickr8k_caption_soft", tmp_path / "new", "onnx")
     with pytest.raises(ValueError, match=r"format must be one of .* got 'pickle'"):
         export_portable("sst_lstmn", tmp_path / "new", "pickle")
+    with pytest.raises(ValueError, match="weights must be float32 in format litert, got 'int8'"):
+        export_portable("sst_lstmn", tmp_path / "new", "litert", "int8")
+    with pytest.raises(ValueError, match="again must go with format saved_model, got onnx"):
+        Export("sst_lstmn", tmp_path / "new", again=True, format="onnx")()
     with pytest.raises(ValueError, match="holds something other than an export"):
         export_portable("sst_lstmn", tmp_path / "taken", "onnx")
     assert not (tmp_path / "new").exists()
@@ -153,9 +172,8 @@ def test_what_cannot_be_exported_is_refused(tmp_path):
         load_model(Path(tmp_path / "taken"))
 
 
-def test_a_text_without_a_tokenizer_and_a_missing_input_are_refused(tmp_path):
-    write_export(built("RNNsearch"), tmp_path, "onnx", "translation", LIMITS)
-    model = load_model(tmp_path)
+def test_a_text_without_a_tokenizer_and_a_missing_input_are_refused(exported):
+    model = load_model(exported[1])
     with pytest.raises(ValueError, match="text must be ids"):
         model.answer(text="a dog")
     with pytest.raises(ValueError, match="inputs must be text, got source"):

@@ -120,6 +120,8 @@ def _answer(model: Any, batch: int | None) -> Graph:
     def answer(*given: tf.Tensor) -> dict[str, tf.Tensor]:
         outputs = dict(model(dict(zip(names, given, strict=True)), training=False))
         attention = outputs.pop("attention", {})
+        # A reader may return its document as well.
+        outputs = {name: value for name, value in outputs.items() if name not in names}
         return outputs | _prefixed(ATTENTION, attention)
 
     specs = tuple(_spec(name, kind, batch) for name, kind in model.INPUTS.items())

@@ -47,7 +47,9 @@ def to_onnx(graph: Graph) -> bytes:
             opset=OPSET,
             custom_op_handlers=_handlers(),
         )
-    _rename(model.graph, dict(zip(inputs + outputs, names, strict=True)))
+    # A tensor within may have the name that an input or output gets.
+    renamed = {name: f"{name}/within" for name in names}
+    _rename(model.graph, renamed | dict(zip(inputs + outputs, names, strict=True)))
     _repair_pads(model.graph)
     if left := sorted(_foreign(model.graph)):
         raise ValueError(f"graph {graph.name} holds operations that ONNX lacks: {', '.join(left)}")
