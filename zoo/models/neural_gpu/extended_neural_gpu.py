@@ -19,8 +19,8 @@ Where the paper is silent or code differs:
     gates and dropout: as in ``zoo/models/neural_gpu/neural_gpu.py``; dropout acts on s and on d.
 
 Attention maps are of what changed: nothing is attended to. A row of ``alignment`` has the share of
-each place that lies below a source word in the change of the memory by that step; what is left to
-one changed in the places beyond the source.
+each place that lies below a source word in the change of the memory by that step; the rest of the
+change, up to a sum of one, is in the places beyond the source.
 
 Shape letters: B sources, R rows (hypotheses), S source tokens, N = S + extra places, T target
 tokens, W rows of the memory, m maps, V target vocabulary.
