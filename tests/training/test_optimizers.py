@@ -108,7 +108,7 @@ class SmallSteps:
 
     @staticmethod
     def drawn(optimizer, steps, begin=0):
-        """Returns the gradient that each step sees of a matrix of 40 by 50: its first moments."""
+        """Gradients that each step sees of a matrix of 40 by 50: its first moments."""
         weight = keras.Variable(np.zeros((40, 50)), dtype="float32")
         optimizer.build([weight])
         optimizer.iterations.assign(begin)

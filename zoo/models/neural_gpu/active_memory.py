@@ -44,7 +44,7 @@ class ActiveMemory(keras.layers.Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.arguments = {
+        self.arguments: dict[str, Any] = {
             "maps": maps,
             "kernel_size": kernel_size,
             "cutoff": cutoff,

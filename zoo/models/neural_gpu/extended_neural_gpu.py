@@ -20,7 +20,7 @@ Where the paper is silent or code differs:
 
 Attention maps are of what changed: nothing is attended to. A row of ``alignment`` has the share of
 each place that lies below a source word in the change of the memory by that step; the rest of the
-change was in the places beyond the source.
+change, up to a sum of one, is in the places beyond the source.
 
 Shape letters: B sources, R rows (hypotheses), S source tokens, N = S + extra places, T target
 tokens, W rows of the memory, m maps, V target vocabulary.
