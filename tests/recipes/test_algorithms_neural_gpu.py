@@ -97,7 +97,7 @@ def test_settings_reach_the_model_and_the_optimizer(tmp_path: Path) -> None:
 
 def test_a_stopped_run_goes_on_to_the_same_end(tmp_path: Path) -> None:
     """With noise on the gradients and dropout, which are drawn alike."""
-    own = {"gradient_noise": 0.3, "dropout": 0.2, "epochs": 2, "checkpoint_every": 1}
+    own = {"gradient_noise": 0.3, "dropout": 0.2, "evaluate_every": 1, "checkpoint_every": 1}
     straight = recipe.Settings(run_dir=tmp_path / "straight", **(SMALL | own))
     recipe.main(straight)
     stopped = recipe.Settings(run_dir=tmp_path / "stopped", **(SMALL | own), maximum_minutes=1e-9)

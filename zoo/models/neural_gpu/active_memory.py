@@ -16,8 +16,6 @@ from zoo.models.core.arguments import check_rate, check_sizes
 from zoo.models.neural_gpu.cgru import ConvolutionalGatedUnit
 from zoo.ops.masking import Tensor, at_least_float32
 
-SPREAD = keras.initializers.RandomUniform(-1.0, 1.0)
-"""Initialiser of word vectors, about as large as the outputs of tanh."""
 _DROPPED_STEPS = 8.0  # steps at the whole rate of dropout; with more of them, each drops less
 _NO_CHANGE = 1e-30  # a share of nothing is zero
 
@@ -105,6 +103,11 @@ class ActiveMemory(keras.layers.Layer):
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
         return super().get_config() | self.arguments | {"depth": len(self.units)}
+
+
+def even_words() -> keras.initializers.Initializer:
+    """Makes the initialiser of word vectors, about as large as the outputs of tanh."""
+    return keras.initializers.RandomUniform(-1.0, 1.0)
 
 
 def lay_out(words: Tensor, rows: int, extra_places: int = 0) -> Tensor:

@@ -50,10 +50,10 @@ from zoo.models.core.sequence_to_sequence import (
     ungroup_rows,
 )
 from zoo.models.neural_gpu.active_memory import (
-    SPREAD,
     ActiveMemory,
     check_memory,
     drop,
+    even_words,
     lay_out,
     rate_per_step,
     share_of_change,
@@ -125,7 +125,7 @@ class ExtendedNeuralGPU(SequenceToSequenceModel):
         self._check_arguments()
         policy = self.dtype_policy
         sizes = {"depth": depth, "kernel_size": kernel_size, "cutoff": cutoff, "dtype": policy}
-        table = {"embedding_dim": maps, "initializer": SPREAD, "dtype": policy}
+        table = {"embedding_dim": maps, "initializer": even_words(), "dtype": policy}
         self.source_embedding = WordEmbedding(
             source_vocabulary_size, **table, name="source_embedding"
         )

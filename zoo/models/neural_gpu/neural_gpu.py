@@ -42,9 +42,9 @@ from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import LossNormaliser, sum_of_tokens
 from zoo.models.core.targets import Targets
 from zoo.models.neural_gpu.active_memory import (
-    SPREAD,
     ActiveMemory,
     check_memory,
+    even_words,
     lay_out,
     rate_per_step,
 )
@@ -109,7 +109,7 @@ class NeuralGPU(BaseModel):
         check_memory(self)
         policy = self.dtype_policy
         self.embedding = WordEmbedding(
-            vocabulary_size, maps, initializer=SPREAD, name="embedding", dtype=policy
+            vocabulary_size, maps, initializer=even_words(), name="embedding", dtype=policy
         )
         self.memory = ActiveMemory(maps, depth, kernel_size, cutoff, name="memory", dtype=policy)
         self.answer = keras.layers.Dense(vocabulary_size, name="answer", dtype=policy)
