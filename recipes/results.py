@@ -113,6 +113,18 @@ ROWS: Mapping[str, Row] = {
         ("accuracy", "facts"),
         "84.7 / 81.8, mean of the ten best",
     ),
+    "copy_ntm": Row(
+        "[Neural Turing Machine](docs/architectures/ntm.md), feed-forward controller",
+        "copying, trained on 1 to 20 vectors, % of the bits wrong at 20 / 60 / 120",
+        ("wrong_bits_20", "wrong_bits_60", "wrong_bits_120"),
+        "about 0, to 120",
+    ),
+    "reverse_neural_gpu": Row(
+        "[Neural GPU](docs/architectures/neural_gpu.md), 24 maps",
+        "reversing, trained on up to 20 symbols, % of the sequences right at 20 / 40",
+        ("whole_20", "whole_40"),
+        "other lengths",
+    ),
 }
 """By name of the shipped model, in the order of the table."""
 

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from zoo.data.algorithms import NOT_ASKED, Copy
 from zoo.data.painting import dog_on_grass
 from zoo.models.core.axes import Listed, from_json
+from zoo.pipelines import pipeline
 from zoo.serving.cards import read_card, verify
 from zoo.serving.codecs import load_labels
 from zoo.serving.load import list_models, load, load_servable, resolve
@@ -73,8 +75,8 @@ def assert_is_told(folder, card, servable):
 
 
 def takes_texts(name: str) -> bool:
-    """Whether it is asked with texts and not with files."""
-    return "image_bytes" not in read_card(resolve(name)).example.inputs
+    """Whether it is asked with any texts, and not with files, vectors or symbols of an alphabet."""
+    return not {"image_bytes", "vectors", "symbols"} & {*read_card(resolve(name)).example.inputs}
 
 
 @pytest.mark.parametrize("name", [*filter(takes_texts, list_models())])
@@ -166,6 +168,32 @@ def test_the_shipped_reader_of_stories_finds_both_facts(shipped):
     facts = [b"Daniel grabbed the football.", b"Daniel went to the kitchen."]
     assert result["facts"].numpy()[0].tolist() == facts
     np.testing.assert_allclose(result["attention_facts"].numpy().sum(axis=-1), 1, rtol=1e-5)
+
+
+def test_the_shipped_machine_copies_what_is_longer_than_in_training():
+    drawn = Copy().draw(np.random.default_rng(5), 4, 40)
+    results = pipeline("copy_ntm")([*drawn.vectors])
+    for result, targets in zip(results, drawn.targets, strict=True):
+        wanted = ["".join(map(str, step)) for step in targets if step[0] != NOT_ASKED]
+        assert list(result.bits[-40:]) == wanted
+        # The write head moves one slot a step, and the read head follows the same way.
+        written, read = (
+            result.attention[name].weights[0, steps].argmax(axis=-1)
+            for name, steps in (("write", slice(1, 41)), ("read", slice(-41, -1)))
+        )
+        assert len({*np.diff(written) % 128}) == 1
+        np.testing.assert_array_equal(np.diff(read) % 128, np.diff(written) % 128)
+
+
+def test_the_shipped_neural_gpu_reverses_what_is_longer_than_in_training():
+    texts = [
+        "0",
+        "1101",
+        "".join("01"[digit] for digit in np.random.default_rng(6).integers(0, 2, 35)),
+    ]
+    assert [result.answer for result in pipeline("reverse_neural_gpu")(texts)] == [
+        text[::-1] for text in texts
+    ]
 
 
 def test_the_shipped_judge_of_films_says_how_good_they_are_found(shipped):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from zoo.data.algorithms import Copy
 from zoo.data.painting import dog_on_grass
 from zoo.serving.cards import read_card
 from zoo.serving.load import list_models, load_servable, resolve
@@ -126,6 +127,19 @@ def inputs_of(name: str) -> dict[str, tf.Tensor]:
     if task == "reading":
         contexts = [CONTEXT] * 10 + [*SENTENCES[:10]]
         return {"question": tf.constant(QUESTIONS * 2), "context": tf.constant(contexts)}
+    if task == "algorithms":
+        drawn = [
+            Copy().draw(np.random.default_rng(row), 1, 1 + row).vectors[0] for row in range(20)
+        ]
+        lengths = np.array([len(one) for one in drawn], "int32")
+        vectors = np.zeros((20, lengths.max(), 10), "float32")
+        for row, one in enumerate(drawn):
+            vectors[row, : len(one)] = one
+        return {"vectors": tf.constant(vectors), "length": tf.constant(lengths)}
+    if task == "symbols":
+        generator = np.random.default_rng(0)
+        texts = ["".join(generator.choice(["0", "1"], 2 * row)) for row in range(20)]
+        return {"symbols": tf.constant(texts)}
     if task == "stories":
         stories = ["\n".join(MOVES[first : first + 9]) for first in range(20)]
         things = ["milk", "football", "apple", "xylophone"]

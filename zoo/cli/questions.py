@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from zoo.serving.servable import Servable, Signature
 
 _FILES = ("context", "document", "story")
-_LINE_INPUTS = ("text", "question", "query", "hypothesis", "premise", "context", "document")
+_LINE_INPUTS = (
+    *("text", "question", "query", "hypothesis", "premise", "context", "document"),
+    "symbols",
+)
 
 
 @dataclasses.dataclass

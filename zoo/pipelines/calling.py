@@ -62,8 +62,8 @@ class Pipeline:
             *texts: The inputs of the task in order, each a string or a list of strings: `text`;
                 `question`, `context`; `question`, `story`, a sentence a line; `document`, `query`;
                 `premise`, `hypothesis`; `image`, the name of a file or its bytes. A string beside
-                lists goes with every entry. Of rows a DataFrame or a dict; of learnt algorithms a
-                sequence of vectors, or a list of sequences.
+                lists goes with every entry. Of rows a DataFrame or a dict; of learnt algorithms
+                `symbols`, or a sequence of vectors, or a list of sequences.
             batch_size: Examples that are asked at a time.
             **arguments: Inputs by name, and options: of translators `beam_width`, `length_penalty`,
                 `n_best` and, for the maps of all heads, `heads=True`; of cloze readers

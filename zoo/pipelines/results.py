@@ -253,6 +253,19 @@ class Continuation(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SymbolAnswer(DrawnResult):
+    """Symbols that a learnt algorithm gave for symbols."""
+
+    main: ClassVar[str] = "answer"
+    answer: str
+    """Without blank places."""
+    score: float
+    """Probability of the least certain place; 0 of an empty text."""
+    probabilities: tuple[float, ...]
+    """Of the symbol at each place."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Bits(DrawnResult):
     """Bits that a learnt algorithm gave at each step of a sequence of vectors."""
 

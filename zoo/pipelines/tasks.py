@@ -14,6 +14,7 @@ from zoo.pipelines.values import (
     make_next_words,
     make_row,
     make_story_answer,
+    make_symbols,
     make_translation,
 )
 from zoo.serving.servable import DEFAULT_SIGNATURE
@@ -48,6 +49,7 @@ TASKS: dict[str, Task] = {
     "language_model": Task(("text",), make_next_words, _WRITING),
     "reading": Task(("question", "context"), make_answer),
     "stories": Task(("question", "story"), make_story_answer, classes=True),
+    "symbols": Task(("symbols",), make_symbols),
     "tabular": Task((), make_row),
     "translation": Task(("text",), make_translation, _SEARCH),
 }

@@ -19,6 +19,7 @@ from zoo.pipelines.results import (
     RowLabel,
     RowValue,
     StoryAnswer,
+    SymbolAnswer,
     Translation,
 )
 from zoo.serving.padding import axes_of, pick_rows, texts_of
@@ -167,6 +168,18 @@ def make_next_words(example: Example) -> NextWords | Continuation:
         score=probabilities[0],
         probabilities=tuple(probabilities),
         log_probabilities=tuple(example.value("log_probabilities")[:length].tolist()),
+        **example.shared(),
+    )
+
+
+def make_symbols(example: Example) -> SymbolAnswer:
+    """Makes the symbols of an answer."""
+    places = int(example.value("symbols_length"))
+    probabilities = tuple(example.value("probabilities")[:places].tolist())
+    return SymbolAnswer(
+        answer=to_text(example.value("answer")),
+        score=min(probabilities, default=0.0),
+        probabilities=probabilities,
         **example.shared(),
     )
 
