@@ -56,9 +56,10 @@ class PortableModel:
         signature = load_servable(self.model).signatures["serving_default"]
         examples = read_examples(self.texts, runner.inputs, self.count)
         alike, seconds = 0, {"export": 0.0, "SavedModel": 0.0}
-        for place, example in enumerate(examples[:_WARM_UP] + examples):
+        pairs = list(zip(examples, _readable(runner, self.model, examples), strict=True))
+        for place, (example, given) in enumerate(pairs[:_WARM_UP] + pairs):
             began = time.process_time()
-            own = runner.answer(**_readable(runner, self.model, example))[_ANSWERS[task]]
+            own = runner.answer(**given)[_ANSWERS[task]]
             middle = time.process_time()
             outputs = signature(**{name: tf.constant([text]) for name, text in example.items()})
             answer = outputs[_ANSWERS[task]].numpy()[0].decode()
@@ -91,11 +92,14 @@ def read_examples(path: Path, names: list[str], count: int) -> list[dict[str, st
     return found
 
 
-def _readable(runner: "Model", model: str, example: dict[str, str]) -> dict[str, Any]:
-    """The inputs as the export takes them: ids where it has no tokenizer."""
+def _readable(runner: "Model", model: str, examples: list[dict[str, str]]) -> list[dict[str, Any]]:
+    """Inputs as the export takes them: ids where it has no tokenizer."""
     if runner.manifest["tokenizers"]:
-        return dict(example)
+        return [dict(example) for example in examples]
     from zoo.serving.codecs import load_codecs
 
     (codec,) = load_codecs(model)
-    return {name: codec.encode([text]).to_list()[0] for name, text in example.items()}
+    return [
+        {name: codec.encode([text]).to_list()[0] for name, text in example.items()}
+        for example in examples
+    ]
