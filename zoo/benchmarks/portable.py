@@ -35,6 +35,8 @@ class PortableModel:
     """A file of inputs: a line each, or a JSON object each where there are several inputs."""
     count: Count = 100
     """Lines that are read."""
+    references: Path | None = None
+    """Translations of the texts, a line each: BLEU of both is measured too."""
 
     def measure(self) -> dict[str, float]:
         """Returns the figures by name.
@@ -55,21 +57,43 @@ class PortableModel:
         runner = load_model(self.folder, threads=1)
         signature = load_servable(self.model).signatures["serving_default"]
         examples = read_examples(self.texts, runner.inputs, self.count)
-        alike, seconds = 0, {"export": 0.0, "SavedModel": 0.0}
-        for place, example in enumerate(examples[:_WARM_UP] + examples):
+        found: list[tuple[str, str]] = []
+        seconds = {"export": 0.0, "SavedModel": 0.0}
+        pairs = list(zip(examples, _readable(runner, self.model, examples), strict=True))
+        for place, (example, given) in enumerate(pairs[:_WARM_UP] + pairs):
             began = time.process_time()
-            own = runner.answer(**_readable(runner, self.model, example))[_ANSWERS[task]]
+            own = runner.answer(**given)[_ANSWERS[task]]
             middle = time.process_time()
             outputs = signature(**{name: tf.constant([text]) for name, text in example.items()})
             answer = outputs[_ANSWERS[task]].numpy()[0].decode()
             end = time.process_time()
             if place >= _WARM_UP:
-                alike += own == answer
+                found.append((own, answer))
                 seconds["export"] += middle - began
                 seconds["SavedModel"] += end - middle
         figures = {f"milliseconds, {k}": 1000 * v / len(examples) for k, v in seconds.items()}
         size = sum(file.stat().st_size for file in self.folder.rglob("*") if file.is_file())
+        alike = sum(own == answer for own, answer in found)
+        figures |= {} if self.references is None else bleu(found, self.references)
         return {"texts": len(examples), "equal answers": alike, "megabytes": size / 1e6} | figures
+
+
+def bleu(found: list[tuple[str, str]], path: Path) -> dict[str, float]:
+    """Scores the translations of an export and of its SavedModel.
+
+    Raises:
+        ValueError: there are fewer references than translations.
+    """
+    import sacrebleu
+
+    references = path.read_text(encoding="utf-8").split("\n")[: len(found)]
+    if len(references) < len(found):
+        raise ValueError(f"references must have {len(found)} lines, got {len(references)}")
+    both = zip(("export", "SavedModel"), zip(*found, strict=True), strict=True)
+    return {
+        f"BLEU, {name}": sacrebleu.corpus_bleu(list(texts), [references]).score
+        for name, texts in both
+    }
 
 
 def read_examples(path: Path, names: list[str], count: int) -> list[dict[str, str]]:
@@ -91,11 +115,14 @@ def read_examples(path: Path, names: list[str], count: int) -> list[dict[str, st
     return found
 
 
-def _readable(runner: "Model", model: str, example: dict[str, str]) -> dict[str, Any]:
-    """The inputs as the export takes them: ids where it has no tokenizer."""
+def _readable(runner: "Model", model: str, examples: list[dict[str, str]]) -> list[dict[str, Any]]:
+    """Inputs as the export takes them: ids where it has no tokenizer."""
     if runner.manifest["tokenizers"]:
-        return dict(example)
+        return [dict(example) for example in examples]
     from zoo.serving.codecs import load_codecs
 
     (codec,) = load_codecs(model)
-    return {name: codec.encode([text]).to_list()[0] for name, text in example.items()}
+    return [
+        {name: codec.encode([text]).to_list()[0] for name, text in example.items()}
+        for example in examples
+    ]
