@@ -262,7 +262,7 @@ class SymbolAnswer(DrawnResult):
     score: float
     """Probability of the least certain place; 0 of an empty text."""
     probabilities: tuple[float, ...]
-    """Of the symbol at each place."""
+    """Probability of the symbol at each place."""
 
 
 @dataclass(frozen=True, kw_only=True)

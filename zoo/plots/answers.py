@@ -40,18 +40,8 @@ def translation(result: Mapping[str, Any], row: int = 0) -> Figure:
     Raises:
         ValueError: `row` is not in the batch, or nothing was read or written.
     """
-    picked, read = pick_row(result, row, "source")
-    _, written = pick_row(result, row, "target")
-    queries = whole_words(picked["target_tokens"][:written])
-    keys = whole_words(picked["source_tokens"][:read])
-    return alignment(
-        merge(picked["attention_alignment"], queries, keys),
-        _texts(queries),
-        _texts(keys),
-        title=_translated(keys, queries, picked),
-        query_name="written",
-        key_name="read",
-    )
+    one, title, _, _ = _alignment_of(result, row)
+    return alignments([one], title=title)
 
 
 def transduction(result: Mapping[str, Any], row: int = 0) -> Figure:
@@ -67,19 +57,22 @@ def transduction(result: Mapping[str, Any], row: int = 0) -> Figure:
     Raises:
         ValueError: `row` is not in the batch, or nothing was read or written.
     """
+    below, title, keys, picked = _alignment_of(result, row)
+    parents = Arcs(merge(picked["attention_parents"], keys, keys), _texts(keys), "parents")
+    return alignment_below_arcs(parents, below, title=title)
+
+
+def _alignment_of(
+    result: Mapping[str, Any], row: int
+) -> tuple[Alignment, str, list[Any], dict[str, Any]]:
+    """The alignment of whole words, its title, the words that were read, and the row's outputs."""
     picked, read = pick_row(result, row, "source")
     _, written = pick_row(result, row, "target")
     queries = whole_words(picked["target_tokens"][:written])
     keys = whole_words(picked["source_tokens"][:read])
-    below = Alignment(
-        merge(picked["attention_alignment"], queries, keys),
-        _texts(queries),
-        _texts(keys),
-        query_name="written",
-        key_name="read",
-    )
-    parents = Arcs(merge(picked["attention_parents"], keys, keys), _texts(keys), "parents")
-    return alignment_below_arcs(parents, below, title=_translated(keys, queries, picked))
+    weights = merge(picked["attention_alignment"], queries, keys)
+    one = Alignment(weights, _texts(queries), _texts(keys), query_name="written", key_name="read")
+    return one, _translated(keys, queries, picked), keys, picked
 
 
 def translation_heads(result: Mapping[str, Any], row: int = 0) -> Figure:

@@ -105,8 +105,14 @@ class SymbolTask(Task):
         if settings.gradient_noise:
             steps = settings.epochs * settings.steps_per_epoch
             self.optimizer = partial(_noisy_adam, settings, steps)
-        sizes = (settings.growing_epochs, settings.batch_size, settings.steps_per_epoch)
-        return SymbolBatches(self.algorithm, (1, self._longest), *sizes, settings.seed)
+        return SymbolBatches(
+            self.algorithm,
+            (1, self._longest),
+            settings.batch_size,
+            settings.steps_per_epoch,
+            settings.seed,
+            growing=settings.growing_epochs,
+        )
 
     @property
     def _longest(self) -> int:
