@@ -5,6 +5,8 @@ r"""Structured attention over supporting facts (Kim et al. 2017) on bAbI, or on 
     python -m recipes.babi_structured --task 14 --runs 20
     python -m recipes.babi_structured --task 14 --runs 20 --attention memn2n
 
+``docs/architectures/structured.md`` has the results, and the options with which the shipped reader
+was trained.
 ``binary`` is a chain with potentials for pairs of sentences, ``unary`` one without, and ``memn2n``
 the memory network that they are compared with. The last tenth of the training part chooses the
 epoch of a run, and the run that is exported. An epoch is one compiled loop on the CPU, which takes

@@ -8,6 +8,7 @@
     python -m recipes.benchmark lstmn --threads 1
     python -m recipes.benchmark classification --threads 1
     python -m recipes.benchmark load
+    python -m recipes.benchmark portable --model NAME --folder FOLDER --texts FILE
 
 Training: batches from length-sorted pools, as in the recipes, of generated ids whose lengths follow
 SQuAD's contexts (log-normal, median 122 words, cut at 400). Serving: a question on a context of 300
@@ -18,7 +19,8 @@ convolutional layer by length, with a picture (docs/complexity.md). LSTMN: train
 window, and whole steps of the language model against those of a plain LSTM (docs/lstmn.md).
 Classification: training and inference of decomposable attention and of the self-attentive
 classifier. Load: a server under requests from 64 clients for a minute, with every answer compared
-with that of a direct call (docs/serving.md). Close other programs first.
+with that of a direct call (docs/serving.md). Portable: an export for machines without TensorFlow,
+and its SavedModel, text by text (docs/portable.md). Close other programs first.
 """
 
 import statistics
@@ -35,6 +37,7 @@ from zoo.benchmarks.classification import ClassificationSpeed
 from zoo.benchmarks.complexity import LayerComplexity
 from zoo.benchmarks.load import ServerLoad
 from zoo.benchmarks.lstmn import TapeSpeed
+from zoo.benchmarks.portable import PortableModel
 from zoo.benchmarks.translation import TranslationSpeed
 from zoo.training.bounds import Count, Rate
 from zoo.training.command import start
@@ -87,6 +90,7 @@ Command = (
     | Annotated[TapeSpeed, tyro.conf.subcommand("lstmn")]
     | Annotated[ClassificationSpeed, tyro.conf.subcommand("classification")]
     | Annotated[ServerLoad, tyro.conf.subcommand("load")]
+    | Annotated[PortableModel, tyro.conf.subcommand("portable")]
 )
 
 
@@ -100,6 +104,7 @@ def main(
         | TapeSpeed
         | ClassificationSpeed
         | ServerLoad
+        | PortableModel
     ),
 ) -> dict[str, Any]:
     """Measures, prints and returns the figures."""
@@ -114,7 +119,10 @@ def main(
     if isinstance(command, TranslationSpeed | AttentionSpeed | ClassificationSpeed | ServerLoad):
         print_table(table := command.measure())
         return table
-    figures = training(command) if isinstance(command, Training) else serving(command)
+    if isinstance(command, PortableModel):
+        figures = command.measure()
+    else:
+        figures = training(command) if isinstance(command, Training) else serving(command)
     for name, value in figures.items():
         print(f"{name}: {value:.4g}")
     return figures

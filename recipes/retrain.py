@@ -84,6 +84,10 @@ SHIPPED: Mapping[str, Origin] = {
     ),
     "adult_features": Origin("adult_features --data adult"),
     "flickr8k_caption_soft": Origin("flickr8k_caption --data flickr8k"),
+    "babi_structured": Origin(
+        "babi_structured --data babi --task 2 --runs 20 --normalisation transitions"
+        " --start-epochs 0 --encoding position"
+    ),
 }
 """By name, in the order of the README."""
 

@@ -7,6 +7,7 @@ r"""Decomposable attention (Parikh et al. 2016) for natural language inference, 
     python -m recipes.sick_decomposable --data sick --vectors vectors.txt --intra
     python -m recipes.sick_decomposable --data snli --vectors glove.840B.300d.txt --intra
     python -m recipes.sick_decomposable --data cad-nli --vectors vectors.txt
+    python -m recipes.sick_decomposable --data sick --vectors vectors.txt --parents structured
 
 On two CPU cores, shared with other work, the vectors take eighteen minutes and the fourth command
 six; it reaches 76.96 % on the test part of SICK. The paper has no figure for SICK.
@@ -36,6 +37,10 @@ class Settings(FixedVectorSettings):
     """Whether each sentence first attends to itself."""
     distances: Count = 11
     """Number of distance biases of that attention."""
+    parents: Literal["none", "simple", "structured"] = "none"
+    """The soft parents of words instead (Kim et al. 2017), by a softmax or in dependency trees."""
+    parser_dim: Count = 100
+    """Hidden units of each direction of the LSTM that finds parents."""
     projection_dim: Count | None = None
     """Size that word vectors are projected to."""
     normalise: Literal["all", "words", "none"] = "all"
@@ -112,8 +117,10 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
     return DecomposableAttention(
         projection_dim=settings.projection_dim,
         hidden_dim=settings.hidden_dim,
-        intra=settings.intra,
+        intra=settings.intra or settings.parents != "none",
         distances=settings.distances,
+        parents=settings.parents,
+        parser_dim=settings.parser_dim,
         normalise=settings.normalise,
         vector_norm=settings.vector_norm,
         initializer=settings.initializer,

@@ -22,6 +22,9 @@ os.environ["KERAS_BACKEND"] = "tensorflow"
 os.environ["MPLBACKEND"] = "Agg"
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+# To share out an operation takes more than it gives where other tests run on the other processors:
+# of a training an eighth of its processor time. Child processes compute alike.
+os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
 
 import numpy as np
 import pytest
@@ -29,6 +32,7 @@ import tensorflow as tf
 from tensorflow.python.eager import context
 from tensorflow.python.framework import ops
 
+from tests.graph_making import make_graphs_faster
 from tests.shared_constants import share_constants
 
 pytest_plugins = ["tests.processor_times"]
@@ -43,6 +47,7 @@ OPTIMISED = ("tests/attention/", "tests/decoding/", "tests/layers/", "tests/ops/
 # TensorFlow keeps with every operation the Python stack that made it, for the messages of errors:
 # under pytest that is a hundred frames deep, and a seventh of the time of tests that trace.
 ops._create_c_op = functools.partial(ops._create_c_op, extract_traceback=False)
+make_graphs_faster(True)
 
 tf.config.set_logical_device_configuration(
     tf.config.list_physical_devices("CPU")[0],

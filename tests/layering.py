@@ -39,9 +39,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "tasks": _BELOW_USES | _USES,
     "explorer": _BELOW_USES | _USES,
     "pipelines": _BELOW_USES | _USES | {"tasks"},
-    "benchmarks": _BELOW_USES | _USES | {"tasks"},
+    "portable": _BELOW_USES | _USES,
+    "benchmarks": _BELOW_USES | _USES | {"tasks", "portable"},
     "recipes": _BELOW_USES | _USES | {"tasks", "benchmarks"},
-    "cli": _BELOW_USES | _USES | {"tasks", "explorer"},
+    "cli": _BELOW_USES | _USES | {"tasks", "explorer", "portable"},
     "__main__": {"cli"},  # python -m zoo
 }
 # A folder of these parts imports no other folder of the part but the one that all of them share.
@@ -53,7 +54,9 @@ _ABOVE_FOLDERS = {"zoo.tasks.export_again"}
 
 _PARTS_AND_OPS = {f"zoo.{part}" for part in MAY_IMPORT} | {"keras.ops"}
 _KERAS_OPS_PARTS = _OPS | _WEIGHTS | {"models"}
-_TENSORFLOW_PARTS = _INPUTS | _IMAGES | {"decoding", "serving", "training", "tasks", "benchmarks"}
+_TENSORFLOW_PARTS = (
+    _INPUTS | _IMAGES | {"decoding", "serving", "training", "tasks", "portable", "benchmarks"}
+)
 # They drive the gradient tape, loops and replicas, check sizes that only a run knows, and add a
 # bias in one operation with its matrix product, for which Keras has no operation.
 _BOTH = (

@@ -480,9 +480,9 @@ def test_the_folders_of_tensorflow_serving_are_those_of_its_configuration(
         assert (tmp_path / place / "1" / "saved_model.pb").is_file()
 
 
-def test_the_page_of_stories_asks_a_reader(capsys):
+def test_the_page_of_structures_asks_a_translator_and_a_reader(capsys):
     run(examples(ROOT / "docs" / "architectures" / "structured.md")["Ask it"])
-    assert capsys.readouterr().out == "(1, 2, 2)\n"
+    assert capsys.readouterr().out == "[[2. 2. 2.]]\n(1, 2, 2)\n"
 
 
 def test_the_page_of_rows_asks_the_shipped_model(capsys):

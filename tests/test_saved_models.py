@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 from zoo.data.painting import dog_on_grass
-from zoo.models.core.axes import from_json
+from zoo.models.core.axes import Listed, from_json
 from zoo.serving.cards import read_card, verify
 from zoo.serving.codecs import load_labels
 from zoo.serving.load import list_models, load, load_servable, resolve
@@ -42,6 +42,8 @@ def test_a_shipped_model_is_what_its_card_says(name):
     axes, maps = from_json(card.axes), map_axes(model)
     if card.task == "captioning":  # which reads annotations of the file that it is asked with
         maps = {name: (words, replace(grid, of="image")) for name, (words, grid) in maps.items()}
+    if card.task == "stories":  # which lists the sentences that it read
+        maps = {name: (hops, Listed("story_sentences")) for name, (hops, _) in maps.items()}
     servable = Servable(folder)
     shown = set(servable.signatures["serving_default"].outputs)
     assert axes.keys() & maps.keys() >= shown & maps.keys()
@@ -55,7 +57,7 @@ def assert_is_told(folder, card, servable):
     told = (card.intended_use, card.limitations, card.licence, card.data_terms, card.hardware)
     assert all(told)
     assert card.papers == papers_of(card.model_class) != []
-    classifies = card.task in ("classification", "inference")
+    classifies = card.task in ("classification", "inference", "stories")
     labels = list(load_labels(folder)) if classifies else []
     if card.task == "tabular":
         labels = card.tokenizer["target"]["labels"]
@@ -151,6 +153,19 @@ def test_the_shipped_captioner_describes_a_painting_and_shows_where_it_looked(sh
     looked_at = result["attention_alignment"].numpy()[0, words.index(b"dog")]
     assert looked_at.shape == (9, 9)
     assert looked_at.sum() == pytest.approx(1, abs=1e-4)
+
+
+def test_the_shipped_reader_of_stories_finds_both_facts(shipped):
+    story = (
+        "Daniel grabbed the football.\nMary went to the office.\nDaniel went to the kitchen.\n"
+        "Mary moved to the bathroom.\nSandra moved to the bedroom."
+    )
+    serve = shipped("babi_structured").signatures["serving_default"]
+    result = serve(question=tf.constant(["Where is the football?"]), story=tf.constant([story]))
+    assert result["answer"].numpy()[0] == b"kitchen"
+    facts = [b"Daniel grabbed the football.", b"Daniel went to the kitchen."]
+    assert result["facts"].numpy()[0].tolist() == facts
+    np.testing.assert_allclose(result["attention_facts"].numpy().sum(axis=-1), 1, rtol=1e-5)
 
 
 def test_the_shipped_judge_of_films_says_how_good_they_are_found(shipped):

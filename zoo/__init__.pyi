@@ -10,6 +10,7 @@ from . import models as models
 from . import ops as ops
 from . import pipelines as pipelines
 from . import plots as plots
+from . import portable as portable
 from . import quiet as quiet
 from . import serving as serving
 from . import tasks as tasks

@@ -46,11 +46,12 @@ class Attacked(NamedTuple):
 
 
 @contextmanager
-def attacked_server(timeout_seconds: float) -> Iterator[Attacked]:
+def attacked_server(timeout_seconds: float, pause: float = 0.05) -> Iterator[Attacked]:
     """Starts a server and those who ask it.
 
     Args:
         timeout_seconds: The deadline of the server.
+        pause: Seconds that whoever asks the attacked model waits before the next question.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
@@ -58,7 +59,7 @@ def attacked_server(timeout_seconds: float) -> Iterator[Attacked]:
         with (
             Server(timeout_seconds) as server,
             Innocent(server.port, OTHER) as other,
-            Innocent(server.port, ATTACKED) as same,
+            Innocent(server.port, ATTACKED, pause) as same,
         ):
             while len(other.fared().seconds) < 2 or len(same.fared().seconds) < 2:
                 time.sleep(0.5)  # the first answers take long

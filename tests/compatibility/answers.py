@@ -61,6 +61,22 @@ STORY = (
     "the village . One day the miller fell ill , and his daughter Jenny led the horse . The baker "
     "gave Jenny a loaf of bread , and she shared the bread with the horse at the river ."
 )
+MOVES = tuple(
+    sentence
+    for person, other, thing, place, elsewhere in (
+        ("Mary", "John", "milk", "kitchen", "garden"),
+        ("Daniel", "Sandra", "football", "office", "bathroom"),
+        ("Sandra", "Daniel", "apple", "hallway", "bedroom"),
+        ("John", "Somebody", "xylophone", "garden", "zoo"),
+    )
+    for sentence in (
+        f"{person} went to the {place}.",
+        f"{person} grabbed the {thing}.",
+        f"{other} journeyed to the {elsewhere}.",
+        f"{person} moved to the {elsewhere}.",
+        f"{person} left the {thing} there.",
+    )
+)
 QUERIES = (
     "Jenny held the XXXXX by its bridle .",
     "`` Good morning , '' said XXXXX to the baker .",
@@ -110,6 +126,11 @@ def inputs_of(name: str) -> dict[str, tf.Tensor]:
     if task == "reading":
         contexts = [CONTEXT] * 10 + [*SENTENCES[:10]]
         return {"question": tf.constant(QUESTIONS * 2), "context": tf.constant(contexts)}
+    if task == "stories":
+        stories = ["\n".join(MOVES[first : first + 9]) for first in range(20)]
+        things = ["milk", "football", "apple", "xylophone"]
+        questions = [f"Where is the {things[row % 4]}?" for row in range(19)]
+        return {"question": tf.constant([*questions, ""]), "story": tf.constant(stories)}
     if task == "cloze":
         documents = [STORY] * 10 + [STORY.lower()[:150]] * 10
         return {"document": tf.constant(documents), "query": tf.constant(QUERIES * 2)}

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -87,6 +87,20 @@ class Batch:
             for row, width in zip(rows, widths, strict=True)
         ]
         return np.array(padded, "int32")
+
+
+def short_examples(task: Any, count: int) -> list[Example]:
+    """Examples of two to four tokens a side, for what is the same at every length but costs more.
+
+    Neither two examples in succession nor two sides of one are equally long.
+    """
+    sides = [*task.sides]
+    if not sides:
+        return task.examples(count)
+    return [
+        task.example(row, **{side: 2 + (row + number) % 3 for number, side in enumerate(sides)})
+        for row in range(count)
+    ]
 
 
 class Servable(NamedTuple):

@@ -169,15 +169,14 @@ def padding_tables(model: BaseModel, task: Any = None) -> list[Any]:
     task = task or TASKS[find_model(type(model).__name__).task]
     if model.TARGETS is None or not model.TARGETS.tokens:
         return tables
-    # Where a table is the softmax's matrix, a weight is missing.
-    key = type(model), *sorted(path_of(model, one) for one in model.weights)
+    key = type(model), repr(sorted(model.get_config().items()))
     if key not in _classes_too:
         _classes_too[key] = [is_class_too(model, table, task) for table in tables]
     return [one for one, is_class in zip(tables, _classes_too[key], strict=True) if not is_class]
 
 
 _classes_too: dict[tuple[Any, ...], list[bool]] = {}
-"""Whether each table is the softmax's matrix too, by a model's class and weights."""
+"""Whether each table is the softmax's matrix too, by a model's class and configuration."""
 
 
 def tables_of(model: BaseModel) -> list[Any]:

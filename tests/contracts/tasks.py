@@ -20,6 +20,7 @@ from tests.contracts.batches import (
     Servable,
     Side,
     attention_axes,
+    short_examples,
 )
 from tests.contracts.caption_tasks import Captioning, PixelCaptioning
 from tests.contracts.cloze_task import Cloze, ClozeWithCandidates
@@ -235,4 +236,4 @@ TASKS = {
     **TOY_TASKS,
 }
 
-__all__ = ["FIRST_WORD", "START", "TASKS", "Axes", "Batch", "Example", "Side"]
+__all__ = ["FIRST_WORD", "START", "TASKS", "Axes", "Batch", "Example", "Side", "short_examples"]

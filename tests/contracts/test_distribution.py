@@ -15,7 +15,7 @@ import pytest
 import tensorflow as tf
 
 from tests.contracts.subjects import build, every_model, gradients_of, smoothed, traced_once
-from tests.contracts.tasks import TASKS, Batch
+from tests.contracts.tasks import TASKS, Batch, short_examples
 from zoo.models.core.registry import models
 from zoo.text.batching import without_tuning
 from zoo.training.averaging import ExponentialMovingAverage
@@ -69,7 +69,7 @@ class Record(keras.callbacks.Callback):
 
 def trained(entry, replicas, optimizer, accumulate=1, rounds=1, eagerly=False):
     """Trains in one epoch on the examples in their order: an epoch costs an iterator a device."""
-    batch = Batch(TASKS[entry.task].examples(EXAMPLES))
+    batch = Batch(short_examples(TASKS[entry.task], EXAMPLES))
     data = tf.data.Dataset.from_tensor_slices((batch.inputs, batch.targets))
     data = without_tuning(data).batch(BATCH).repeat(rounds)
     strategy = strategy_of(replicas)
@@ -99,7 +99,7 @@ def descent(entry):
     """Result of plain gradient descent on the mean over each batch, clipped by the joint norm."""
     model, examples, clipped = (
         build(entry, scale=SCALE, **smoothed(entry)),
-        TASKS[entry.task].examples(EXAMPLES),
+        short_examples(TASKS[entry.task], EXAMPLES),
         [],
     )
     for first in range(0, EXAMPLES, BATCH):

@@ -82,6 +82,14 @@ CONVOLUTIONS = 25 * (3 * 128 + 128 * 256 + 256 * 512) + 128 + 256 + 512
 NTM_BESIDE = 101 * (26 + 66) + 9 * (100 + 20 + 1) + 20 + 2 * 128
 NTM_LSTM = 400 * (10 + 20 + 100 + 1) + 2 * 100 + NTM_BESIDE
 NTM_FEED_FORWARD = 100 * (10 + 20 + 1) + NTM_BESIDE
+# Nor was decomposable attention with soft parents counted.
+SOFT_PARENTS = (
+    300 * 300  # projection
+    + 2 * lstm(300, 100) + 2 * 200 * 200 + 2 * 200  # heads
+    + 600 * 300 + 300 * 300 + 2 * 300  # F
+    + 1200 * 300 + 300 * 300 + 2 * 300  # G
+    + 600 * 300 + 300 * 300 + 2 * 300 + 3 * 301  # H and classifier
+)  # fmt: skip
 # Nor are there published sizes of vocabularies of the translator; these are those of Luong et al.
 SIGMOID_TRANSLATOR = (
     2 * 50_000 * 500  # embeddings
@@ -148,6 +156,8 @@ TRAINABLE = {
     ("FeatureAttention", "paper"): FEATURE_ATTENTION,
     ("DecomposableAttention", "paper"): 381_803,
     ("DecomposableAttention", "paper_intra"): 582_214,
+    ("DecomposableAttention", "paper_structured_parents"): SOFT_PARENTS,
+    ("DecomposableAttention", "paper_simple_parents"): SOFT_PARENTS,
     ("ShowAttendTell", "paper"): SHOW_ATTEND_TELL,
     ("ShowAttendTell", "paper_hard"): SHOW_ATTEND_TELL - 1801,
     ("PixelCaptioner", "paper"): SHOW_ATTEND_TELL + CONVOLUTIONS,

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from zoo.layers.recurrence import scan
+from zoo.layers.recurrence import (
+    GatedKernels,
+    gated_states,
+    lstm_states,
+    lstm_states_and_cells,
+    scan,
+)
+from zoo.layers.recurrence.loops import plain_operations
 
 DECAY = 0.5
 
@@ -98,3 +105,38 @@ def test_scan_differentiates_constants_of_the_closure_at_any_length():
         assert outputs.numpy().ravel().tolist() == sums
         assert last.numpy().item() == sums[-1]
         assert gradient.numpy() == sum(t * 2.0 ** (t - 1) for t in range(1, length))
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_a_loop_that_runs_backward_may_be_a_forward_one_over_flipped_steps(nested, masked):
+    inputs, state, mask = nested
+    arguments = [
+        decayed_sum,
+        tf.nest.map_structure(tf.constant, inputs),
+        tf.nest.map_structure(tf.constant, state),
+        tf.constant(mask) if masked else None,
+    ]
+    expected = scan(*arguments, reverse=True)
+    with plain_operations():
+        actual = scan(*arguments, reverse=True)
+    for one, other in zip(tf.nest.flatten(actual), tf.nest.flatten(expected), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_fused_loops_may_be_forward_ones_over_flipped_steps():
+    numbers = np.random.default_rng(3)
+    draw = lambda *shape: tf.constant(numbers.normal(size=shape), tf.float32)  # noqa: E731
+    state = (draw(2, 3), draw(2, 3))
+    calls = [
+        lambda: lstm_states(projected, recurrent, reverse=True),
+        lambda: lstm_states_and_cells(projected, recurrent, state, reverse=True),
+        lambda: gated_states(projected[..., :9], kernels, reverse=True),
+    ]
+    projected, recurrent = draw(5, 2, 12), draw(3, 12)
+    kernels = GatedKernels(draw(3, 6), draw(3, 3))
+    for call in calls:
+        expected = call()
+        with plain_operations():
+            actual = call()
+        for one, other in zip(tf.nest.flatten(actual), tf.nest.flatten(expected), strict=True):
+            np.testing.assert_array_equal(one, other)

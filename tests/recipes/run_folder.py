@@ -21,8 +21,7 @@ and those that other programs share count up to three times."""
 def run_recipe(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs a recipe from the command line.
 
-    One thread computes each operation, which takes less processor time than to share it out: other
-    tests run on the other processors.
+    One operation is computed at a time: other tests run on the other processors.
     """
     return subprocess.run(
         [sys.executable, "-m", f"recipes.{name}", *arguments],
@@ -30,7 +29,7 @@ def run_recipe(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "TF_NUM_INTRAOP_THREADS": "1"},
+        env={**os.environ, "TF_NUM_INTEROP_THREADS": "1"},
     )
 
 

@@ -1,6 +1,7 @@
 """The machine learns to copy; settings reach what they name; a stopped run goes on."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from zoo.serving.cards import read_card
 from zoo.serving.load import load, load_servable
 from zoo.tasks.algorithms.examples import as_pair
 from zoo.tasks.export_again import export_again
+from zoo.training.command import start
 
 SMALL = {
     "epochs": 1,
@@ -121,8 +123,19 @@ def test_the_same_command_reports_a_complete_run_again(tmp_path: Path) -> None:
         (("--test-lengths", "0"), "test_lengths must be positive, got 0"),
     ],
 )
-def test_settings_that_an_algorithm_cannot_have_are_one_line(flags, message, tmp_path: Path):
-    finished = run_recipe("copy_ntm", *flags, "--run-dir", str(tmp_path / "run"))
+def test_settings_that_an_algorithm_cannot_have_are_one_line(
+    flags, message, tmp_path: Path, monkeypatch
+) -> None:
+    folder = tmp_path / "run"
+    monkeypatch.setattr(sys, "argv", [copying.__name__, *flags, "--run-dir", str(folder)])
+    with pytest.raises(SystemExit) as exit_:
+        start(copying.main, copying.Settings, copying.__doc__)
+    assert exit_.value.code == f"error: {message}"
+    assert not folder.exists()
+
+
+def test_the_command_refuses_a_setting_in_one_line_with_status_one(tmp_path: Path) -> None:
+    finished = run_recipe("copy_ntm", "--test-lengths", "0", "--run-dir", str(tmp_path / "run"))
     assert finished.returncode == 1
-    assert finished.stderr.strip().splitlines()[-1] == f"error: {message}"
-    assert not (tmp_path / "run").exists()
+    last = finished.stderr.strip().splitlines()[-1]
+    assert last == "error: test_lengths must be positive, got 0"

@@ -61,7 +61,8 @@ def test_commands_are_taken_and_give_the_settings_of_the_card(name: str) -> None
         for _, _, module, *arguments in commands
     ]
     card = read_card(retrain.ROOT / "saved_models" / name)
-    assert parsed[-1].seed == card.seed
+    seeds = getattr(parsed[-1], "runs", None) or 1  # of which the best one is shipped
+    assert parsed[-1].seed <= card.seed < parsed[-1].seed + seeds
     if retrain.SHIPPED[name].vectors:
         assert parsed[0].output == parsed[-1].vectors == retrain.vectors_of(name)
     if "word vectors" in card.data.remarks:

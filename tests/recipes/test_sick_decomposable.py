@@ -102,6 +102,23 @@ def test_sick_is_learned_with_fixed_vectors_of_the_file_and_hashed_words(data_di
         sick.main(replace(settings, data="sick", data_dir=data_dir / "run", fresh=True))
 
 
+@pytest.mark.parametrize("parents", ["none", "simple", "structured"])
+def test_parents_reach_the_model(parents: str) -> None:
+    settings = sick.Settings(
+        parents=parents,
+        parser_dim=3,
+        projection_dim=4,
+        hidden_dim=5,
+        vector_norm=1.0,
+        initializer="gaussian",
+        dropout=0.0,
+        word_dropout=0.0,
+    )
+    config = sick.make_model(settings, {"vocabulary_size": 9}).get_config()
+    assert (config["parents"], config["parser_dim"]) == (parents, 3)
+    assert config["intra"] is (parents != "none")
+
+
 @pytest.mark.parametrize(
     ("data", "remark", "examples"),
     [

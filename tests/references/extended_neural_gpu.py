@@ -15,7 +15,7 @@ from tests.references.translation import embeddings, sequence_loss
 OPTIONS = {
     "decoder": ("extended", "markovian"),
     "extra_places": (2, 1),
-    "depth": (2, 1),
+    "depth": (1, 2),
     "rows": (3, 1),
     "kernel_size": (3, 5),
     "cutoff": (1.2, 1.0),

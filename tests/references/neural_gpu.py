@@ -14,7 +14,7 @@ import numpy as np
 from tests.references.recurrent import sigmoid
 from tests.references.translation import prefixed, sequence_loss
 
-OPTIONS = {"depth": (2, 1), "kernel_size": (3, 5), "rows": (3, 2), "cutoff": (1.2, 1.0, 3.0)}
+OPTIONS = {"depth": (1, 2), "kernel_size": (3, 5), "rows": (3, 2), "cutoff": (1.2, 1.0, 3.0)}
 INTERACTING = (("depth", "rows"), ("kernel_size", "rows"), ("cutoff",))
 
 Weights = Mapping[str, np.ndarray]

@@ -30,7 +30,7 @@ def test_there_is_one_place_at_least(strings):
 def test_other_characters_are_refused_eagerly_and_in_graphs(text):
     codec = SymbolCodec("01")
     for encode in (codec.encode, tf.function(codec.encode, autograph=False)):
-        with pytest.raises(tf.errors.InvalidArgumentError, match=r"symbols must be some of \\?'01"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="symbols must be some of 01, got"):
             encode(tf.constant(["01", text]))
 
 

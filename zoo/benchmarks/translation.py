@@ -25,6 +25,11 @@ VARIANTS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "LuongTranslator, global": {"mechanism": "global", "score": "general"},
         "LuongTranslator, local": {"mechanism": "local_p", "score": "general"},
     },
+    "StructuredTranslator": {
+        "StructuredTranslator, structured": {},
+        "StructuredTranslator, sigmoid": {"attention": "sigmoid"},
+        "StructuredTranslator, simple": {"attention": "simple"},
+    },
 }
 """Rows of the table and their options, by model; other models have one row, the preset's."""
 

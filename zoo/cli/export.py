@@ -3,12 +3,13 @@
 A recipe ends by exporting its best checkpoint to `saved_model/` in its run folder. The command
 checks those files against their card and copies them, with the card and the attention picture and
 without checkpoints and logs. Nothing is recomputed unless `--again` is given: then the SavedModel
-is rebuilt from its own weights and vocabularies, with the code of this version.
+is rebuilt from its own weights and vocabularies, with the code of this version. `--format onnx` and
+`litert` write it for machines without TensorFlow (`zoo.portable`).
 """
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 
@@ -29,8 +30,23 @@ class Export:
     again: bool = False
     """Rebuild it with the code of this version, from its own weights and vocabularies."""
 
+    format: Literal["saved_model", "onnx", "litert"] = "saved_model"
+    """onnx and litert: graphs of ids, the vocabulary and a runner in NumPy, for machines that have
+    onnxruntime or ai-edge-litert but no TensorFlow."""
+
+    weights: Literal["float32", "int8"] = "float32"
+    """int8: matrices of onnx in a quarter of the size (docs/portable.md says what that costs)."""
+
     def __call__(self) -> None:
-        """Copies or rebuilds, and prints the destination."""
+        """Copies, rebuilds or converts, and prints the destination."""
+        if self.format != "saved_model":
+            if self.again:
+                raise ValueError(f"again must go with format saved_model, got {self.format}")
+            from zoo.portable.export import export_portable
+
+            export_portable(resolve_or_path(self.source), self.folder, self.format, self.weights)
+            print(self.folder)
+            return
         if self.again:
             from zoo.tasks.export_again import export_again
 

@@ -68,7 +68,7 @@ class SymbolCodec:
         symbols = tf.strings.bytes_split(strings)  # ragged (B, symbols)
         same = symbols.flat_values[:, None] == tf.constant(list(self.characters))[None]
         known = tf.reduce_all(tf.reduce_any(same, axis=1))
-        message = f"symbols must be some of {self.characters!r}, got"
+        message = f"symbols must be some of {self.characters}, got"
         check = tf.debugging.Assert(known, [message, strings])
         with tf.control_dependencies([] if check is None else [check]):  # None: checked eagerly
             ids = tf.argmax(same, axis=1, output_type=tf.int32) + 1

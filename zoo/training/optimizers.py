@@ -75,7 +75,7 @@ class NoisyAdam(OnePassAdam):
         step = tf.cast(self.iterations.value, tf.int64)
         place = tf.constant(2**16 * self.noise_seed + self._get_variable_index(variable), tf.int64)
         seed = tf.stack([place, step])
-        drawn = tf.random.stateless_normal(gradient.shape, seed, dtype=gradient.dtype)
+        drawn = tf.random.stateless_normal(variable.shape, seed, dtype=gradient.dtype)
         fallen = (1.0 + tf.cast(step, gradient.dtype)) ** -0.55
         super().update_step(
             gradient + self.gradient_noise * fallen * drawn, variable, learning_rate

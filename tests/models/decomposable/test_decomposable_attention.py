@@ -27,6 +27,8 @@ WRONG = [
     ("initializer", "zeros", r"one of \['glorot_uniform', 'gaussian'\]"),
     ("vector_norm", 0, "positive and finite"),
     ("vector_norm", float("inf"), "positive and finite"),
+    ("parents", "hard", r"one of \['none', 'simple', 'structured'\]"),
+    ("parser_dim", 0, "a positive integer"),
     ("hashed_words", -1, "a whole number from 0 to 15"),
     ("hashed_words", 16, "a whole number from 0 to 15"),
     ("dropout", 1.0, RATE),
@@ -94,6 +96,31 @@ def test_networks_are_computed_once_a_word_and_never_once_a_pair(intra, monkeypa
         )
         model(INPUTS)
         assert shapes == [(2, 5), (2, 4)]  # words with NULL, premise and hypothesis
+
+
+@pytest.mark.parametrize("parents", ["simple", "structured"])
+def test_every_word_has_a_head_and_the_root_has_none(parents):
+    model = make(parents=parents, dtype="float64")
+    sentence = model.read(INPUTS["premise"])
+    sums = np.array(sentence.intra).sum(axis=-1)
+    expected = np.pad(INPUTS["premise"] != 0, [[0, 0], [1, 0]])  # NULL is the root
+    np.testing.assert_allclose(sums, expected, atol=1e-12)
+    size = model.projection_dim
+    words, found = np.split(np.array(sentence.words), [size], axis=-1)
+    np.testing.assert_allclose(found, np.array(sentence.intra) @ words, rtol=1e-9, atol=1e-12)
+    own = np.array(sentence.intra)[:, range(1, 5), range(1, 5)]
+    assert bool(own.max() > 0) is (parents == "simple")
+
+
+def test_a_sentence_of_one_word_hangs_on_the_root():
+    model = make(parents="structured", dtype="float64")
+    weights = np.array(model.read(np.array([[7]], "int32")).intra)
+    np.testing.assert_allclose(weights, [[[0.0, 0.0], [1.0, 0.0]]], atol=1e-12)
+
+
+def test_parents_are_those_of_intra_sentence_attention():
+    with pytest.raises(ValueError, match=r"^parents must be 'none' without intra, got 'simple'"):
+        DecomposableAttention.from_preset("tiny", intra=False, parents="simple")
 
 
 def test_a_model_declares_the_maps_that_it_gives(plain):

@@ -2,6 +2,7 @@
 
 import re
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -9,7 +10,10 @@ import tensorflow as tf
 from tests.models.neural_gpu.test_active_memory import build
 from tests.references import extended_neural_gpu as reference
 from zoo.decoding.beam import beam_search
+from zoo.decoding.greedy import greedy
 from zoo.models.neural_gpu import ExtendedNeuralGPU
+from zoo.text.batching import without_tuning
+from zoo.text.vocabulary import END, START
 
 SOURCE = np.array([[5, 9, 4], [7, 0, 0]], "int32")
 TARGET = np.array([[2, 5, 6, 4, 7, 8, 5], [2, 4, 9, 4, 4, 0, 0]], "int32")
@@ -89,6 +93,41 @@ def test_a_target_beyond_the_memory_goes_on_at_its_last_place():
     np.testing.assert_array_equal(tape[1, 2], last)
     assert not tape[1, 3:].any()
     assert np.isfinite(logits_of(model)).all()
+
+
+def reversals(count, seed=0):
+    """Batches of pairs of up to three words, the target the source from last to first."""
+    ids = tf.TensorSpec((None, None), tf.int32)
+
+    def draw():
+        generator = np.random.default_rng(seed)
+        for _ in range(count):
+            source = generator.integers(4, 10, (32, generator.integers(1, 4))).astype("int32")
+            written = source[:, ::-1]
+            before, end = np.full((32, 1), START, "int32"), np.full((32, 1), END, "int32")
+            target = np.concatenate([before, written], axis=1)
+            answer = np.concatenate([written, end], axis=1)
+            yield {"source": source, "target": target}, answer
+
+    signature = ({"source": ids, "target": ids}, ids)
+    data = tf.data.Dataset.from_generator(draw, output_signature=signature)
+    return without_tuning(data).apply(tf.data.experimental.assert_cardinality(count))
+
+
+@pytest.mark.system
+def test_it_learns_to_write_words_from_the_last_to_the_first():
+    keras.utils.set_random_seed(0)
+    sizes = {"maps": 16, "rows": 2, "depth": 1, "extra_places": 2}
+    model = ExtendedNeuralGPU(10, 10, **sizes)
+    model.compile(keras.optimizers.Adam(1e-2, global_clipnorm=1.0))
+    model.fit(reversals(400), shuffle=False, verbose=0)
+    right = []
+    for inputs, answers in reversals(6, seed=1):
+        memory = model.encode({"source": inputs["source"]})
+        found = greedy(model, memory, maximum_length=5).tokens[:, 0].numpy()
+        size = answers.shape[1]
+        right.append((found[:, :size] == answers.numpy()).all(axis=1).mean())
+    assert np.mean(right) > 0.9
 
 
 @pytest.mark.parametrize(

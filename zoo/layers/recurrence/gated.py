@@ -5,6 +5,8 @@ from collections.abc import Callable
 import tensorflow as tf
 
 from zoo.layers.recurrence.loops import (
+    flip,
+    must_flip,
     new_store,
     product_over_time,
     run_loop,
@@ -26,6 +28,8 @@ def gated_states(projected: Tensor, kernels: GatedKernels, reverse: bool = False
     Returns:
         (T, B, n), in the order of ``projected``.
     """
+    if must_flip(reverse):
+        return flip(gated_states(flip(projected), kernels))
 
     @tf.custom_gradient
     def run(projected: Tensor, *kernels: Tensor) -> tuple[Tensor, Callable]:

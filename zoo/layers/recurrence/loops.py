@@ -1,10 +1,39 @@
 """Building blocks of the fused loops. T steps, B batch, n hidden."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import tensorflow as tf
 
 from zoo.ops.masking import Tensor
+
+_plain = ContextVar("plain_operations", default=False)
+
+
+@contextmanager
+def plain_operations() -> Iterator[None]:
+    """Traces loops with operations that other runtimes than TensorFlow have too.
+
+    Values are the same; it costs copies. A loop that runs backward reads and writes its steps in
+    the order in which they run, because converters take that order for granted, and rows of a
+    buffer are not replaced in place. Where the batch is static, so are the shapes of arrays.
+    """
+    token = _plain.set(True)
+    try:
+        yield
+    finally:
+        _plain.reset(token)
+
+
+def must_flip(reverse: bool) -> bool:
+    """Whether a loop that runs backward has to be a forward one over flipped steps."""
+    return reverse and _plain.get()
+
+
+def flip(values: Tensor, axis: int = 0) -> Tensor:
+    """Reverses the order of steps."""
+    return tf.reverse(values, [axis])
 
 
 def states_before(states: Tensor, first: Tensor, reverse: bool) -> Tensor:
@@ -21,7 +50,8 @@ def product_over_time(values: Tensor, upstream: Tensor) -> Tensor:
 
 def new_store(like: Tensor, length: Tensor, size: int) -> tf.TensorArray:
     """Makes an array for ``length`` values (B, size) of the dtype of ``like``."""
-    return tf.TensorArray(like.dtype, length, element_shape=(None, size))
+    batch = like.shape[1] if _plain.get() and like.shape.rank > 1 else None
+    return tf.TensorArray(like.dtype, length, element_shape=(batch, size))
 
 
 def writable(values: Tensor) -> Tensor:
@@ -32,11 +62,13 @@ def writable(values: Tensor) -> Tensor:
     a buffer must come before the write, and must make a result of its own: use ``tf.gather``,
     because a slice may share the buffer's memory.
     """
-    return tf.raw_ops.DeepCopy(x=values)
+    return values if _plain.get() else tf.raw_ops.DeepCopy(x=values)
 
 
 def put_row(buffer: Tensor, place: Tensor, row: Tensor) -> Tensor:
     """Replaces a row (...) of the buffer (S, ...) in place."""
+    if _plain.get():
+        return tf.tensor_scatter_nd_update(buffer, [[place]], row[None])
     return tf.raw_ops.InplaceUpdate(x=buffer, i=[place], v=row[None])
 
 

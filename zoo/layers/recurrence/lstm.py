@@ -5,6 +5,8 @@ from collections.abc import Callable
 import tensorflow as tf
 
 from zoo.layers.recurrence.loops import (
+    flip,
+    must_flip,
     new_store,
     product_over_time,
     run_loop,
@@ -45,6 +47,8 @@ def lstm_states(projected: Tensor, recurrent_kernel: Tensor, reverse: bool = Fal
     Returns:
         (T, B, n), in the order of ``projected``.
     """
+    if must_flip(reverse):
+        return flip(lstm_states(flip(projected), recurrent_kernel))
 
     @tf.custom_gradient
     def run(projected: Tensor, recurrent_kernel: Tensor) -> tuple[Tensor, Callable]:
@@ -72,6 +76,9 @@ def lstm_states_and_cells(
     Returns:
         Hidden states and cells, (T, B, n) each, in the order of ``projected``.
     """
+    if must_flip(reverse):
+        states, cells = lstm_states_and_cells(flip(projected), recurrent_kernel, state)
+        return flip(states), flip(cells)
 
     @tf.custom_gradient
     def run(

@@ -5,7 +5,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from zoo.layers.recurrence.loops import unstack
+from zoo.layers.recurrence.loops import flip, must_flip, unstack
 from zoo.ops.masking import Tensor, as_mask, refuse_attached_mask
 
 Nest = Any  # a tensor, or a dict, list or tuple of tensors
@@ -36,6 +36,8 @@ def scan(
         ValueError: if ``mask`` holds floats or has another shape, or is None although Keras
             attached one to the inputs.
     """
+    if must_flip(reverse):
+        return _scan_flipped(step, inputs, state, mask)
     time_major = tf.nest.map_structure(swap_batch_and_time, inputs)
     length = tf.shape(tf.nest.flatten(time_major)[0])[0]
     arrays = tf.nest.map_structure(lambda x: unstack(x, length), time_major)
@@ -64,6 +66,16 @@ def scan(
         maximum_iterations=length,
     )
     return tf.nest.map_structure(lambda array: swap_batch_and_time(array.stack()), outputs), state
+
+
+def _scan_flipped(
+    step: Callable[[Nest, Nest], tuple[Nest, Nest]], inputs: Nest, state: Nest, mask: Tensor | None
+) -> tuple[Nest, Nest]:
+    """Runs from the last step to the first as a loop that runs forward over flipped inputs."""
+    mask = None if mask is None else flip(mask, axis=1)
+    backward = tf.nest.map_structure(lambda x: flip(x, axis=1), inputs)
+    outputs, state = scan(step, backward, state, mask)
+    return tf.nest.map_structure(lambda x: flip(x, axis=1), outputs), state
 
 
 def swap_batch_and_time(values: Tensor) -> Tensor:

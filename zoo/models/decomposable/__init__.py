@@ -11,6 +11,8 @@ Read in this order:
     decomposable_attention.py  the model: words, attend (section 3.1), compare (3.2), aggregate
                                (3.3)
     intra_attention.py         each sentence attends to itself first (section 3.4)
+    soft_parents.py            or each word is joined to its soft parent (Kim et al. 2017)
+    word_vectors.py            the norm of word vectors
     feed_forward.py            the networks F, G, H of two rectified layers
 
 NumPy reference: ``tests/references/decomposable_attention.py``. Page:

@@ -19,6 +19,7 @@ Where the paper is silent or several readings exist:
         reproduces the published number of parameters. NULL is one step before the first word;
     dropout: on the inputs of all layers of F, G, H and F_intra. ``word_dropout``, on projected
         words, is not in the paper;
+    parents: not in the paper; those of Kim et al. 2017 (arXiv 1702.00887, section 4.4);
     initialisation: the paper's N(0, 0.01^2) (``initializer="gaussian"``) belongs to its optimiser,
         Adagrad with an initial accumulator of 0.1 and a rate of 0.05. With another optimiser it
         hardly leaves zero; the default is Glorot's.
@@ -50,24 +51,36 @@ from zoo.models.core.registry import register_model
 from zoo.models.core.targets import Targets
 from zoo.models.decomposable.feed_forward import FeedForward
 from zoo.models.decomposable.intra_attention import IntraAttention
+from zoo.models.decomposable.soft_parents import SoftParents
+from zoo.models.decomposable.word_vectors import (
+    check_hashed_words,
+    check_norm,
+    is_ordinary,
+    scale_to_norm,
+)
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.initializers import fresh
-from zoo.ops.masking import Tensor, at_least_float32, mask_from_ids, mask_rows
+from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
 
 NULL = 2
 """Id of the token before each sentence: ``<s>``."""
-SPECIAL = 4
-"""Ids below are no words: padding, unknown, ``<s>``, ``</s>``."""
 
 Initializer = Literal["glorot_uniform", "gaussian"]
 Normalise = Literal["all", "words", "none"]
+Parents = Literal["none", "simple", "structured"]
 
 _INITIALIZERS = {
     "glorot_uniform": keras.initializers.GlorotUniform(),
     "gaussian": keras.initializers.RandomNormal(stddev=0.01),
 }
 _PAPER = {"vocabulary_size": 36_909, "hashed_words": 100, "normalise": "words", "dropout": 0.2}
+_KIM = {**_PAPER, "initializer": "gaussian", "intra": True}
+_KIM |= {"projection_dim": 300, "hidden_dim": 300}
 _TINY = {"vocabulary_size": 19, "embedding_dim": 4, "projection_dim": 4, "hidden_dim": 5}
+
+
+def _map(rows: str, columns: str) -> AttentionMap:
+    return AttentionMap(axes.Tokens(rows), axes.Tokens(columns, sentinel=True))
 
 
 class Sentence(NamedTuple):
@@ -93,6 +106,9 @@ class DecomposableAttention(BaseModel):
         hidden_dim: size n of all layers of F, G, H and F_intra.
         intra: whether each sentence first attends to itself.
         distances: number of distance biases of that attention.
+        parents: whether it finds soft parents: ``"structured"``, in dependency trees; ``"simple"``,
+            by a softmax; ``"none"``: it does not, and has distance biases.
+        parser_dim: hidden units of each direction of the LSTM that finds parents.
         hashed_words: how many of the last ids stand for hashed words without a vector.
         normalise: which word vectors are scaled: ``"all"``, ``"words"`` or ``"none"``.
         vector_norm: norm that they are scaled to; in the paper 1.
@@ -103,31 +119,25 @@ class DecomposableAttention(BaseModel):
         embedding_dtype: dtype the word vectors are stored in; None: the model's.
 
     Raises:
-        ValueError: if ``normalise`` or ``initializer`` is not one of its options, a size or
-            ``vector_norm`` is not positive, ``hashed_words`` is negative or leaves no word, or
-            ``dropout`` or ``word_dropout`` is not a rate.
+        ValueError: if ``normalise``, ``parents`` or ``initializer`` is not one of its options, a
+            size or ``vector_norm`` is not positive, ``hashed_words`` is negative or leaves no word,
+            ``dropout`` or ``word_dropout`` is not a rate, or there are parents without ``intra``.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "paper": {**_PAPER, "initializer": "gaussian"},
         "paper_intra": {**_PAPER, "initializer": "gaussian", "intra": True},
-        "small": {"embedding_dim": 100, "projection_dim": 100, "hidden_dim": 100},
+        "paper_structured_parents": {**_KIM, "parents": "structured"},
+        "paper_simple_parents": {**_KIM, "parents": "simple"},
+        "small": dict.fromkeys(("embedding_dim", "projection_dim", "hidden_dim"), 100),
         "tiny": {**_TINY, "intra": True, "distances": 3, "hashed_words": 3},
     }
     INPUTS: ClassVar[Mapping[str, InputKind]] = {"premise": Tokens(), "hypothesis": Tokens()}
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
-        "premise_to_hypothesis": AttentionMap(
-            axes.Tokens("premise"), axes.Tokens("hypothesis", sentinel=True)
-        ),
-        "hypothesis_to_premise": AttentionMap(
-            axes.Tokens("hypothesis"), axes.Tokens("premise", sentinel=True)
-        ),
-        "premise_intra": AttentionMap(
-            axes.Tokens("premise"), axes.Tokens("premise", sentinel=True)
-        ),
-        "hypothesis_intra": AttentionMap(
-            axes.Tokens("hypothesis"), axes.Tokens("hypothesis", sentinel=True)
-        ),
+        "premise_to_hypothesis": _map("premise", "hypothesis"),
+        "hypothesis_to_premise": _map("hypothesis", "premise"),
+        "premise_intra": _map("premise", "premise"),
+        "hypothesis_intra": _map("hypothesis", "hypothesis"),
     }
     PREDICTION = "logits"
     TARGETS = Targets(classes=True)
@@ -141,6 +151,8 @@ class DecomposableAttention(BaseModel):
         hidden_dim: int = 200,
         intra: bool = False,
         distances: int = 11,
+        parents: Parents = "none",
+        parser_dim: int = 100,
         hashed_words: int = 0,
         normalise: Normalise = "all",
         vector_norm: float = 1.0,
@@ -154,14 +166,17 @@ class DecomposableAttention(BaseModel):
         super().__init__(**kwargs)
         self.keep_arguments(locals())
         check_sizes(vocabulary_size=vocabulary_size, classes=classes, embedding_dim=embedding_dim)
-        check_sizes(projection_dim=projection_dim, hidden_dim=hidden_dim, distances=distances)
+        check_sizes(projection_dim=projection_dim, hidden_dim=hidden_dim)
+        check_sizes(distances=distances, parser_dim=parser_dim)
         check_choice("normalise", normalise, get_args(Normalise))
         check_choice("initializer", initializer, get_args(Initializer))
+        check_choice("parents", parents, get_args(Parents))
         check_rate("dropout", dropout)
         check_rate("word_dropout", word_dropout)
-        if not 0 < vector_norm < float("inf"):
-            raise ValueError(f"vector_norm must be positive and finite, got {vector_norm}")
-        _check_hashed(hashed_words, vocabulary_size)
+        check_norm(vector_norm)
+        check_hashed_words(hashed_words, vocabulary_size)
+        if parents != "none" and not intra:
+            raise ValueError(f"parents must be 'none' without intra, got {parents!r}")
         if not intra:  # around the tracker of Keras, which would replace the mapping
             maps = type(self).ATTENTION.items()
             self.__dict__["ATTENTION"] = {n: m for n, m in maps if not n.endswith("_intra")}
@@ -191,21 +206,20 @@ class DecomposableAttention(BaseModel):
             )
 
         self.projection = linear(self.projection_dim, "projection", bias=False)
-        self.intra_attention = None
-        if self.intra:
-            self.intra_attention = IntraAttention(
-                self.hidden_dim,
-                self.distances,
-                self.dropout,
-                fresh(kernels),
-                name="intra_attention",
-                dtype=policy,
-            )
+        self.intra_attention = self._make_intra_attention(fresh(kernels))
         self.attend_network = network("attend")
         self.compare_network = network("compare")
         self.aggregate_network = network("aggregate")
         self.classifier = linear(self.classes, "classifier", bias=True)
         self.drop = keras.layers.Dropout(self.word_dropout, name="dropout", dtype=policy)
+
+    def _make_intra_attention(self, kernels: Any) -> IntraAttention | SoftParents | None:
+        if not self.intra:
+            return None
+        common = {"initializer": kernels, "name": "intra_attention", "dtype": self.dtype_policy}
+        if self.parents == "none":
+            return IntraAttention(self.hidden_dim, self.distances, self.dropout, **common)
+        return SoftParents(self.parser_dim, self.parents == "structured", **common)
 
     def build(self, *_: Any) -> None:
         """Creates all weights, whose sizes depend only on the constructor's arguments."""
@@ -213,7 +227,7 @@ class DecomposableAttention(BaseModel):
         self.embedding.build()
         self.projection.build((None, None, self.embedding_dim))
         if self.intra_attention is not None:
-            self.intra_attention.build((None, None, size))
+            self.intra_attention.build((None, None, size), (None, None, self.embedding_dim))
             size *= 2
         self.attend_network.build((None, None, size))
         self.compare_network.build((None, None, 2 * size))
@@ -253,11 +267,11 @@ class DecomposableAttention(BaseModel):
         """Looks up and projects the words ids (B, T - 1), NULL before them."""
         ids = ops.pad(ids, [[0, 0], [1, 0]], constant_values=NULL)  # (B, T)
         mask = mask_from_ids(ids)
-        words = self.projection(self._vectors(ids))  # (B, T, p)
-        words = self.drop(words, training=training)
+        vectors = self._vectors(ids)  # (B, T, d)
+        words = self.drop(self.projection(vectors), training=training)  # (B, T, p)
         if self.intra_attention is None:
             return Sentence(words, mask, None)
-        summaries, weights = self.intra_attention(words, mask, training=training)
+        summaries, weights = self.intra_attention(words, vectors, mask, training=training)
         return Sentence(ops.concatenate([words, summaries], axis=-1), mask, weights)
 
     def attend(
@@ -302,26 +316,13 @@ class DecomposableAttention(BaseModel):
         vectors = self.embedding(ids)
         if self.normalise == "none":
             return vectors
-        wide = at_least_float32(vectors)
-        squares = ops.sum(ops.square(wide), axis=-1, keepdims=True)  # (B, T, 1)
-        # Twice, so that the gradient of a vector of zeros is finite.
-        roots = ops.rsqrt(ops.where(squares > 0, squares, 1.0))
-        factors = ops.where(squares > 0, self.vector_norm * roots, 1.0)
+        ordinary = None
         if self.normalise == "words":
-            is_word = (ids >= SPECIAL) & (ids < self.vocabulary_size - self.hashed_words)
-            factors = ops.where(is_word[..., None], factors, 1.0)
-        return ops.cast(wide * factors, vectors.dtype)
+            ordinary = is_ordinary(ids, self.vocabulary_size - self.hashed_words)
+        return scale_to_norm(vectors, self.vector_norm, ordinary)
 
 
 def _of_words(weights: Tensor, mask: Tensor) -> Tensor:
     """Weights (B, T, S) of words alone (B, T - 1, S), the column of NULL last."""
     weights = mask_rows(weights, mask)[:, 1:]
     return ops.concatenate([weights[..., 1:], weights[..., :1]], axis=-1)
-
-
-def _check_hashed(hashed_words: Any, vocabulary_size: int) -> None:
-    most = max(vocabulary_size - SPECIAL, 0)
-    if not isinstance(hashed_words, int) or not 0 <= hashed_words <= most:
-        raise ValueError(
-            f"hashed_words must be a whole number from 0 to {most}, got {hashed_words!r}"
-        )

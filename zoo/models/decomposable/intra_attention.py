@@ -53,11 +53,14 @@ class IntraAttention(keras.layers.Layer):
             shape=(self.distances,), initializer="zeros", name="distance_bias"
         )
 
-    def call(self, values: Tensor, mask: Tensor, training: bool = False) -> tuple[Tensor, Tensor]:
+    def call(
+        self, values: Tensor, vectors: Tensor, mask: Tensor, training: bool = False
+    ) -> tuple[Tensor, Tensor]:
         """Attends to the words of the same sentence.
 
         Args:
             values: a (B, T, d).
+            vectors: their word vectors, of which only ``SoftParents`` makes use.
             mask: bool (B, T), True at real words.
             training: whether dropout is on.
 

@@ -14,7 +14,7 @@ from keras import ops
 from zoo.layers.recurrence import scan
 from zoo.models.core.arguments import check_rate, check_sizes
 from zoo.models.neural_gpu.cgru import ConvolutionalGatedUnit
-from zoo.ops.masking import Tensor, at_least_float32, mask_rows
+from zoo.ops.masking import Tensor, at_least_float32
 
 SPREAD = keras.initializers.RandomUniform(-1.0, 1.0)
 """Initialiser of word vectors, about as large as the outputs of tanh."""
@@ -44,7 +44,7 @@ class ActiveMemory(keras.layers.Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.arguments = {
+        self.arguments: dict[str, Any] = {
             "maps": maps,
             "kernel_size": kernel_size,
             "cutoff": cutoff,
@@ -71,8 +71,9 @@ class ActiveMemory(keras.layers.Layer):
         Returns:
             The new memory (R, N, W, m), zero beyond the places.
         """
+        kept = ops.cast(real, memory.dtype)[:, :, None, None]  # (R, N, 1, 1)
         for unit in self.units:
-            memory = mask_rows(unit.advance(memory, tape), real)
+            memory = unit.advance(memory, tape) * kept
         return memory
 
     def run(
@@ -140,7 +141,7 @@ def drop(memory: Tensor, rate: Tensor, seeds: Any) -> Tensor:
 def rate_per_step(rate: Tensor | float, steps: Tensor) -> Tensor:
     """Rates of dropout (R,) of memories with so many steps: smaller if these are many.
 
-    A number has to survive all of them: the released code, too, divides its rate by the length.
+    A number has to survive all of them.
 
     Args:
         rate: that of a memory with eight steps or fewer.

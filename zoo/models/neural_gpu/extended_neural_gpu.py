@@ -1,4 +1,4 @@
-"""The Extended Neural GPU: a translator with active memory instead of attention.
+"""Extended Neural GPU, a translator with active memory instead of attention.
 
 Lukasz Kaiser, Samy Bengio: Can Active Memory Replace Attention? arXiv 1610.08613, 2016. Covered:
 sections 2 and 3 (Neural GPU, Markovian, extended), and the comparison of section 4.
@@ -19,8 +19,8 @@ Where the paper is silent or code differs:
     gates and dropout: as in ``zoo/models/neural_gpu/neural_gpu.py``; dropout acts on s and on d.
 
 Attention maps are of what changed: nothing is attended to. A row of ``alignment`` has the share of
-each place that lies below a source word in the change of the memory by that step; what is left to
-one changed in the places beyond the source.
+each place that lies below a source word in the change of the memory by that step; the rest of the
+change, up to a sum of one, is in the places beyond the source.
 
 Shape letters: B sources, R rows (hypotheses), S source tokens, N = S + extra places, T target
 tokens, W rows of the memory, m maps, V target vocabulary.
@@ -47,7 +47,6 @@ from zoo.models.core.sequence_to_sequence import (
     LossNormaliser,
     SequenceToSequenceModel,
     group_rows,
-    repeat_rows,
     ungroup_rows,
 )
 from zoo.models.neural_gpu.active_memory import (
@@ -99,6 +98,7 @@ class ExtendedNeuralGPU(SequenceToSequenceModel):
             "target_vocabulary_size": 13,
             "maps": 4,
             "rows": 3,
+            "depth": 1,
             "extra_places": 2,
             "loss_normaliser": "sentences",
         },
@@ -157,7 +157,7 @@ class ExtendedNeuralGPU(SequenceToSequenceModel):
         self.built = True
 
     def encode(self, inputs: dict[str, Tensor], training: bool = False) -> State:
-        """Reads the sources: ``state`` s_n (B, N, W, m), ``real`` (B, N) and ``mask`` (B, S)."""
+        """Reads the sources: ``state`` s_n (B, N, W, m), ``last`` place (B,), ``mask`` (B, S)."""
         source = inputs["source"]
         mask = mask_from_ids(source)
         words = mask_rows(self.source_embedding(source), mask)  # (B, S, m)
@@ -166,12 +166,12 @@ class ExtendedNeuralGPU(SequenceToSequenceModel):
         real = ops.arange(ops.shape(first)[1], dtype="int32")[None] < places[:, None]  # (B, N)
         rate = rate_per_step(self.dropout, places) if training and self.dropout else None
         state, _ = self.encoder.run(first, real, rate, self.seeds)
-        return {"state": state, "real": real, "mask": mask}
+        return {"state": state, "last": places - 1, "mask": mask}
 
     def initial_state(self, memory: State) -> State:
-        """Returns d_0 = s_n, an empty tape p_0 (B, N, m), and the number of the step (B,)."""
+        """Returns d_0 = s_n, an empty tape p_0 (B, N, m), the next place (B,) and the last one."""
         first = memory["state"]
-        state = {"place": ops.zeros(ops.shape(first)[:1], "int32")}
+        state = {"place": ops.zeros_like(memory["last"]), "last": memory["last"]}
         if self.decoder == "none":
             return state
         return state | {"memory": first, "tape": ops.zeros_like(first[:, :, 0])}
@@ -189,47 +189,31 @@ class ExtendedNeuralGPU(SequenceToSequenceModel):
         self, inputs: State, state: State, memory: State
     ) -> tuple[Tensor, State, dict[str, Tensor]]:
         """Puts the last word on the tape, rewrites the memory, and reads it at the next place."""
-        place = state["place"]
-        source = ops.shape(memory["mask"])[1]
-        real = repeat_rows(memory["real"], ops.shape(place)[0])  # (R, N)
-        last = ops.sum(ops.cast(real, "int32"), axis=1) - 1  # (R,)
-        here = _at(ops.minimum(place, last), real)  # (R, N)
+        last = state["last"]  # (R,)
+        place = ops.minimum(state["place"], last)
+        numbers = ops.arange(ops.shape(memory["state"])[1], dtype="int32")[None]  # (1, N)
+        here = ops.cast(numbers == place[:, None], memory["state"].dtype)  # (R, N)
+        size = ops.shape(memory["mask"])[1]
+        counted = {"place": state["place"] + 1, "last": last}
         if self.decoder == "none":
-            features = self._read_out(here, memory["state"])
-            nothing = ops.zeros_like(real[:, :source], dtype="float32")
-            return features, {"place": place + 1}, {"alignment": nothing}
-        written = _at(ops.minimum(place - 1, last), real)[:, :, None]  # nowhere at the first step
+            batch = ops.shape(memory["state"])[0]
+            rows = ops.matmul(group_rows(here, batch), memory["state"][:, :, 0])
+            nothing = ops.zeros_like(here[:, :size], dtype="float32")
+            return ungroup_rows(rows), counted, {"alignment": nothing}
+        # The first step writes nowhere.
+        written = (numbers == ops.minimum(state["place"] - 1, last)[:, None])[:, :, None]
+        real = numbers <= last[:, None]  # (R, N)
         others = state["tape"] if self.decoder == "extended" else ops.zeros_like(state["tape"])
         tape = ops.where(written, inputs["words"][:, None], others)  # (R, N, m)
         new = self.decoder_memory.advance(state["memory"], real, tape)
         if "rate" in inputs:
             new = drop(new, rate_per_step(inputs["rate"], last + 1), self.seeds)
-        change = share_of_change(state["memory"], new)[:, :source]  # (R, S)
-        features = self._read_out(here, new)
-        mask = repeat_rows(memory["mask"], ops.shape(place)[0])  # (R, S)
-        alignment = ops.where(mask, change, 0.0)
-        new_state = {"place": place + 1, "memory": new, "tape": tape}
-        return features, new_state, {"alignment": alignment}
-
-    def _read_out(self, here: Tensor, memory: Tensor) -> Tensor:
-        """Takes the vector in the first row of one place.
-
-        Args:
-            here: bool (R, N), True at one place.
-            memory: (R, N, W, m), or (B, N, W, m) that all rows of a source share.
-
-        Returns:
-            (R, m).
-        """
-        first_row = memory[:, :, 0]  # (R or B, N, m)
-        chosen = group_rows(ops.cast(here, memory.dtype), ops.shape(memory)[0])  # (R or B, beam, N)
-        return ungroup_rows(ops.matmul(chosen, first_row))
+        change = share_of_change(state["memory"], new)[:, :size]  # (R, S)
+        below_source = numbers[:, :size] <= last[:, None] - self.extra_places  # (R, S)
+        alignment = change * ops.cast(below_source, change.dtype)
+        features = ops.matmul(here[:, None], new[:, :, 0])[:, 0]  # (R, m)
+        return features, counted | {"memory": new, "tape": tape}, {"alignment": alignment}
 
     def project(self, features: Tensor, training: bool = False) -> Tensor:
         """Computes the logits (..., V) from a place's vector."""
         return self.word(features)
-
-
-def _at(place: Tensor, real: Tensor) -> Tensor:
-    """Marks one place a row: (R,) to bool (R, N); none where it is negative."""
-    return ops.arange(ops.shape(real)[1], dtype="int32")[None] == place[:, None]

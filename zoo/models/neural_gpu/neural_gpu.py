@@ -10,8 +10,9 @@ Where the paper is silent or code differs:
     n: the number of places, which is that of the input's symbols; where an answer is longer than
         what is asked, the input goes on with a symbol for blank places (``zoo/tasks/symbols``);
     gates: 1.2 sg - 0.1, cut to [0, 1], as in the released code; ``cutoff=1.0`` are sigmoids;
-    dropout: on the memory after every step, at a rate that falls with the number of steps, as in
-        the released code;
+    dropout: on the memory after every step, at a rate that falls with the number of steps beyond
+        eight, since a number has to survive all of them;
+    gradient noise: an option of the recipe (``NoisyAdam`` in ``zoo/training/optimizers.py``);
     relaxed parameter sharing: not covered; trainings here did without.
 
 Beyond an example's last symbol the memory is zero after every unit, and an example takes as many
@@ -80,7 +81,13 @@ class NeuralGPU(BaseModel):
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "paper": {"vocabulary_size": 5},
         "small": {"maps": 16},
-        "tiny": {"vocabulary_size": 9, "maps": 4, "rows": 3, "loss_normaliser": "sentences"},
+        "tiny": {
+            "vocabulary_size": 9,
+            "maps": 4,
+            "rows": 3,
+            "depth": 1,
+            "loss_normaliser": "sentences",
+        },
     }
 
     def __init__(

@@ -23,6 +23,9 @@ Read in this order:
     structured_translator.py  the translator with a chain over source words, and its baselines
     tree_transducer.py     a translator that knows words by themselves and by their soft parents
 
+Inference with soft parents (section 4.4) is an option of decomposable attention:
+``zoo/models/decomposable/soft_parents.py``.
+
 NumPy references: ``tests/references/supporting_facts.py``, ``tests/references/memory_network.py``,
 ``tests/references/structured_translator.py``, ``tests/references/tree_transducer.py``. Page:
 ``docs/architectures/structured.md``. Recipes: ``recipes/babi_structured.py``,

@@ -207,7 +207,7 @@ class StoryTask:
             data=self.data.record,
             metrics=best.test,
             seed=best.seed,
-            seconds=best.seconds,
+            seconds=seconds,
         )
         question = self._question()
         answer = draw_answer(Servable(folder.saved_model), question, folder.picture)
@@ -220,7 +220,7 @@ class StoryTask:
         complete = folder.finish(
             {**best.test, **table, "seconds": seconds, "data": self.data.record}
         )
-        # The first one would be to ask it on the command line, which takes no stories.
+        # The first one would be to ask it in one line, which a story does not fit into.
         for line in next_commands(folder.saved_model, {})[1:]:
             folder.logger.info("%s", line)
         return complete

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from zoo.tasks.translation.data import TranslationData
-    from zoo.tasks.translation.examples import TranslationEvaluator
+    from zoo.tasks.translation.formula_scores import FormulaEvaluator
     from zoo.training.loop import Batches
 
 _MOST_SYMBOLS = 100  # there are 26
@@ -73,7 +73,7 @@ class FormulaTask(TranslationTask):
             self.optimizer = partial(_descent, settings, batches.steps_per_epoch)
         return batches
 
-    def _evaluator(self, model: Any, frame: Any, **search: Any) -> "TranslationEvaluator":
+    def _evaluator(self, model: Any, frame: Any, **search: Any) -> "FormulaEvaluator":
         from zoo.tasks.translation.formula_scores import FormulaEvaluator
 
         size = self.settings.batch_size  # inside-outside takes memory for each
@@ -105,7 +105,7 @@ def load_formulas(name: DataName) -> "TranslationData":
     if name == "sample":
         remarks = f"fewer and simpler {remarks}"
     record = DataRecord(name, "train", "test", remarks=remarks)
-    return TranslationData(name, *(frames[part] for part in ("train", "val", "test")), record)
+    return TranslationData(name, frames["train"], frames["val"], frames["test"], record)
 
 
 def shortest(frame: "pd.DataFrame", depth: int = 3) -> str:

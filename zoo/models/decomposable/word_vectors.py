@@ -1,0 +1,59 @@
+"""Lengths of word vectors, which leave those of special and hashed words as they were drawn.
+
+Shape letters: B pairs, T words, d word vector.
+"""
+
+from typing import Any
+
+from keras import ops
+
+from zoo.ops.masking import Tensor, at_least_float32
+
+SPECIAL = 4
+"""Ids below are no words: padding, unknown, ``<s>``, ``</s>``."""
+
+
+def check_norm(vector_norm: float) -> None:
+    """Checks the norm that vectors are scaled to.
+
+    Raises:
+        ValueError: if it is not positive and finite.
+    """
+    if not 0 < vector_norm < float("inf"):
+        raise ValueError(f"vector_norm must be positive and finite, got {vector_norm}")
+
+
+def check_hashed_words(hashed_words: Any, vocabulary_size: int) -> None:
+    """Checks how many of the last ids stand for hashed words.
+
+    Raises:
+        ValueError: if it is no whole number, or leaves no id for special words.
+    """
+    most = max(vocabulary_size - SPECIAL, 0)
+    if not isinstance(hashed_words, int) or not 0 <= hashed_words <= most:
+        raise ValueError(
+            f"hashed_words must be a whole number from 0 to {most}, got {hashed_words!r}"
+        )
+
+
+def is_ordinary(ids: Tensor, first_hashed: int) -> Tensor:
+    """Tells which ids (B, T) are neither special nor those of hashed words: bool (B, T)."""
+    return (ids >= SPECIAL) & (ids < first_hashed)
+
+
+def scale_to_norm(vectors: Tensor, norm: float, scaled: Tensor | None = None) -> Tensor:
+    """Gives vectors (B, T, d) a norm; vectors of zeros stay.
+
+    Args:
+        vectors: (B, T, d).
+        norm: the new one.
+        scaled: bool (B, T), False where a vector stays as it is; None: all are scaled.
+    """
+    wide = at_least_float32(vectors)
+    squares = ops.sum(ops.square(wide), axis=-1, keepdims=True)  # (B, T, 1)
+    # Twice, so that the gradient of a vector of zeros is finite.
+    roots = ops.rsqrt(ops.where(squares > 0, squares, 1.0))
+    factors = ops.where(squares > 0, norm * roots, 1.0)
+    if scaled is not None:
+        factors = ops.where(scaled[..., None], factors, 1.0)
+    return ops.cast(wide * factors, vectors.dtype)

@@ -1,0 +1,193 @@
+"""Exports shipped models for machines without TensorFlow: graphs, vocabulary and a runner."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+import tensorflow as tf
+
+from zoo import portable
+from zoo.files import whole_folder
+from zoo.portable.graphs import Graph, graphs_of
+from zoo.portable.int8 import quantise_weights
+from zoo.portable.litert_format import to_litert
+from zoo.portable.onnx_format import to_onnx
+from zoo.portable.runner.answers import ANSWERS
+from zoo.portable.runner.model import ENDINGS, MANIFEST_FILE
+from zoo.portable.runner.search import START
+from zoo.portable.runner.sessions import open_session
+from zoo.portable.tokenizers import write_tokenizers
+from zoo.serving.codecs import load_labels
+from zoo.serving.load import load, load_card, resolve
+
+Format = Literal["onnx", "litert"]
+Weights = Literal["float32", "int8"]
+RUNNER = "runner"
+TOLERANCE = 1e-3
+"""Largest difference between a graph's outputs and TensorFlow's, of numbers around one."""
+
+
+class _Converter(NamedTuple):
+    """A format."""
+
+    convert: Callable[[Graph], bytes]
+    batch: int | None
+    """Number of examples of a call; None: any."""
+
+
+CONVERTERS: dict[str, _Converter] = {
+    "onnx": _Converter(to_onnx, None),
+    # Its arrays of a loop need static shapes.
+    "litert": _Converter(to_litert, 1),
+}
+
+
+def export_portable(
+    name_or_path: str | Path,
+    folder: str | Path,
+    file_format: Format,
+    weights: Weights = "float32",
+) -> dict[str, Any]:
+    """Writes a model as graphs of ids, with its vocabulary and a runner in NumPy.
+
+    Every graph is run once and compared with TensorFlow before anything gets its name.
+
+    Args:
+        name_or_path: As in `zoo.serving.load.resolve`.
+        folder: Where to; an export that is there is replaced as a whole.
+        file_format: "onnx" or "litert".
+        weights: "int8", of ONNX alone: matrices in a quarter of the size, which costs accuracy.
+
+    Returns:
+        The manifest, as written to `portable.json`.
+
+    Raises:
+        ValueError: No such model or format; a task whose answers the runner does not know; an
+            operation that the format lacks; a graph that computes something else; `folder` holds
+            something other than an export.
+    """
+    source, folder = resolve(name_or_path), Path(folder).expanduser().absolute()
+    card = load_card(source)
+    if weights != "float32" and file_format != "onnx":
+        raise ValueError(f"weights must be float32 in format {file_format}, got {weights!r}")
+    if file_format not in get_args(Format):
+        raise ValueError(f"format must be one of {get_args(Format)}, got {file_format!r}")
+    if card.task not in ANSWERS:
+        raise ValueError(f"{source}: task must be one of {sorted(ANSWERS)}, got {card.task!r}")
+    _check_free(folder)
+    model = load(source)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    labels = load_labels(source) if card.task in ("classification", "inference") else ()
+    with whole_folder(folder) as partial:
+        tokenizers = write_tokenizers(source, card, partial)
+        described = {"tokenizers": tokenizers, "labels": list(labels), "weights": weights}
+        return write_export(model, partial, file_format, card.task, dict(card.limits), **described)
+
+
+def write_export(
+    model: Any,
+    folder: Path,
+    file_format: Format,
+    task: str,
+    limits: dict[str, Any],
+    **described: Any,
+) -> dict[str, Any]:
+    """Writes graphs, runner and manifest of a built model into an existing folder.
+
+    Args:
+        model: Of this package.
+        folder: Where to.
+        file_format: As of `export_portable`.
+        task: Task of its card.
+        limits: Limits of its card.
+        **described: What the manifest says besides: `tokenizers`, `labels`, `weights`.
+
+    Returns:
+        The manifest.
+    """
+    convert, batch = CONVERTERS[file_format]
+    graphs = graphs_of(model, batch)
+    known: dict[str, np.ndarray] = {}
+    for graph in graphs:
+        path = folder / (graph.name + ENDINGS[file_format])
+        path.write_bytes(convert(graph))
+        known = _check_graph(graph, path, known)
+        if described.get("weights") == "int8":
+            path.write_bytes(quantise_weights(path.read_bytes()))
+    translates = len(graphs) == 2
+    manifest = {
+        "format": file_format,
+        "model": type(model).__name__,
+        "task": task,
+        "inputs": ["text"] if translates else list(model.INPUTS),
+        "graphs": {graph.name: [spec.name for spec in graph.signature] for graph in graphs},
+        "limits": limits,
+        "tokenizers": {},
+        "labels": [],
+        **described,
+    }
+    if translates:
+        manifest |= {"source": "source", "shared_state": sorted(model.shared_state)}
+    text = json.dumps(manifest, indent=1, ensure_ascii=False)
+    (folder / MANIFEST_FILE).write_text(text, encoding="utf-8")
+    _copy_runner(folder / RUNNER)
+    return manifest
+
+
+def _check_free(folder: Path) -> None:
+    """Refuses a folder that holds something other than an export."""
+    if folder.exists() and not (folder / MANIFEST_FILE).is_file() and any(folder.iterdir()):
+        raise ValueError(f"folder {folder} holds something other than an export: not replaced")
+
+
+def _copy_runner(folder: Path) -> None:
+    """Copies the runner's files."""
+    folder.mkdir()
+    for file in sorted((Path(portable.__file__).parent / RUNNER).glob("*.py")):
+        shutil.copyfile(file, folder / file.name)
+
+
+def _check_graph(graph: Graph, path: Path, known: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Runs a graph as written, and as TensorFlow has it.
+
+    Args:
+        graph: The graph.
+        path: Its file.
+        known: Arrays to feed, by name; others are made up.
+
+    Returns:
+        The outputs.
+
+    Raises:
+        ValueError: They differ.
+    """
+    inputs = {
+        spec.name: known[spec.name] if spec.name in known else _made_up(spec)
+        for spec in graph.signature
+    }
+    if "tokens" in inputs:  # one row a source
+        inputs["tokens"] = np.full(len(known["memory_mask"]), START, np.int32)
+    expected = graph.traced()(*(tf.constant(inputs[spec.name]) for spec in graph.signature))
+    try:
+        found = open_session(path, threads=1).run(inputs)
+    except Exception as error:  # the runtimes have classes of their own
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"{path.name} must run, got an error of the runtime: {reason}") from error
+    for name, value in expected.items():
+        right, own = value.numpy(), found[name]
+        alike = own.shape == right.shape and np.allclose(
+            own.astype(np.float64), right.astype(np.float64), TOLERANCE, TOLERANCE
+        )
+        if not alike:
+            raise ValueError(f"{path.name} must give what TensorFlow gives, differs in {name}")
+    return found
+
+
+def _made_up(spec: tf.TensorSpec) -> np.ndarray:
+    """An array of a signature, different in every number."""
+    shape = [size or (7 if place else 2) for place, size in enumerate(spec.shape)]
+    count = int(np.prod(shape))
+    return (4 + np.arange(count) % 9).reshape(shape).astype(spec.dtype.as_numpy_dtype)

@@ -1,0 +1,112 @@
+"""Beam search over the steps of a translator, for one sentence, in NumPy.
+
+It finds what the SavedModel finds: the hypotheses with the highest log-probability, divided by
+GNMT's length penalty. The search ends when no open hypothesis would enter the best at its present
+length.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+PADDING, UNKNOWN, START, END = range(4)
+
+Arrays = dict[str, np.ndarray]
+Step = Callable[[np.ndarray, Arrays], tuple[np.ndarray, Arrays, np.ndarray | None]]
+"""From the last tokens (rows,) and the state to logits (rows, V), the next state and, where the
+model has one, the alignment (rows, S)."""
+
+
+class Hypothesis(NamedTuple):
+    """A translation."""
+
+    tokens: list[int]
+    """With ``</s>``, unless it was cut at the maximum length."""
+    log_probability: float
+    score: float
+    alignment: list[np.ndarray]
+    """A row (S,) a token."""
+
+
+def maximum_length(source_length: int) -> int:
+    """Longest translation that is searched for, ``</s>`` counted."""
+    return 2 * source_length + 10 if source_length else 0
+
+
+def search(
+    step: Step,
+    state: Arrays,
+    shared: set[str],
+    limit: int,
+    beam_width: int = 5,
+    length_penalty: float = 1.0,
+    n_best: int = 1,
+) -> list[Hypothesis]:
+    """Searches for the best translations of one sentence.
+
+    Args:
+        step: the decoder.
+        state: before the first token, (1, ...).
+        shared: names of what all hypotheses have together in the state.
+        limit: tokens at most, ``</s>`` counted.
+        beam_width: open hypotheses of a step.
+        length_penalty: GNMT's exponent; 0: none.
+        n_best: hypotheses returned, at most.
+
+    Returns:
+        The best, best first; those that ended stand before those that did not.
+    """
+    open_ones = [Hypothesis([START], 0.0, 0.0, [])]
+    ended: list[Hypothesis] = []
+    for length in range(1, limit + 1):
+        last = np.array([hypothesis.tokens[-1] for hypothesis in open_ones], np.int32)
+        logits, state, alignment = step(last, state)
+        before = np.array([[hypothesis.log_probability] for hypothesis in open_ones])
+        values, parents, tokens = best_continuations(before + _log_softmax(logits), beam_width)
+        divisor = ((5.0 + length) / 6.0) ** length_penalty
+        following, kept = [], []
+        for value, parent, token in zip(values, parents, tokens, strict=True):
+            old = open_ones[parent]
+            row = [] if alignment is None else [alignment[parent]]
+            new = Hypothesis([*old.tokens, token], value, value / divisor, old.alignment + row)
+            if token == END:
+                ended.append(new)
+            else:
+                following.append(new)
+                kept.append(parent)
+        ended = sorted(ended, key=lambda one: -one.score)[:n_best]
+        open_ones = following
+        if not open_ones or (len(ended) == n_best and open_ones[0].score <= ended[-1].score):
+            break
+        state = {k: v if k in shared else v[kept] for k, v in state.items()}
+    divisor = ((5.0 + limit) / 6.0) ** length_penalty
+    unfinished = [one._replace(score=one.log_probability / divisor) for one in open_ones]
+    found = (ended + unfinished)[:n_best] if limit else []
+    return [one._replace(tokens=one.tokens[1:]) for one in found]
+
+
+def best_continuations(scores: np.ndarray, count: int) -> tuple[list[float], list[int], list[int]]:
+    """Chooses the likeliest continuations; the lowest index wins a tie.
+
+    Args:
+        scores: (rows, V), of every token after every hypothesis.
+        count: how many to choose.
+
+    Returns:
+        Log-probabilities, rows and tokens, best first.
+    """
+    scores[:, [PADDING, START]] = -np.inf
+    flat = scores.ravel()
+    count = min(count, int(np.isfinite(flat).sum()))
+    least = np.partition(flat, flat.size - count)[flat.size - count]
+    places = np.flatnonzero(flat >= least)
+    places = places[np.argsort(-flat[places], kind="stable")][:count]
+    rows, tokens = np.divmod(places, scores.shape[1])
+    return flat[places].tolist(), rows.tolist(), tokens.tolist()
+
+
+def _log_softmax(logits: np.ndarray) -> np.ndarray:
+    logits = logits.astype(np.float64)
+    logits -= logits.max(axis=1, keepdims=True)
+    return logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
