@@ -17,6 +17,7 @@ from tests.references.recurrent import log_softmax
 from tests.references.search import UNKNOWN, Rules, enumerate_all
 from zoo.decoding.beam import beam_search
 from zoo.decoding.greedy import greedy
+from zoo.models.core.axes import Steps
 from zoo.models.core.registry import ModelEntry, models
 from zoo.models.core.sequence_to_sequence import SequenceToSequenceModel
 
@@ -136,7 +137,10 @@ def step_by_step(model, source, target, beam):
         tokens = np.empty(len(target), "int32")
         tokens[place] = target[:, t]
         logits, state, attention = model.step(tf.constant(tokens), state, memory)
-        assert set(attention) == {name for name, x in model.ATTENTION.items() if not x.stacked}
+        maps = {name: x for name, x in model.ATTENTION.items() if not x.stacked}
+        of_steps = {name for name, x in maps.items() if x.queries == Steps("target")}
+        assert set(attention) == of_steps
+        assert maps.keys() - of_steps <= memory.keys()  # those that no step changes
         assert {len(value) for value in memory.values()} == {batch}
         for name, value in state.items():
             assert len(value) == (batch if name in shared else len(target)), name
