@@ -117,8 +117,9 @@ def test_what_comes_later_comes_after_what_was_held():
 @pytest.mark.parametrize("closed", ["os.close(2)", "sys.executable = ''"])
 def test_where_nothing_can_be_filtered_it_goes_on(closed):
     code, _ = start("-c", f"import os, sys\n{closed}\n" + MEANWHILE.format("print(1)"))
-    # The write to a closed standard error is the example's own failure.
-    assert code == (1 if "close" in closed else 0)
+    # The write to a closed standard error is the example's own failure: the write itself, or, where
+    # a file that was opened since has its number, Python's last flush (120).
+    assert code in ({1, 120} if "close" in closed else {0})
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

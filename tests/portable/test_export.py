@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +19,6 @@ from zoo.portable.runner import load_model
 from zoo.portable.runner.sessions import open_session
 from zoo.tasks.translation.examples import search
 
-pytestmark = [
-    pytest.mark.skipif(find_spec(package) is None, reason=f"{package}: install .[portable]")
-    for package in ("tf2onnx", "onnxruntime", "ai_edge_litert")
-]
 LIMITS = {"beam_width": 3, "length_penalty": 1.0, "maximum_source_tokens": 9}
 
 # A finder in front of all others, which fails for what the runner must not need.

@@ -58,12 +58,15 @@ def test_a_recipes_flags_are_in_groups_with_their_defaults(recipe, capsys):
         (group,) = [name for name, text in groups.items() if re.search(rf"{flag}\b(?!-)", text)]
         assert group == group_of(field.name)
     shown = " ".join(" ".join(groups.values()).split())
-    fields = re.findall(r"(--[\w-]+) (?:(?!--|\(default).)*\(default: ([^)]*)\)", shown)
+    fields = re.findall(
+        r"(--[\w-]+) (?:(?!--|\(default).)*\(default: ((?:[^()]|\([^()]*\))*)\)", shown
+    )
     defaults = {flag.removeprefix("--").replace("-", "_"): value for flag, value in fields}
     for data, values in getattr(module, "DEFAULTS", {}).items():
         for name, value in values.items():
-            one = {str(value), f"{value} for {data}"}
-            assert one & set(re.split(", ", defaults[name])), (name, defaults[name])
+            shown = f"{defaults[name]}, "  # tuples have commas of their own
+            one = (f"{value}, ", f"{value} for {data}, ")
+            assert any(re.search(rf"(^|, ){re.escape(text)}", shown) for text in one), (name, shown)
 
 
 @pytest.mark.parametrize("recipe", TRAININGS)

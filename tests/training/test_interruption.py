@@ -170,9 +170,9 @@ def test_a_full_disk_is_an_error_that_leaves_the_last_checkpoint(
 
 
 CHILD = """
-import signal, sys, time
-for one in (signal.SIGINT, signal.SIGTERM):
-    signal.signal(one, lambda number, _: (time.sleep(1), print("saved", flush=True), sys.exit(7)))
+import os, signal, sys, time
+for one in (signal.SIGINT, signal.SIGTERM):  # which may come while ``print`` has not returned
+    signal.signal(one, lambda number, _: (time.sleep(1), os.write(1, b"saved\\n"), sys.exit(7)))
 print("began", flush=True)
 time.sleep(60)
 """

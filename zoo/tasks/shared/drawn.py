@@ -3,6 +3,7 @@
 Tasks say how sequences become inputs and targets of their models, and how answers are scored.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ _TRAINING, _EVALUATION = 1, 2  # begin the seeds: no sequence is in both but by 
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnBatches:
+class DrawnBatches(ABC):
     """Batches that are drawn when they are needed, each of sequences of one length.
 
     Attributes:
@@ -49,13 +50,13 @@ class DrawnBatches:
             )
 
     @property
+    @abstractmethod
     def signature(self) -> Any:
         """Describes inputs and targets, for any number of sequences of any length."""
-        raise NotImplementedError
 
+    @abstractmethod
     def as_pair(self, sequences: Any) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Returns inputs and targets of a model."""
-        raise NotImplementedError
 
     def longest(self, epoch: int) -> int:
         """Returns the length of the longest sequences of an epoch."""
@@ -88,7 +89,7 @@ class DrawnBatches:
         return self.algorithm.draw(generator, self.batch_size, length)
 
 
-class DrawnEvaluator:
+class DrawnEvaluator(ABC):
     """Scores a model on the same sequences each time it is called.
 
     Args:
@@ -130,13 +131,13 @@ class DrawnEvaluator:
         generator = np.random.default_rng([_EVALUATION, self.seed, length])
         return self.algorithm.draw(generator, self.count, length)
 
+    @abstractmethod
     def as_pair(self, sequences: Any) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Returns inputs and targets of the model."""
-        raise NotImplementedError
 
+    @abstractmethod
     def compute(self, inputs: Any, targets: tf.Tensor) -> dict[str, tf.Tensor]:
         """Computes the scores of a batch, in the graph."""
-        raise NotImplementedError
 
     def _scores(self, length: int) -> dict[str, float]:
         found = self._compute(*self.as_pair(self.draw(length)))
