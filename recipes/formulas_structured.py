@@ -54,7 +54,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "batch_size": 32,
     },
 }
-"""Defaults by data set; for the formulas the paper's."""
+"""Defaults by data set; for the formulas what we take for the paper's."""
 
 
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:

@@ -1,8 +1,8 @@
 """Less work for each operation that is traced, of what has no bearing on the graph.
 
 Every operation enters the graph that it is made in, though that is where the code is already, and
-reads the version of the graph from a protocol buffer that never changes. Both together take a tenth
-of a trace. Python 3.11 lists the attributes of a protocol anew for every `isinstance` of it.
+reads the version of the graph from a protocol buffer that never changes. Both together take 7 or
+8 % of a trace. Python 3.11 lists the attributes of a protocol anew for every `isinstance` of it.
 """
 
 import contextlib

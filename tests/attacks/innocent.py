@@ -2,7 +2,7 @@
 
 In a process of its own, so that it need not share one with the attacks:
 
-    python -m tests.attacks.innocent PORT MODEL PAUSE
+    python -m tests.attacks.innocent PORT MODEL
 
 For every line of its input it tells how it fared since the last one.
 """
@@ -25,6 +25,7 @@ QUESTIONS = {
     },
 }
 _ADDRESS = "127.0.0.2"
+_PAUSE = 0.05  # seconds between an answer and the next question
 
 
 class Fared(NamedTuple):
@@ -37,16 +38,15 @@ class Fared(NamedTuple):
 class Innocent:
     """The process that asks one model, on a new connection each time; to be used with `with`."""
 
-    def __init__(self, port: int, model: str, pause: float = 0.05) -> None:
+    def __init__(self, port: int, model: str) -> None:
         """Starts the process.
 
         Args:
             port: Of the server.
             model: Its name.
-            pause: Seconds between an answer and the next question.
         """
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.attacks.innocent", str(port), model, str(pause)],
+            [sys.executable, "-m", "tests.attacks.innocent", str(port), model],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=ROOT,
@@ -70,7 +70,7 @@ class Innocent:
         self._process.stdout.close()
 
 
-def main(port: int, model: str, pause: float) -> None:
+def main(port: int, model: str) -> None:
     """Asks until the input ends."""
     request, lock, seconds, failures = request_to(model, QUESTIONS[model]), threading.Lock(), [], []
 
@@ -82,7 +82,7 @@ def main(port: int, model: str, pause: float) -> None:
                 seconds.append(time.monotonic() - began)
                 if answer.status != 200:
                     failures.append(answer.status)
-            time.sleep(pause)
+            time.sleep(_PAUSE)
 
     threading.Thread(target=ask, daemon=True).start()
     for _ in sys.stdin:
@@ -94,4 +94,4 @@ def main(port: int, model: str, pause: float) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2], float(sys.argv[3]))
+    main(int(sys.argv[1]), sys.argv[2])

@@ -46,12 +46,11 @@ class Attacked(NamedTuple):
 
 
 @contextmanager
-def attacked_server(timeout_seconds: float, pause: float = 0.05) -> Iterator[Attacked]:
+def attacked_server(timeout_seconds: float) -> Iterator[Attacked]:
     """Starts a server and those who ask it.
 
     Args:
         timeout_seconds: The deadline of the server.
-        pause: Seconds that whoever asks the attacked model waits before the next question.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
@@ -59,7 +58,7 @@ def attacked_server(timeout_seconds: float, pause: float = 0.05) -> Iterator[Att
         with (
             Server(timeout_seconds) as server,
             Innocent(server.port, OTHER) as other,
-            Innocent(server.port, ATTACKED, pause) as same,
+            Innocent(server.port, ATTACKED) as same,
         ):
             while len(other.fared().seconds) < 2 or len(same.fared().seconds) < 2:
                 time.sleep(0.5)  # the first answers take long

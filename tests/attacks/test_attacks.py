@@ -25,11 +25,8 @@ FEW_FILES = 16
 
 @pytest.fixture(scope="module")
 def attacked():
-    """A server with a short deadline.
-
-    The attacked model is asked seldom: its answers take most of the processor time of these tests.
-    """
-    with attacked_server(timeout_seconds=3, pause=0.25) as attacked:
+    """A server with a short deadline."""
+    with attacked_server(timeout_seconds=3) as attacked:
         yield attacked
 
 
