@@ -14,7 +14,6 @@ import resource
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -39,8 +38,6 @@ pytest_plugins = ["tests.processor_times"]
 
 LOGICAL_CPUS = 3
 SEED = 20140901
-STEPS = [f"tests/contracts/test_{name}.py" for name in ("distribution", "precision", "training")]
-"""Files of tests that train a model in one trace (`tests.contracts.subjects.traced_once`)."""
 OPTIMISED = ("tests/attention/", "tests/decoding/", "tests/layers/", "tests/ops/")
 """Folders of what is tested by itself, in small graphs."""
 
@@ -135,39 +132,18 @@ def forgotten_gradients() -> Iterator[None]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Has one process run all tests of a file that share a fixture, which is made once then.
+    """Says which process runs which tests, where there are several."""
+    from tests.scheduling import ByFixture
 
-    And all tests that train the same model.
-
-    `--dist loadgroup` would do it, but no longer does so under pytest 9.
-    """
-    from xdist.scheduler import LoadScopeScheduling
-
-    class ByFixture(LoadScopeScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            file = nodeid.partition("::")[0]
-            if file in STEPS:
-                return f"steps{nodeid.partition('[')[2]}"
-            return file if _has_shared_fixture(config.rootpath / file) else nodeid
-
-    config.option.loadscopereorder = False  # they come in the order that is made below
     return ByFixture(config, log)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Has several processes begin with what takes longest, so that all of them end together."""
-
-    def is_short(item: pytest.Item) -> bool:
-        marked = any(any(item.iter_markers(name)) for name in ("slow", "system"))
-        return not (marked or _has_shared_fixture(item.path))
-
     if hasattr(config, "workerinput"):
+        from tests.scheduling import is_short
+
         items.sort(key=is_short)
-
-
-@functools.cache
-def _has_shared_fixture(file: Path) -> bool:
-    return '@pytest.fixture(scope="module")' in file.read_text()
 
 
 def pytest_collection_finish() -> None:

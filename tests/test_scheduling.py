@@ -1,0 +1,71 @@
+"""The scheduler of the tests: a process that crashes costs its test, not the others."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+CONFTEST = """
+import os
+from pathlib import Path
+from tests.scheduling import ByFixture
+
+def pytest_xdist_make_scheduler(config, log):
+    return ByFixture(config, log)
+
+def pytest_collection_finish(session):
+    if hasattr(session.config, "workerinput"):
+        Path(__file__).with_name(f"process-{os.getpid()}").touch()
+"""
+CRASHES = """
+import os, signal
+from pathlib import Path
+import pytest
+
+once = Path(__file__).with_name("once")
+
+@pytest.fixture(scope="module")
+def shared():
+    yield
+    if not once.exists():
+        once.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+@pytest.mark.parametrize("number", range(5))
+def test_shares(shared, number):
+    pass
+"""
+OTHERS = """
+import time
+from pathlib import Path
+import pytest
+
+@pytest.mark.parametrize("number", range(40))
+def test_alone(number):
+    folder = Path(__file__).parent
+    while number == 10 and (folder / "once").exists() and len([*folder.glob("process-*")]) < 3:
+        time.sleep(0.1)  # until another process has taken the place of the one that crashed
+    time.sleep(0.02)
+"""
+
+
+@pytest.mark.parametrize("crashes", ["test_first", "test_the_last"])
+def test_all_tests_are_run_though_a_process_crashes_and_the_run_ends(tmp_path, crashes):
+    """In a fixture's end: pytest-xdist blames the test that comes next, and runs it again."""
+    for name, text in {"conftest": CONFTEST, crashes: CRASHES, "test_later": OTHERS}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    command = [sys.executable, "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", tmp_path]
+    found = subprocess.run(
+        [*command, "-c", "/dev/null", "--rootdir", tmp_path],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=40,
+        check=False,
+    )
+    assert (tmp_path / "once").exists()
+    assert "replacing crashed worker" in found.stdout
+    assert found.returncode == 1
+    assert "1 failed, 46 passed" in found.stdout, found.stdout + found.stderr
