@@ -56,7 +56,9 @@ STEPS = {
     "self_attentive": ({"texts": 128, "epochs": 1}, 0.80297),
     "structured": ({"pairs": 32, "new_pairs": 1, "epochs": 1, "seeds": 1}, 44.0554),
 }
-"""Numbers for two steps of training (one of each structured model), and the mean loss of the last model's, with its seed."""
+"""Numbers for two steps of training, and the mean loss of the last model's, with its seed.
+
+Of the two models with formulas, each takes one step."""
 
 
 def load(name: str) -> dict[str, Any]:
