@@ -65,11 +65,11 @@ def parents(open_page):
 def test_soft_parents_are_arcs_above_their_words(parents, tmp_path):
     page = parents
     assert texts(page, ".arched .token") == ["$", "(", "+", "7"]
-    opacities = page.locator(".arcs .line").evaluate_all(
+    opacities = page.locator(".arcs .bow").evaluate_all(
         "all => all.map(e => Number(e.getAttribute('stroke-opacity')))"
     )
     assert opacities == [0.06, 0.1, 0.2, 0.2, 0.3, 0.5, 0.7, 0.9]  # 0.04 is not drawn
-    widths = page.locator(".arcs .line").evaluate_all(
+    widths = page.locator(".arcs .bow").evaluate_all(
         "all => all.map(e => Number(e.getAttribute('stroke-width')))"
     )
     assert widths == sorted(widths)

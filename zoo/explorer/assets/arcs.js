@@ -44,13 +44,13 @@ function drawArcs(weights, cell) {
   const drawn = arcs.map((arc) => {
     const at = (arc.child + 0.5) * cell;
     const shown = { "stroke-opacity": arc.chance.toFixed(3), "fill-opacity": arc.chance.toFixed(3) };
-    const line = { d: outline(arc, cell, base, highest), class: "line" };
+    const line = { d: outline(arc, cell, base, highest), class: "bow" };
     const mark = `M${at - MARK} ${base}h${2 * MARK}l${-MARK} ${2 * MARK}z`;
     const group = draw(
       "g",
       { class: "arc" },
       draw("path", { ...line, ...shown, "stroke-width": (0.7 + 2.3 * arc.chance).toFixed(2) }),
-      draw("path", { d: mark, class: "mark", ...shown }),
+      draw("path", { d: mark, class: "tip", ...shown }),
     );
     return { ...arc, group };
   });
