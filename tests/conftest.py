@@ -6,6 +6,7 @@ tensor is made, so the one CPU is split here, once, into the three logical devic
 distributed training spread a batch over.
 """
 
+import faulthandler
 import functools
 import gc
 import os
@@ -37,6 +38,7 @@ from tests.shared_constants import share_constants
 pytest_plugins = ["tests.processor_times"]
 
 LOGICAL_CPUS = 3
+SECONDS_TO_END = 300
 SEED = 20140901
 OPTIMISED = ("tests/attention/", "tests/decoding/", "tests/layers/", "tests/ops/")
 """Folders of what is tested by itself, in small graphs."""
@@ -157,8 +159,12 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_sessionfinish() -> None:
-    """Has pytest find nothing when it collects, at its end, five times what the tests have made."""
+    """Has pytest find nothing when it collects, at its end, five times what the tests have made.
+
+    A process that does not end after that says where it hangs, and is ended.
+    """
     gc.freeze()
+    faulthandler.dump_traceback_later(SECONDS_TO_END, exit=True)
 
 
 @pytest.fixture

@@ -90,7 +90,8 @@ def test_one_graph_serves_every_size(options):
             tf.TensorSpec((None, None, DIM), tf.float64),
             tf.TensorSpec((None,), tf.int32),
             tf.TensorSpec((None,), tf.int32),
-        ]
+        ],
+        autograph=False,
     )
     def graph(queries, values, lengths, steps):
         given = None if layer.predictive else steps
@@ -113,7 +114,7 @@ def test_no_tensor_of_a_step_is_as_long_as_the_source(options):
     """Only the flat view of the source is: the cost of a step does not depend on its length."""
     layer, length = make(**options), 997
 
-    @tf.function
+    @tf.function(autograph=False)
     def graph(queries, prepared, values, lengths):
         return layer(queries, prepared, values, lengths, None if layer.predictive else STEPS[:1])
 

@@ -193,7 +193,9 @@ def test_one_graph_serves_every_batch_size_and_length(name):
     signature = [tf.TensorSpec((None, None, x.shape[-1]), tf.float64) for x in inputs]
     traces = []
 
-    @tf.function(input_signature=[*signature, tf.TensorSpec((None, None), tf.bool)])
+    @tf.function(
+        input_signature=[*signature, tf.TensorSpec((None, None), tf.bool)], autograph=False
+    )
     def graph(*arguments):
         traces.append(1)
         return run(layer, *arguments)

@@ -11,7 +11,7 @@ LENGTH = 6
 def graph(model, **options):
     """The search as a graph that is fed every number, and whether <unk> is forbidden."""
 
-    @tf.function
+    @tf.function(autograph=False)
     def search(source, fed):
         return beam_search(model, model.encode(source), **fed, **options)
 

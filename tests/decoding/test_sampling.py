@@ -66,7 +66,7 @@ def test_a_seed_draws_the_same_again():
     model = ToyModel(seed=1)
     memory = model.encode(SOURCES * 5)
 
-    @tf.function
+    @tf.function(autograph=False)
     def graph(seed):
         return sample(model, memory, maximum_length=8, seed=seed)
 
@@ -115,7 +115,9 @@ def test_with_nothing_to_choose_from_it_is_the_greedy_search(options):
     model = ToyModel(seed=3, end_bonus=1.0)
     memory = model.encode(SOURCES)
     drawn = sample(model, memory, maximum_length=7, seed=9, **options)
-    graph = tf.function(lambda fed: sample(model, memory, maximum_length=7, seed=9, **fed))
+    graph = tf.function(
+        lambda fed: sample(model, memory, maximum_length=7, seed=9, **fed), autograph=False
+    )
     expected = greedy(model, memory, maximum_length=7)
     for found in (drawn, graph({name: tf.constant(value) for name, value in options.items()})):
         for one, other in zip(found, expected, strict=True):
@@ -158,7 +160,7 @@ def test_options_out_of_range_are_refused(options, message):
 def test_tensors_out_of_range_are_refused_when_it_runs(name, value):
     model = ToyModel()
 
-    @tf.function
+    @tf.function(autograph=False)
     def graph(number):
         return sample(model, model.encode(SOURCES), maximum_length=3, seed=0, **{name: number})
 

@@ -83,7 +83,7 @@ def test_a_row_of_padding_and_no_row_at_all_are_fine():
 def test_one_graph_serves_every_size(maximum_length):
     traces = []
 
-    @tf.function(input_signature=[tf.TensorSpec((None, None), tf.float32)] * 2)
+    @tf.function(input_signature=[tf.TensorSpec((None, None), tf.float32)] * 2, autograph=False)
     def graph(start, end):
         traces.append(start)
         return best_spans(start, end, maximum_length)

@@ -115,7 +115,8 @@ def test_inside_a_saved_model(tmp_path):
                 tf.TensorSpec([None, None, None, None]),
                 tf.TensorSpec([None, None], tf.string),
                 tf.TensorSpec([None], tf.int32),
-            ]
+            ],
+            autograph=False,
         )
         def __call__(self, *arguments):
             return replace_unknown(*arguments, self.table)

@@ -176,6 +176,7 @@ def test_one_graph_serves_every_batch_size_and_length(cls):
             tf.TensorSpec((None, None), tf.bool),
         ],
         jit_compile=False,
+        autograph=False,
     )
     def graph(values, mask):
         outputs, last = layer(values, mask)

@@ -76,7 +76,9 @@ def test_scan_over_no_step_gives_back_the_state(nested, masked, reverse):
         name: tf.TensorSpec((None, None, *x.shape[2:]), x.dtype) for name, x in inputs.items()
     }
     graph = tf.function(
-        lambda inputs: scan(decayed_sum, inputs, state, mask, reverse), input_signature=[signature]
+        lambda inputs: scan(decayed_sum, inputs, state, mask, reverse),
+        input_signature=[signature],
+        autograph=False,
     )
     for outputs, last in (scan(decayed_sum, inputs, state, mask, reverse), graph(inputs)):
         assert outputs["sum"].shape == (4, 0, 2)
@@ -88,7 +90,9 @@ def test_scan_over_no_step_gives_back_the_state(nested, masked, reverse):
 def test_scan_differentiates_constants_of_the_closure_at_any_length():
     """Powers of a factor: 1 + f + ... + f^(T-1), by T steps."""
 
-    @tf.function(input_signature=[tf.TensorSpec((None, None, 1)), tf.TensorSpec(())])
+    @tf.function(
+        input_signature=[tf.TensorSpec((None, None, 1)), tf.TensorSpec(())], autograph=False
+    )
     def graph(ones, factor):
         def step(x, state):
             state = factor * state + x

@@ -115,7 +115,9 @@ def test_one_graph_serves_every_size(window):
     shapes = [(None, HEADS, None, dim) for dim in (KEY_DIM, KEY_DIM, VALUE_DIM)]
     signature = [*(tf.TensorSpec(shape, tf.float64) for shape in shapes)]
 
-    @tf.function(input_signature=[*signature, tf.TensorSpec((None, None), tf.bool)])
+    @tf.function(
+        input_signature=[*signature, tf.TensorSpec((None, None), tf.bool)], autograph=False
+    )
     def graph(*inputs):
         mixed, weights = banded_attention(*inputs, window)
         assert mixed.shape.as_list() == [None, HEADS, None, VALUE_DIM]

@@ -181,7 +181,10 @@ def test_a_graph_of_any_length_gives_the_same_values_and_gradients():
     shapes = ((None, None, 3), (None, None, 3, 3), (None,))
     types = ("float64", "float64", "int32")
 
-    @tf.function(input_signature=[tf.TensorSpec(*x) for x in zip(shapes, types, strict=True)])
+    @tf.function(
+        input_signature=[tf.TensorSpec(*x) for x in zip(shapes, types, strict=True)],
+        autograph=False,
+    )
     def run(unary, pairwise, lengths):
         with tf.GradientTape() as tape:
             tape.watch([unary, pairwise])

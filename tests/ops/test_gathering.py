@@ -41,7 +41,8 @@ def test_sizes_may_be_unknown_when_traced():
         input_signature=[
             tf.TensorSpec((None, None, 2), tf.float32),
             tf.TensorSpec((None,), tf.int32),
-        ]
+        ],
+        autograph=False,
     )
     def graph(values, positions):
         return gather_positions(values, positions)

@@ -54,7 +54,9 @@ def test_ties_share_the_gradient():
 @pytest.mark.parametrize("jit_compile", [False, True])
 def test_sizes_may_be_unknown_when_traced(jit_compile):
     @tf.function(
-        input_signature=[tf.TensorSpec((None, None, 6), tf.float32)], jit_compile=jit_compile
+        input_signature=[tf.TensorSpec((None, None, 6), tf.float32)],
+        jit_compile=jit_compile,
+        autograph=False,
     )
     def graph(values):
         outputs = maxout(values, 3)

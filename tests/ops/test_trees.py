@@ -138,7 +138,7 @@ def test_half_precision_is_computed_in_single_precision():
 def test_a_graph_of_any_length_gives_the_same_values_and_gradients():
     signature = [tf.TensorSpec((None, None, None), "float64"), tf.TensorSpec((None,), "int32")]
 
-    @tf.function(input_signature=signature)
+    @tf.function(input_signature=signature, autograph=False)
     def run(scores, lengths):
         with tf.GradientTape() as tape:
             tape.watch(scores)

@@ -84,7 +84,8 @@ def test_one_graph_serves_every_size():
             tf.TensorSpec((None, None, DIM), tf.float64),
             tf.TensorSpec((None, None, None), tf.float64),
             tf.TensorSpec((None, None), tf.int32),
-        ]
+        ],
+        autograph=False,
     )
     def graph(values, weights, starts):
         windows = gather_windows(values, window_positions(starts, WIDTH))

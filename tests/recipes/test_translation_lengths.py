@@ -32,7 +32,8 @@ class Phrasebook(tf.Module):
             tf.TensorSpec([None], tf.string, name="text"),
             tf.TensorSpec([], tf.int32, name="beam_width"),
             tf.TensorSpec([], tf.float32, name="length_penalty"),
-        ]
+        ],
+        autograph=False,
     )
     def beam(self, text, beam_width, length_penalty):
         best = self.table.lookup(text)[:, None]

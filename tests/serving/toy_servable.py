@@ -85,7 +85,9 @@ def save_toy(folder: Path) -> Path:
     """A SavedModel that gives each text back with its words and their lengths, and its number."""
 
     class Toy(tf.Module):
-        @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="text")])
+        @tf.function(
+            input_signature=[tf.TensorSpec([None], tf.string, name="text")], autograph=False
+        )
         def serve(self, text):
             words = tf.strings.split(text)
             columns = tf.maximum(words.bounding_shape(axis=1), 1)
@@ -102,7 +104,8 @@ def save_toy(folder: Path) -> Path:
             input_signature=[
                 tf.TensorSpec([None], tf.string, name="text"),
                 tf.TensorSpec([], tf.int32, name="beam_width"),
-            ]
+            ],
+            autograph=False,
         )
         def beam(self, text, beam_width):
             said = ["beam_width must be positive, got", beam_width]

@@ -182,6 +182,7 @@ def test_runs_in_tf_data_and_in_a_saved_model(tmp_path):
     module.tokenize = tf.function(
         lambda text: {"tokens": TOKENIZE(text).surface.to_tensor("")},
         input_signature=[tf.TensorSpec([None], tf.string, name="text")],
+        autograph=False,
     )
     tf.saved_model.save(module, str(tmp_path / "model"))
     loaded = tf.saved_model.load(str(tmp_path / "model"))

@@ -46,7 +46,7 @@ def test_travels_inside_a_saved_model(path, tmp_path):
     module = tf.Module()
     module.vocabulary = Vocabulary(path)
     module.look_up = tf.function(
-        module.vocabulary.ids, input_signature=[tf.TensorSpec([None], tf.string)]
+        module.vocabulary.ids, input_signature=[tf.TensorSpec([None], tf.string)], autograph=False
     )
     tf.saved_model.save(module, str(tmp_path / "model"))
     shutil.move(tmp_path / "model", tmp_path / "moved")

@@ -15,7 +15,9 @@ def growth(function: Callable[[tf.Tensor], object], unit: bytes | str, size: int
         size: bytes of the shorter text. It should take some milliseconds.
     """
     unit = unit if isinstance(unit, bytes) else unit.encode()
-    graph = tf.function(function, input_signature=[tf.TensorSpec([None], tf.string)])
+    graph = tf.function(
+        function, input_signature=[tf.TensorSpec([None], tf.string)], autograph=False
+    )
     graph(tf.constant([""]))
     short, long = (tf.constant([unit * (n * size // len(unit))]) for n in (1, 4))
     # In turn, and the least of several: other tests run on the same processors.

@@ -36,7 +36,7 @@ def weights_after(optimizer, dtype="float32", replicas=1, graph=True, dense=True
     def run():
         strategy.run(step)
 
-    run = tf.function(run) if graph else run
+    run = tf.function(run, autograph=False) if graph else run
     for _ in range(4):
         run()
     return [np.asarray(v.value) for v in (table, matrix, *optimizer.variables)]

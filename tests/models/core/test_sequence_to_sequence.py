@@ -50,7 +50,8 @@ def test_a_batch_without_an_example_or_without_a_word_has_no_loss(cls):
     outputs_of = with_losses(model)
     ids = tf.TensorSpec([None, None], tf.int32)
 
-    @tf.function(input_signature=[ids, ids])  # as in training: eagerly Keras refuses a maximum
+    # As in training: eagerly Keras refuses a maximum.
+    @tf.function(input_signature=[ids, ids], autograph=False)
     def step(source, target):
         inputs = {"source": source, "target": target}
         return loss_and_gradients(model, outputs_of, inputs, target)

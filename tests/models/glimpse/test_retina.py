@@ -69,7 +69,7 @@ def test_a_coarse_patch_is_the_mean_of_its_blocks():
 def elements_of_a_look(height: int, width: int) -> int:
     """Numbers that one look computes, the framed images apart, which it finds ready."""
     look = make_retina(tf.zeros((5, height, width, 1)), 6, 2)
-    graph = tf.function(look).get_concrete_function(tf.TensorSpec((5, 2))).graph
+    graph = tf.function(look, autograph=False).get_concrete_function(tf.TensorSpec((5, 2))).graph
     captured = {tensor.name for tensor in graph.inputs}
     outputs = [one for op in graph.get_operations() for one in op.outputs]
     return sum(math.prod(one.shape) for one in outputs if one.name not in captured)

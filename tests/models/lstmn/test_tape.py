@@ -121,12 +121,12 @@ def test_the_gradient_is_that_of_finite_differences(window, fused):
     outputs = [x for x in run(values, window, fused) if x is not None]
     factors = [tf.constant(generator.normal(size=x.shape)) for x in outputs]
 
-    @tf.function
+    @tf.function(autograph=False)
     def loss(values):
         outputs = [x for x in run(values, window, fused) if x is not None]
         return tf.add_n([tf.reduce_sum(f * x) for f, x in zip(factors, outputs, strict=True)])
 
-    @tf.function
+    @tf.function(autograph=False)
     def gradients(values):
         with tf.GradientTape() as tape:
             tape.watch(values)
@@ -149,7 +149,9 @@ def test_eager_and_compiled_loops_agree_at_every_length():
     names |= {"words": tf.TensorSpec((None, B, D), tf.float64)}
     names |= {"memory": tf.TensorSpec((K, B, 2 * N), tf.float64)}
     names |= {"summary": tf.TensorSpec((B, N), tf.float64), "v": tf.TensorSpec((A,), tf.float64)}
-    graph = tf.function(lambda values: run(values, 2, False).memory, input_signature=[names])
+    graph = tf.function(
+        lambda values: run(values, 2, False).memory, input_signature=[names], autograph=False
+    )
     for length in (1, 2, T):
         cut = values | {"words": values["words"][:length]}
         np.testing.assert_allclose(graph(cut), run(cut, 2, False).memory, rtol=1e-12)

@@ -86,7 +86,7 @@ def test_gradients_of_given_vectors_are_scaled_in_the_first_epoch():
     layer.build()
     layer.pass_on = SlowStart(GIVEN, 0.25, 2, iterations)
 
-    @tf.function
+    @tf.function(autograph=False)
     def gradient_of(layer):
         with tf.GradientTape() as tape:
             vectors = layer(IDS)

@@ -7,7 +7,8 @@ from zoo.tasks.shared.endpoints import same_batch
 
 
 @tf.function(
-    input_signature=[tf.TensorSpec([None], tf.string), tf.TensorSpec([None, None], tf.string)]
+    input_signature=[tf.TensorSpec([None], tf.string), tf.TensorSpec([None, None], tf.string)],
+    autograph=False,
 )
 def graph(one, two):
     return same_batch(one=one, two=two)
