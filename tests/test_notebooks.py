@@ -21,8 +21,6 @@ from zoo.data import cloze_sample, translation_sample
 
 FOLDER = ROOT / "docs" / "notebooks"
 NOTEBOOKS = sorted(path.stem for path in FOLDER.glob("*.ipynb"))
-WITHOUT = {"neural_gpu", "structured"}
-"""Families that have no notebook yet."""
 MAXIMUM_BYTES = 300_000
 _LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)\s#]+)")
 _NOISE = re.compile(
@@ -54,9 +52,13 @@ STEPS = {
     "feature_attention": ({"rows": 128, "epochs": 1}, 1.02685),
     "glimpse": ({"pictures": 64, "epochs": 1}, 2.69676),
     "ntm": ({"sequences": 32, "epochs": 1}, 14.9343),
+    "neural_gpu": ({"longest": 2, "batches": 1}, 1.03351),
     "self_attentive": ({"texts": 128, "epochs": 1}, 0.80297),
+    "structured": ({"pairs": 32, "new_pairs": 1, "epochs": 1, "seeds": 1}, 44.0554),
 }
-"""Numbers for two steps of training, and the mean loss of the last model's, with its seed."""
+"""Numbers for two steps of training, and the mean loss of the last model's, with its seed.
+
+Of the two models with formulas, each takes one step."""
 
 
 def load(name: str) -> dict[str, Any]:
@@ -96,9 +98,9 @@ def run(name: str, **parameters: Any) -> dict[str, Any]:
     return names
 
 
-def test_every_family_has_a_notebook_or_is_listed():
+def test_every_family_has_a_notebook():
     families = {path.parent.name for path in (ROOT / "zoo" / "models").glob("*/__init__.py")}
-    assert families - {"core"} - WITHOUT == {*NOTEBOOKS} - {"attention_tutorial"}
+    assert families - {"core"} == {*NOTEBOOKS} - {"attention_tutorial"}
     page = (FOLDER / "README.md").read_text(encoding="utf-8")
     assert all(f"]({name}.ipynb)" in page for name in NOTEBOOKS)
 

@@ -2,10 +2,9 @@
 // the axes that the card declares.
 
 import { clozeView } from "./cloze.js";
-import { declaredKinds, declaredView } from "./declared.js";
+import { chosenView, declaredKinds, declaredView } from "./declared.js";
 import { chanceBar, decimals, make } from "./elements.js";
 import { fieldsOf } from "./fields.js";
-import { pairsView } from "./pairs.js";
 import { readingView } from "./reading.js";
 import { tapeView } from "./tape.js";
 import { asText, pieces } from "./words.js";
@@ -47,9 +46,10 @@ function viewOf({ outputs, axes, texts, ...given }) {
   const pairs = pairsOf(outputs);
   if (pairs.length) {
     const ids = new Set(pairs.map(({ id }) => id));
-    const others = declaredKinds(outputs, axes, texts).filter(({ view }) => view === "pairs");
+    const between = declaredKinds(outputs, axes, texts);
+    const others = between.filter(({ view }) => view === "pairs" || view === "arcs");
     const kinds = [...pairs, ...others.filter(({ id }) => !ids.has(id))];
-    return pairsView({ kinds, ...given });
+    return chosenView({ kinds, ...given });
   }
   if (has(outputs, ...READING, ...SIDES) && outputs.context_length)
     return readingView({ outputs, ...given });

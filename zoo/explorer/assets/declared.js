@@ -1,5 +1,6 @@
 // Shows the maps of any model by the axes that its card declares, not by their names.
 
+import { arcsView } from "./arcs.js";
 import { barsView } from "./bars.js";
 import { cellsView } from "./cells.js";
 import { pickMap } from "./heads.js";
@@ -13,7 +14,13 @@ const NUMBERED = new Map([
   ["slots", "slot"],
   ["features", "feature"],
 ]);
-const VIEWS = { bars: barsView, cells: cellsView, pairs: pairsView, shaded: shadedView };
+const VIEWS = {
+  arcs: arcsView,
+  bars: barsView,
+  cells: cellsView,
+  pairs: pairsView,
+  shaded: shadedView,
+};
 
 const rank = ({ kind }) => (kind === "grid" ? 2 : 1);
 
@@ -66,7 +73,16 @@ const within = (value, depth, change) =>
 /** Tells whether an axis is of steps that write no text. */
 const looks = (axis, outputs) => axis.kind === "steps" && !Array.isArray(outputs[`${axis.of}_tokens`]);
 
-function viewFor(queries, keys, outputs) {
+/** Tells whether each word has weights of the words of its own text, and of nothing else. */
+const ofItself = (queries, keys) =>
+  queries?.kind === "tokens" &&
+  keys.kind === "tokens" &&
+  queries.of === keys.of &&
+  !queries.sentinel &&
+  !keys.sentinel;
+
+function viewFor(queries, keys, outputs, depth) {
+  if (!depth && ofItself(queries, keys)) return "arcs"; // such as soft parents
   if (keys.kind === "grid") return "cells";
   if (keys.kind === "features") return "bars";
   if (queries && !(keys.kind === "tokens" && looks(queries, outputs))) return "pairs";
@@ -107,7 +123,7 @@ function kindOf(name, axes, outputs, texts) {
     rowTitle: self ? `${rows.title}, attending` : rows.title,
     columnTitle: self ? `${columns.title}, attended to` : columns.title,
     sides: `In each, a row is of ${rows.title || "all"}, a column of ${columns.title}.`,
-    view: viewFor(queries, keys, outputs),
+    view: viewFor(queries, keys, outputs, depth),
     rowsFirst: comesFirst(queries, keys, texts),
     of: keys.of,
     cell: keys.cell,
@@ -124,9 +140,13 @@ export function declaredKinds(outputs, axes, texts) {
     .filter(Boolean);
 }
 
+/** Shows the chosen one of maps as its axes ask; as pairs if they ask for nothing. */
+export function chosenView({ kinds, ...given }) {
+  return VIEWS[pickMap(kinds, given.state.map).view ?? "pairs"]({ kinds, ...given });
+}
+
 /** Shows the chosen map; returns null if there is none. */
 export function declaredView({ axes, outputs, texts, ...given }) {
   const kinds = declaredKinds(outputs, axes, texts);
-  if (!kinds.length) return null;
-  return VIEWS[pickMap(kinds, given.state.map).view]({ kinds, ...given });
+  return kinds.length ? chosenView({ kinds, ...given }) : null;
 }
