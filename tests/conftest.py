@@ -134,7 +134,7 @@ def forgotten_gradients() -> Iterator[None]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Says which process runs which tests, where there are several."""
+    """Makes the scheduler, where several processes run the tests."""
     from tests.scheduling import ByFixture
 
     return ByFixture(config, log)

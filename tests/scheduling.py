@@ -1,4 +1,4 @@
-"""Which of several processes runs which tests: a scheduler for pytest-xdist.
+"""Assigns the tests to several processes: a scheduler for pytest-xdist.
 
 One process runs all tests of a file that share a fixture, which is made once then, and all tests
 that train the same model. `--dist loadgroup` would do it, but no longer does so under pytest 9.

@@ -1,7 +1,7 @@
 """Runs the notebooks of this folder and writes their outputs into them.
 
     pip install -e '.[notebooks]'
-    python docs/notebooks/execute.py                        # all of them, ten minutes
+    python docs/notebooks/execute.py                        # all of them, a minute or more each
     python docs/notebooks/execute.py attention_tutorial     # one of them
 
 Each runs from top to bottom in a kernel of its own. Times and counts of executions are left out, so
