@@ -1,5 +1,6 @@
 """The scheduler of the tests: a process that crashes costs its test, not the others."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -57,15 +58,17 @@ def test_all_tests_are_run_though_a_process_crashes_and_the_run_ends(tmp_path, c
     for name, text in {"conftest": CONFTEST, crashes: CRASHES, "test_later": OTHERS}.items():
         (tmp_path / f"{name}.py").write_text(text)
     command = [sys.executable, "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", tmp_path]
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     found = subprocess.run(
         [*command, "-c", "/dev/null", "--rootdir", tmp_path],
         cwd=ROOT,
+        env=own | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=40,
+        timeout=200,
         check=False,
     )
-    assert (tmp_path / "once").exists()
+    assert (tmp_path / "once").exists(), found.stdout + found.stderr
     assert "replacing crashed worker" in found.stdout
     assert found.returncode == 1
     assert "1 failed, 46 passed" in found.stdout, found.stdout + found.stderr
