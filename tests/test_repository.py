@@ -4,7 +4,9 @@ import ast
 import os
 import re
 import shutil
+import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -148,6 +150,18 @@ def test_ci_fails_when_the_command_fails(tmp_path):
     done = run_ci(tmp_path, README.format(command=command))
     assert done.returncode == 3
     assert done.stdout.splitlines()[-1] == "1 failed, 2 passed in 0.5s"
+
+
+def test_ci_ends_though_a_process_lives_on_that_the_command_has_started(tmp_path):
+    """A server that a crashed test left behind holds the output open."""
+    command = "(sleep 20 && touch ended) & echo $! && echo '3 passed in 0.5s'"
+    start = time.monotonic()
+    done = run_ci(tmp_path, README.format(command=command))
+    assert time.monotonic() - start < 15
+    assert done.returncode == 0, done.stderr
+    pid, *_, last = done.stdout.splitlines()[1:]
+    os.kill(int(pid), signal.SIGKILL)  # it lives
+    assert last == "3 passed in 0.5s"
 
 
 def test_ci_makes_python3_a_supported_one(tmp_path):
