@@ -7,6 +7,8 @@
     python -m recipes.benchmark complexity --threads 1
     python -m recipes.benchmark lstmn --threads 1
     python -m recipes.benchmark classification --threads 1
+    python -m recipes.benchmark steps --threads 1
+    python -m recipes.benchmark structures --threads 1
     python -m recipes.benchmark load
     python -m recipes.benchmark portable --model NAME --folder FOLDER --texts FILE
 
@@ -18,9 +20,11 @@ length. Complexity: time and memory of self-attention, restricted self-attention
 convolutional layer by length, with a picture (docs/complexity.md). LSTMN: training by length and
 window, and whole steps of the language model against those of a plain LSTM (docs/lstmn.md).
 Classification: training and inference of decomposable attention and of the self-attentive
-classifier. Load: a server under requests from 64 clients for a minute, with every answer compared
-with that of a direct call (docs/serving.md). Portable: an export for machines without TensorFlow,
-and its SavedModel, text by text (docs/portable.md). Close other programs first.
+classifier. Steps: training and inference of the recurrent attention model by image size, and of the
+Neural Turing Machine. Structures: marginals of chains and trees, and their gradients. Load: a
+server under requests from 64 clients for a minute, with every answer compared with that of a direct
+call (docs/serving.md). Portable: an export for machines without TensorFlow, and its SavedModel,
+text by text (docs/portable.md). Close other programs first.
 """
 
 import statistics
@@ -38,6 +42,8 @@ from zoo.benchmarks.complexity import LayerComplexity
 from zoo.benchmarks.load import ServerLoad
 from zoo.benchmarks.lstmn import TapeSpeed
 from zoo.benchmarks.portable import PortableModel
+from zoo.benchmarks.steps import StepSpeed
+from zoo.benchmarks.structures import StructureSpeed
 from zoo.benchmarks.translation import TranslationSpeed
 from zoo.training.bounds import Count, Rate
 from zoo.training.command import start
@@ -89,6 +95,8 @@ Command = (
     | Annotated[LayerComplexity, tyro.conf.subcommand("complexity")]
     | Annotated[TapeSpeed, tyro.conf.subcommand("lstmn")]
     | Annotated[ClassificationSpeed, tyro.conf.subcommand("classification")]
+    | Annotated[StepSpeed, tyro.conf.subcommand("steps")]
+    | Annotated[StructureSpeed, tyro.conf.subcommand("structures")]
     | Annotated[ServerLoad, tyro.conf.subcommand("load")]
     | Annotated[PortableModel, tyro.conf.subcommand("portable")]
 )
@@ -103,6 +111,8 @@ def main(
         | LayerComplexity
         | TapeSpeed
         | ClassificationSpeed
+        | StepSpeed
+        | StructureSpeed
         | ServerLoad
         | PortableModel
     ),
@@ -116,9 +126,14 @@ def main(
             print(f"{name}:")
             print_table(table)
         return tables
-    if isinstance(command, TranslationSpeed | AttentionSpeed | ClassificationSpeed | ServerLoad):
-        print_table(table := command.measure())
-        return table
+    if isinstance(command, Training | Serving | PortableModel):
+        return list_figures(command)
+    print_table(table := command.measure())
+    return table
+
+
+def list_figures(command: Training | Serving | PortableModel) -> dict[str, float]:
+    """Prints figures line by line."""
     if isinstance(command, PortableModel):
         figures = command.measure()
     else:

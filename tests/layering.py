@@ -67,6 +67,7 @@ _BOTH = (
     "zoo.models.lstmn.slots",
     "zoo.models.lstmn.tape",
     "zoo.ops.chains",
+    "zoo.ops.dual_numbers",
     "zoo.ops.linear",
     "zoo.ops.trees",
 )

@@ -16,6 +16,8 @@ from zoo.benchmarks.attention import AttentionSpeed
 from zoo.benchmarks.classification import SIZES, ClassificationSpeed
 from zoo.benchmarks.load import ServerLoad
 from zoo.benchmarks.lstmn import BY_LENGTH, WHOLE_STEP, TapeSpeed
+from zoo.benchmarks.steps import ROWS, StepSpeed
+from zoo.benchmarks.structures import StructureSpeed
 from zoo.benchmarks.translation import TranslationSpeed, measure_row, row_names
 from zoo.models.core.registry import models
 from zoo.quiet import LEVEL
@@ -157,3 +159,34 @@ def test_classifiers_have_speeds_of_training_and_inference(name, capsys):
 def test_an_unknown_classifier_is_named():
     with pytest.raises(ValueError, match=r"models must be some of \[.*\], got \['Nobody'\]"):
         main(ClassificationSpeed(models=("Nobody",)))
+
+
+def test_images_and_memories_have_speeds_of_training_and_inference(capsys):
+    rows = ("glimpses, 28 x 28, one scale", "memory, batch 1")
+    table = main(StepSpeed(rows=rows, batch_size=2, steps=1, rounds=1, clock="cpu"))
+    assert list(table) == list(rows)
+    for figures in table.values():
+        assert list(figures) == ["training, examples/s", "inference, examples/s"]
+        assert min(figures.values()) > 0
+    assert "memory, batch 1" in capsys.readouterr().out
+    with pytest.raises(ValueError, match=r"rows must be some of \[.*\], got \['none'\]"):
+        main(StepSpeed(rows=("none",)))
+
+
+def test_every_row_of_steps_has_a_model_that_can_be_built():
+    assert {row.model for row in ROWS.values()} <= set(models())
+    for row in ROWS.values():
+        models()[row.model].cls(**row.sizes)
+
+
+def test_structures_have_times_of_marginals_and_gradients(capsys):
+    table = main(StructureSpeed(chain_length=3, words=(2,), calls=1, rounds=1, clock="cpu"))
+    assert list(table) == [
+        "chain of 3, marginals",
+        "chain of 3, marginals of pairs",
+        "tree of 2 words, marginals",
+    ]
+    for figures in table.values():
+        assert list(figures) == ["forward, ms", "with gradient, ms"]
+        assert min(figures.values()) > 0
+    assert "tree of 2 words" in capsys.readouterr().out

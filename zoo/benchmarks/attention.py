@@ -9,9 +9,9 @@ is as long as the source for every mechanism.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from zoo.benchmarks.translation import fastest, limit_threads
+from zoo.benchmarks.timing import Clock, fastest, limit_threads
 from zoo.training.bounds import Count
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class AttentionSpeed:
     """Calls measured after two to warm up; the fastest counts."""
     threads: Count | None = None
     """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
-    clock: Literal["wall", "cpu"] = "wall"
+    clock: Clock = "wall"
     """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""
 
     def measure(self) -> dict[str, dict[str, float]]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from zoo.benchmarks.translation import WARM_UP_STEPS, limit_threads, now
+from zoo.benchmarks.timing import Clock, fastest_round, limit_threads
 from zoo.training.bounds import Count, Rate
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class ClassificationSpeed:
     """Rounds after ten steps to warm up; the fastest counts."""
     threads: Count | None = None
     """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
-    clock: Literal["wall", "cpu"] = "wall"
+    clock: Clock = "wall"
     """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""
 
     def measure(self) -> dict[str, dict[str, float]]:
@@ -84,21 +84,12 @@ class ClassificationSpeed:
         model = make_model(self, name)
         batches = generated_batches(self, model)
         steps = {"training": training_step(model, batches), "inference": inference(model, batches)}
-        seconds = {use: self._fastest_round(step) for use, step in steps.items()}
+        seconds = {
+            use: fastest_round(step, self.steps, self.rounds, self.clock)
+            for use, step in steps.items()
+        }
         examples = self.steps * batches.batch_size
         return {f"{use}, examples/s": examples / spent for use, spent in seconds.items()}
-
-    def _fastest_round(self, step: Callable[[], Any]) -> float:
-        """Measures the seconds of the fastest round of a step that returns when done."""
-        for _ in range(WARM_UP_STEPS):
-            step()
-        seconds = []
-        for _ in range(self.rounds):
-            began = now(self.clock)
-            for _ in range(self.steps):
-                step()
-            seconds.append(now(self.clock) - began)
-        return min(seconds)
 
 
 def make_model(settings: ClassificationSpeed, name: str) -> "BaseModel":

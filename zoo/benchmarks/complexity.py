@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from zoo.benchmarks.translation import limit_threads, now
+from zoo.benchmarks.timing import Clock, limit_threads, now
 from zoo.training.bounds import Count, Positive
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class LayerComplexity:
     """GB. A layer is not measured at lengths that are predicted to take more."""
     threads: Count | None = None
     """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
-    clock: Literal["wall", "cpu"] = "wall"
+    clock: Clock = "wall"
     """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""
     run_dir: Path = Path("runs/complexity")
     """Folder for the picture and the figures, complexity.png and result.json."""

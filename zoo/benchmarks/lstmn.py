@@ -9,9 +9,9 @@ the recipe, compared with the same model on a Keras LSTM.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from zoo.benchmarks.translation import WARM_UP_STEPS, fastest, limit_threads
+from zoo.benchmarks.timing import WARM_UP_STEPS, Clock, fastest, limit_threads
 from zoo.training.bounds import Count
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class TapeSpeed:
     """Calls of the first table after two to warm up; the fastest counts."""
     threads: Count | None = None
     """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
-    clock: Literal["wall", "cpu"] = "wall"
+    clock: Clock = "wall"
     """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""
 
     def measure(self) -> dict[str, dict[str, dict[str, float]]]:

@@ -7,11 +7,11 @@ does not depend on their content.
 """
 
 import multiprocessing
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from zoo.benchmarks.timing import WARM_UP_CALLS, WARM_UP_STEPS, Clock, limit_threads, now
 from zoo.training.bounds import Count, Rate
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ VARIANTS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
 """Rows of the table and their options, by model; other models have one row, the preset's."""
 
 DECODED_BATCHES = (1, 32)
-WARM_UP_STEPS, WARM_UP_CALLS = 10, 2
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class TranslationSpeed:
     """Batches decoded after two to warm up."""
     threads: Count | None = None
     """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
-    clock: Literal["wall", "cpu"] = "wall"
+    clock: Clock = "wall"
     """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""
 
     def measure(self) -> dict[str, dict[str, float]]:
@@ -105,18 +104,6 @@ def measure_row(settings: TranslationSpeed, row: str) -> dict[str, float]:
             figures[f"{name}, {batch} a batch, sentences/s"] = speed
     figures["peak memory, MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return figures
-
-
-def limit_threads(threads: int | None) -> None:
-    """Sets TensorFlow's threads before its first operation, then has its remarks made."""
-    import tensorflow as tf
-
-    from zoo.serving.remarks import spend_remarks
-
-    if threads is not None:
-        tf.config.threading.set_intra_op_parallelism_threads(threads)
-        tf.config.threading.set_inter_op_parallelism_threads(threads)
-    spend_remarks()
 
 
 def make_model(settings: TranslationSpeed, row: str) -> "SequenceToSequenceModel":
@@ -223,22 +210,3 @@ def decoding_speed(
     for source in sources[WARM_UP_CALLS:]:
         translate(source).numpy()
     return settings.calls * batch / (now(settings.clock) - began)
-
-
-def fastest(
-    call: Callable[[], Any], calls: int, clock: Literal["wall", "cpu"], warm_up: int = WARM_UP_CALLS
-) -> float:
-    """Measures the seconds of the fastest of several calls that return when done."""
-    for _ in range(warm_up):
-        call()
-    seconds = []
-    for _ in range(calls):
-        began = now(clock)
-        call()
-        seconds.append(now(clock) - began)
-    return min(seconds)
-
-
-def now(clock: Literal["wall", "cpu"]) -> float:
-    """Returns the seconds of a clock."""
-    return time.perf_counter() if clock == "wall" else time.process_time()

@@ -8,6 +8,10 @@ probabilities, which is linear: the share of each split in its span, computed on
 it needs. Everything is differentiable to any order: marginals are the first derivatives of the log
 partition function, so their own gradients are second ones.
 
+Second derivatives are symmetric. So the gradient of the marginals along given numbers is also their
+tangent along these numbers: the change of all marginals when the scores move that way. The same two
+loops compute it on dual numbers (a value and its tangent), and nothing is kept on the way.
+
 A tree spans its own sentence. Scores of padding, whatever they are, are no part of it. Scores must
 be finite; ``MASKED_SCORE`` makes an arc impossible.
 
@@ -26,6 +30,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from zoo.ops.dual_numbers import DualNumbers, Numbers
 from zoo.ops.masking import MASKED_SCORE, Tensor, at_least_float32
 
 
@@ -47,10 +52,17 @@ def tree_marginals(
     Raises:
         ValueError: if the scores are not square matrices.
     """
-    arcs, lengths, size = _arcs_by_width(scores, lengths)
-    inside = _inside(arcs, multi_root)
-    found = _outside(inside, size, lengths)  # (N - 1, 2, N, B)
-    return _matrix_of_arcs(found, size)
+    scores, lengths = _check_scores(scores, lengths)
+
+    @tf.custom_gradient
+    def marginals(scores: Tensor) -> tuple[Tensor, Callable]:
+        def gradient(upstream: Tensor) -> Tensor:
+            dual = tf.concat([scores, upstream], axis=0)  # (2 B, N, N)
+            return _marginals(dual, lengths, multi_root, DualNumbers())[tf.shape(scores)[0] :]
+
+        return _marginals(scores, lengths, multi_root, Numbers()), gradient
+
+    return marginals(scores)
 
 
 def tree_log_partition(
@@ -69,31 +81,45 @@ def tree_log_partition(
     Raises:
         ValueError: as ``tree_marginals``.
     """
-    arcs, lengths, size = _arcs_by_width(scores, lengths)
+    scores, lengths = _check_scores(scores, lengths)
+    size = tf.shape(scores)[1]
+    inside = _inside(_arcs_by_width(scores), multi_root, Numbers())
     # The shape is lost where there is nothing to stack.
-    whole = tf.reshape(_inside(arcs, multi_root).whole.stack(), (size - 1, tf.shape(lengths)[0]))
+    whole = tf.reshape(inside.whole.stack(), (size - 1, tf.shape(lengths)[0]))
     last = tf.range(1, size)[:, None] == lengths - 1
     return tf.reduce_sum(tf.where(last, whole, 0.0), axis=0)
 
 
-def _arcs_by_width(scores: Tensor, lengths: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
-    """Sorts the scores by the arc's width.
-
-    Returns:
-        (N - 1, 2, N, B): row w - 1 holds s[i, i + w], then s[i + w, i], for all i; places past the
-        end are not to be read. The lengths int32 (B,), and N.
-    """
+def _check_scores(scores: Tensor, lengths: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Returns scores in single precision at least, and int32 lengths (B,)."""
     scores = at_least_float32(tf.convert_to_tensor(scores))
     shape = scores.shape
     if shape.rank != 3 or not shape[1:2].is_compatible_with(shape[2:3]):
         raise ValueError(f"scores must have the shape (batch, positions, positions), got {shape}")
     batch, size, _ = tf.unstack(tf.shape(scores))
-    lengths = tf.fill((batch,), size) if lengths is None else tf.cast(lengths, "int32")
+    return scores, tf.fill((batch,), size) if lengths is None else tf.cast(lengths, "int32")
+
+
+def _marginals(scores: Tensor, lengths: Tensor, multi_root: bool, numbers: Numbers) -> Tensor:
+    """Computes marginals of scores, and the tangents if the scores are dual."""
+    size = tf.shape(scores)[1]
+    inside = _inside(_arcs_by_width(scores), multi_root, numbers)
+    return _matrix_of_arcs(_outside(inside, size, lengths, numbers), size)
+
+
+def _arcs_by_width(scores: Tensor) -> Tensor:
+    """Sorts the scores by the arc's width.
+
+    Returns:
+        (N - 1, 2, N, B): row w - 1 holds s[i, i + w], then s[i + w, i], for all i; places past the
+        end are not to be read.
+    """
+    batch, size, _ = tf.unstack(tf.shape(scores))
     flat = tf.reshape(tf.transpose(scores, (1, 2, 0)), (size * size, batch))
     starts, widths = tf.range(size), tf.range(1, size)[:, None]
     ends = tf.minimum(starts + widths, size - 1)  # (N - 1, N)
     places = tf.stack([starts * size + ends, ends * size + starts], axis=1)
-    return tf.gather(flat, places), lengths, size
+    return tf.gather(flat, places)
 
 
 def _matrix_of_arcs(found: Tensor, size: Tensor) -> Tensor:
@@ -138,7 +164,7 @@ class _Spans(NamedTuple):
     """I_r that end at a span's end: (w - 1, M, B), widths w - 1 to 1."""
 
 
-def _inside(arcs: Tensor, multi_root: bool) -> _Inside:
+def _inside(arcs: Tensor, multi_root: bool, numbers: Numbers) -> _Inside:
     """Computes all spans, from the narrowest to the widest."""
     size, batch = tf.shape(arcs)[2], tf.shape(arcs)[3]
     steps = tf.TensorArray(arcs.dtype, size - 1, element_shape=(2, None, None)).unstack(arcs)
@@ -156,15 +182,15 @@ def _inside(arcs: Tensor, multi_root: bool) -> _Inside:
     def body(width: Tensor, spans: _Spans, results: _Inside) -> tuple:
         spans = _shorten(spans)
         scores = steps.read(width - 1)[:, : size - width]  # (2, M, B)
-        splits, arc_shares = _sum_up(spans.first_complete[:, 0] + spans.last_complete[:, 1])
+        splits, arc_shares = numbers.sum_up(spans.first_complete[:, 0] + spans.last_complete[:, 1])
         left, right = tf.unstack(splits + scores)  # I_l, I_r (M, B)
         first_arc = tf.concat([spans.first_arc, left[None]], axis=0)
         last_arc = tf.concat([right[None], spans.last_arc], axis=0)
         pieces = [first_arc + spans.last_complete[:, 0], spans.first_complete[:, 1] + last_arc]
-        complete, span_shares = _sum_up(tf.stack(pieces, axis=1))  # (2, M, B)
+        complete, span_shares = numbers.sum_up(tf.stack(pieces, axis=1))  # (2, M, B)
         found = (complete[0, 0], arc_shares, span_shares)
         written = (array.write(width - 1, x) for array, x in zip(results, found, strict=True))
-        begun = complete if multi_root else _forbid_at_root(complete)
+        begun = complete if multi_root else _forbid_at_root(complete, numbers)
         first_complete = tf.concat([spans.first_complete, begun[None]], axis=0)
         last_complete = tf.concat([complete[None], spans.last_complete], axis=0)
         spans = _Spans(first_complete, last_complete, first_arc, last_arc)
@@ -174,14 +200,14 @@ def _inside(arcs: Tensor, multi_root: bool) -> _Inside:
     return results
 
 
-def _outside(inside: _Inside, size: Tensor, lengths: Tensor) -> Tensor:
+def _outside(inside: _Inside, size: Tensor, lengths: Tensor, numbers: Numbers) -> Tensor:
     """Passes the probability of each span on to its pieces, from the widest to the narrowest.
 
     Returns:
         Probabilities (N - 1, 2, N, B) of all arcs, in the order of ``_arcs_by_width``.
     """
     # A tree is the span from the root to the last word, with its head at the left.
-    trees = tf.one_hot(lengths - 1, size, axis=0, dtype=inside.whole.dtype)  # (N, B)
+    trees = numbers.lift(tf.one_hot(lengths - 1, size, axis=0, dtype=inside.whole.dtype))  # (N, B)
     widest = tf.zeros_like(trees)[:, None, None]  # (N, 1, 1, B)
     first_complete = tf.concat([trees[:, None, None], widest], axis=1)  # (N, 2, 1, B)
     none = tf.zeros_like(trees)[1:, None]  # (N - 1, 1, B)
@@ -193,9 +219,10 @@ def _outside(inside: _Inside, size: Tensor, lengths: Tensor) -> Tensor:
         first_complete, first_arc = spans.first_complete[:-1], spans.first_arc[:-1]
         last_complete, last_arc = spans.last_complete[1:], spans.last_arc[1:]
         complete = spans.first_complete[-1] + spans.last_complete[0]  # (2, M, B)
-        left, right = tf.unstack(inside.span_shares.read(width - 1) * complete, axis=1)
+        shares = numbers.multiply(inside.span_shares.read(width - 1), complete[None])
+        left, right = tf.unstack(shares, axis=1)  # (w, M, B)
         arcs = tf.stack([spans.first_arc[-1] + left[-1], spans.last_arc[0] + right[0]])
-        splits = inside.arc_shares.read(width - 1) * (arcs[0] + arcs[1])  # (w, M, B)
+        splits = numbers.multiply(inside.arc_shares.read(width - 1), (arcs[0] + arcs[1])[None])
         spans = _Spans(
             first_complete + tf.stack([splits, right], axis=1),
             last_complete + tf.stack([left, splits], axis=1),
@@ -207,7 +234,7 @@ def _outside(inside: _Inside, size: Tensor, lengths: Tensor) -> Tensor:
 
     *_, store = _loop(size, body, (tf.constant(1), spans, store))
     # The shape is lost where there is nothing to stack.
-    return tf.reshape(store.stack(), (size - 1, 2, size, tf.shape(lengths)[0]))
+    return tf.reshape(store.stack(), (size - 1, 2, size, tf.shape(trees)[1]))
 
 
 def _loop(size: Tensor, body: Callable, state: tuple) -> tuple:
@@ -247,15 +274,7 @@ def _lengthen(spans: _Spans) -> _Spans:
     )
 
 
-def _forbid_at_root(complete: Tensor) -> Tensor:
+def _forbid_at_root(complete: Tensor, numbers: Numbers) -> Tensor:
     """Keeps the root's span (2, M, B) from growing: a second dependent would be its sibling."""
     root = tf.one_hot(0, tf.shape(complete)[1], dtype=complete.dtype)
-    return complete + MASKED_SCORE * root[:, None]
-
-
-def _sum_up(pieces: Tensor) -> tuple[Tensor, Tensor]:
-    """Sums over splits, the first axis, in log space; gives the share of each split, too."""
-    largest = tf.stop_gradient(tf.reduce_max(pieces, axis=0))
-    sizes = tf.exp(pieces - largest)
-    total = tf.reduce_sum(sizes, axis=0)
-    return tf.math.log(total) + largest, sizes / total
+    return numbers.add_constant(complete, MASKED_SCORE * root[:, None])

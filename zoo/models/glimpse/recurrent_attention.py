@@ -45,7 +45,7 @@ from zoo.models.glimpse.location_policy import (
     MeanActivation,
     reinforcement_loss,
 )
-from zoo.models.glimpse.retina import make_retina, retina_weights
+from zoo.models.glimpse.retina import look_at, retina_weights
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.masking import Tensor, at_least_float32
 
@@ -260,7 +260,7 @@ class RecurrentAttentionModel(BaseModel):
             States (B, T, d); locations before they are clipped (B, T, 2); means (B, T - 1, 2) or
             None; what the retina saw (B, T, K, g, g, C).
         """
-        batch, look = ops.shape(images)[0], make_retina(images, self.glimpse_size, self.scales)
+        batch = ops.shape(images)[0]
         state = ops.zeros((batch, self.hidden_dim), self.compute_dtype)
         dtype = "float64" if self.compute_dtype == "float64" else "float32"
         place = ops.zeros((batch, 2), dtype) if draws is None else draws[0]
@@ -273,7 +273,7 @@ class RecurrentAttentionModel(BaseModel):
                     # Else the class would train the locator, through what is seen there.
                     place = ops.stop_gradient(means[-1]) + place
                 places.append(place)
-            seen.append(look(_clip(place)))
+            seen.append(look_at(images, _clip(place), self.glimpse_size, self.scales))
             glimpse = self.glimpse_network(self._flat(seen[-1]), _clip(place))  # (B, d)
             state = self.core(ops.concatenate([state, glimpse], axis=-1))  # (B, d)
             states.append(state)

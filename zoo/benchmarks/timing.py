@@ -1,0 +1,52 @@
+"""Clocks and threads of the benchmarks."""
+
+import time
+from collections.abc import Callable
+from typing import Any, Literal
+
+WARM_UP_STEPS, WARM_UP_CALLS = 10, 2
+
+Clock = Literal["wall", "cpu"]
+
+
+def limit_threads(threads: int | None) -> None:
+    """Sets TensorFlow's threads before its first operation, then has its remarks made."""
+    import tensorflow as tf
+
+    from zoo.serving.remarks import spend_remarks
+
+    if threads is not None:
+        tf.config.threading.set_intra_op_parallelism_threads(threads)
+        tf.config.threading.set_inter_op_parallelism_threads(threads)
+    spend_remarks()
+
+
+def fastest(
+    call: Callable[[], Any], calls: int, clock: Clock, warm_up: int = WARM_UP_CALLS
+) -> float:
+    """Measures the seconds of the fastest of several calls that return when done."""
+    for _ in range(warm_up):
+        call()
+    seconds = []
+    for _ in range(calls):
+        began = now(clock)
+        call()
+        seconds.append(now(clock) - began)
+    return min(seconds)
+
+
+def now(clock: Clock) -> float:
+    """Returns the seconds of a clock."""
+    return time.perf_counter() if clock == "wall" else time.process_time()
+
+
+def fastest_round(step: Callable[[], Any], steps: int, rounds: int, clock: Clock) -> float:
+    """Measures the seconds of the fastest of several rounds of steps that return when done."""
+
+    def round_of_steps() -> None:
+        for _ in range(steps):
+            step()
+
+    for _ in range(WARM_UP_STEPS):
+        step()
+    return fastest(round_of_steps, rounds, clock, warm_up=0)
