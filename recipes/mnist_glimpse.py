@@ -6,6 +6,7 @@
     python -m recipes.mnist_glimpse --data mnist --task cluttered
     python -m recipes.mnist_glimpse --data mnist --task cluttered --locations random
     python -m recipes.mnist_glimpse --data mnist --task translated --canvas 100
+    python -m recipes.mnist_glimpse --data mnist --start-from FOLDER --first-location centre
 
 A part of the training images chooses the best weights. At test the model looks at the centre and
 then where the means are, once; nothing is averaged over several samples. The same command resumes
@@ -15,9 +16,11 @@ the retina saw, and what the model believed after each.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from zoo.tasks.images.recipe import ImageSettings, ImageTask
+from zoo.tasks.shared.trained_weights import copy_weights
 from zoo.tasks.shared.training_run import run
 from zoo.training.bounds import Count, Positive, Rate
 from zoo.training.command import start
@@ -41,6 +44,9 @@ class Settings(ImageSettings):
     """Activation of those means; linear: as printed."""
     first_location: Literal["random", "centre"] = "random"
     """In training; at test it is the centre."""
+    start_from: Path | None = None
+    """SavedModel of a finished run with the same sizes, to train further: from the centre, say,
+    once random places have taught it where to look."""
     locations: Literal["learned", "random"] = "learned"
     """random: the baseline, which looks anywhere."""
     head_gradients: bool = False
@@ -85,7 +91,7 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
     """Builds the architecture."""
     from zoo.models.glimpse.recurrent_attention import RecurrentAttentionModel
 
-    return RecurrentAttentionModel(
+    model = RecurrentAttentionModel(
         glimpses=settings.glimpses,
         glimpse_size=settings.glimpse_size,
         scales=settings.scales,
@@ -99,6 +105,9 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
         dropout=settings.dropout,
         **arguments,
     )
+    if settings.start_from is not None:
+        copy_weights(settings.start_from, model)
+    return model
 
 
 def main(settings: Settings) -> dict[str, Any]:

@@ -81,8 +81,24 @@ def test_canvases_have_the_retina_of_the_paper_and_the_optimizer_is_the_chosen_o
         for one in (folder, data_dir / "again")
     )
     np.testing.assert_allclose(after["probabilities"], before["probabilities"], atol=1e-6)
-    outputs = load(folder)({"image": images})
+    trained = load(folder)
+    outputs = trained({"image": images})
     np.testing.assert_allclose(before["locations"], outputs["locations"], atol=1e-6)
+    check_that_a_training_can_start_from(folder, trained)
+
+
+def check_that_a_training_can_start_from(folder: Path, trained) -> None:
+    sizes = {"glimpse_size": 12, "scales": 3, "sigma": 0.1, **SMALL}
+    settings = mnist.Settings(start_from=folder, first_location="centre", **sizes)
+    arguments = {"image_size": (40, 40), "classes": 10}
+    further = mnist.make_model(settings, arguments)
+    assert further.first_location == "centre"
+    assert len(further.weights) == len(trained.weights)
+    for weight, other in zip(further.weights, trained.weights, strict=True):
+        np.testing.assert_array_equal(weight, other)
+    wider = mnist.Settings(start_from=folder, **sizes | {"hidden_dim": 7})
+    with pytest.raises(ValueError, match=r"start_from must have a .* of shape .*, got "):
+        mnist.make_model(wider, arguments)
 
 
 def test_random_locations_are_exported_and_drawn_anew(data_dir: Path) -> None:
