@@ -2,6 +2,7 @@
 
 import gzip
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +86,11 @@ def test_canvases_have_the_retina_of_the_paper_and_the_optimizer_is_the_chosen_o
     outputs = trained({"image": images})
     np.testing.assert_allclose(before["locations"], outputs["locations"], atol=1e-6)
     check_that_a_training_can_start_from(folder, trained)
+    again = replace(settings, start_from=folder, run_dir=data_dir / "further", learning_rate=1e-9)
+    mnist.main(again)
+    further = load(data_dir / "further" / "saved_model")
+    for weight, other in zip(further.weights, trained.weights, strict=True):
+        np.testing.assert_allclose(weight, other, atol=1e-6)
 
 
 def check_that_a_training_can_start_from(folder: Path, trained) -> None:

@@ -213,3 +213,13 @@ def test_a_model_is_built_on_the_devices_and_in_the_precision_of_the_settings(
 def test_an_optimizer_of_ones_own_is_taken():
     given, alone = keras.optimizers.SGD(0.25), Workers(make_strategy("none"))
     assert build_and_compile(Settings(), alone, make_toy, 11, lambda: given).optimizer is given
+
+
+def test_a_model_that_is_built_begins_with_its_weights() -> None:
+    built, alone = built_toy(), Workers(make_strategy("none"))
+    before = [weight.numpy() + 1.0 for weight in built.weights]
+    built.set_weights(before)
+    found = build_and_compile(Settings(), alone, lambda: built, 11)
+    assert found.optimizer is not None
+    for weight, expected in zip(found.weights, before, strict=True):
+        np.testing.assert_array_equal(weight, expected)

@@ -189,7 +189,7 @@ def build_and_compile(
     Args:
         settings: resolved, those that `open_run` was given.
         workers: that `open_run` gave.
-        make_model: makes it, without building it.
+        make_model: makes it; it may be built, with the weights to begin with.
         steps_per_epoch: for the learning rates.
         make_optimizer: None: the one of `adam`.
 
@@ -207,7 +207,8 @@ def build_and_compile(
     scope = workers.strategy.scope()
     with workers.noticed(), scope, computing_in(settings.precision):
         model = make_model()
-        model.build()
+        if not model.built:  # a model that begins with trained weights is
+            model.build()
         model.compile(make_optimizer(), **parts)
     return model
 
