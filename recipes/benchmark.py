@@ -13,29 +13,29 @@
     python -m recipes.benchmark portable --model NAME --folder FOLDER --texts FILE
 
 Training: batches from length-sorted pools, as in the recipes, of generated ids whose lengths follow
-SQuAD's contexts (log-normal, median 122 words, cut at 400). Serving: a question on a context of 300
-words, alone and in a batch; the median is printed. Translation: training, decoding and memory of
-every translation model. Attention: a decoding step of global and of local attention by source
-length. Complexity: time and memory of self-attention, restricted self-attention, a recurrent and a
-convolutional layer by length, with a picture (docs/complexity.md). LSTMN: training by length and
-window, and whole steps of the language model against those of a plain LSTM (docs/lstmn.md).
-Classification: training and inference of decomposable attention and of the self-attentive
-classifier. Steps: training and inference of the recurrent attention model by image size, and of the
-Neural Turing Machine. Structures: marginals of chains and trees, and their gradients. Load: a
-server under requests from 64 clients for a minute, with every answer compared with that of a direct
-call (docs/serving.md). Portable: an export for machines without TensorFlow, and its SavedModel,
-text by text (docs/portable.md). Close other programs first.
+SQuAD's contexts (log-normal, median 122 words, cut at 400). Serving: the example of a model's card,
+or a question on a context of 300 words, alone and in a batch; the median is printed. Translation:
+training, decoding and memory of every translation model. Attention: a decoding step of global and
+of local attention by source length. Complexity: time and memory of self-attention, restricted self-
+attention, a recurrent and a convolutional layer by length, with a picture (docs/complexity.md).
+LSTMN: training by length and window, and whole steps of the language model against those of a plain
+LSTM (docs/lstmn.md). Classification: training and inference of decomposable attention and of the
+self-attentive classifier. Steps: training and inference of the recurrent attention model by image
+size, and of the Neural Turing Machine. Structures: marginals of chains and trees, and their
+gradients. Load: a server under requests from 64 clients for a minute, with every answer compared
+with that of a direct call (docs/serving.md). Portable: an export for machines without TensorFlow,
+and its SavedModel, text by text (docs/portable.md). Close other programs first.
 """
 
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
+from zoo.benchmarks.answers import AnswerSpeed
 from zoo.benchmarks.attention import AttentionSpeed
 from zoo.benchmarks.classification import ClassificationSpeed
 from zoo.benchmarks.complexity import LayerComplexity
@@ -73,23 +73,9 @@ class Training:
     """Rate of dropout."""
 
 
-@dataclass(frozen=True)
-class Serving:
-    """Milliseconds per call of an exported reader."""
-
-    folder: tyro.conf.Positional[Path]
-    """The SavedModel."""
-    words: Count = 300
-    """Words of the context."""
-    batch_size: Count = 32
-    """Questions of the larger batch."""
-    calls: Count = 30
-    """Calls measured after five to warm up."""
-
-
 Command = (
     Annotated[Training, tyro.conf.subcommand("training")]
-    | Annotated[Serving, tyro.conf.subcommand("serving")]
+    | Annotated[AnswerSpeed, tyro.conf.subcommand("serving")]
     | Annotated[TranslationSpeed, tyro.conf.subcommand("translation")]
     | Annotated[AttentionSpeed, tyro.conf.subcommand("attention")]
     | Annotated[LayerComplexity, tyro.conf.subcommand("complexity")]
@@ -105,7 +91,7 @@ Command = (
 def main(
     command: (
         Training
-        | Serving
+        | AnswerSpeed
         | TranslationSpeed
         | AttentionSpeed
         | LayerComplexity
@@ -126,18 +112,15 @@ def main(
             print(f"{name}:")
             print_table(table)
         return tables
-    if isinstance(command, Training | Serving | PortableModel):
+    if isinstance(command, Training | AnswerSpeed | PortableModel):
         return list_figures(command)
     print_table(table := command.measure())
     return table
 
 
-def list_figures(command: Training | Serving | PortableModel) -> dict[str, float]:
+def list_figures(command: Training | AnswerSpeed | PortableModel) -> dict[str, float]:
     """Prints figures line by line."""
-    if isinstance(command, PortableModel):
-        figures = command.measure()
-    else:
-        figures = training(command) if isinstance(command, Training) else serving(command)
+    figures = training(command) if isinstance(command, Training) else command.measure()
     for name, value in figures.items():
         print(f"{name}: {value:.4g}")
     return figures
@@ -236,34 +219,6 @@ def training_function(model: "BaseModel") -> Callable[[Any], Any]:
     """Returns the compiled function that ``fit`` calls: an iterator of batches in, logs out."""
     model.make_train_function()
     return model.train_function
-
-
-def serving(command: Serving) -> dict[str, float]:
-    """Calls the servable with one question and with many."""
-    import tensorflow as tf
-
-    from zoo.serving.load import load_servable
-
-    signature = load_servable(command.folder).signatures["serving_default"]
-    sentence = "the old clockmaker repaired a lamp of the harbour town in winter "
-    context = " ".join((sentence * command.words).split()[: command.words])
-    figures = {}
-    for size in (1, command.batch_size):
-        inputs = {
-            "question": tf.constant(["who repaired the lamp of the harbour ?"] * size),
-            "context": tf.constant([context] * size),
-        }
-        for _ in range(5):
-            signature(**inputs)
-        seconds = []
-        for _ in range(command.calls):
-            began = time.perf_counter()
-            signature(**inputs)["answer"].numpy()
-            seconds.append(time.perf_counter() - began)
-        figures[f"milliseconds, batch of {size}"] = 1000 * statistics.median(seconds)
-    one, many = figures.values()
-    figures["throughput of the batch over one"] = command.batch_size * one / many
-    return figures
 
 
 if __name__ == "__main__":

@@ -7,11 +7,13 @@ import socketserver
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 from recipes.benchmark import main
 from zoo.benchmarks import load as load_benchmark
+from zoo.benchmarks.answers import AnswerSpeed
 from zoo.benchmarks.attention import AttentionSpeed
 from zoo.benchmarks.classification import SIZES, ClassificationSpeed
 from zoo.benchmarks.load import ServerLoad
@@ -190,3 +192,23 @@ def test_structures_have_times_of_marginals_and_gradients(capsys):
         assert list(figures) == ["forward, ms", "with gradient, ms"]
         assert min(figures.values()) > 0
     assert "tree of 2 words" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["flickr8k_caption_soft", "squad_dcn"])
+def test_a_shipped_model_is_asked_the_example_of_its_card_or_a_long_text(name, capsys):
+    folder = Path("saved_models") / name
+    width = 2 if name == "flickr8k_caption_soft" else None
+    settings = AnswerSpeed(folder, words=20, batch_size=2, calls=1, beam_width=width, clock="cpu")
+    figures = main(settings)
+    assert list(figures) == [
+        "milliseconds, batch of 1",
+        "milliseconds, batch of 2",
+        "throughput of the batch over one",
+    ]
+    assert min(figures.values()) > 0
+    assert "milliseconds, batch of 2: " in capsys.readouterr().out
+
+
+def test_a_model_without_a_search_has_no_beam():
+    with pytest.raises(ValueError, match="beam_width must be None for a model without a search"):
+        main(AnswerSpeed(Path("saved_models/sick_decomposable"), beam_width=3))
