@@ -5,12 +5,16 @@ r"""Alignment error rate of translators' attention, against alignments by annota
     python -m recipes.alignment_quality runs/symmetric --source test.de --target test.en \
         --gold de-en.wa --backward runs/symmetric/saved_model_backward
 
+    python -m recipes.alignment_quality runs/plain --source test.de --target test.en \
+        --gold de-en.wa --aligner hmm --aligner-source train.de --aligner-target train.en
+
 The models read given translations, words separated by spaces. Each target word is linked to the
 source word with the largest weight, or to all with weights above a threshold; with a model of the
 other direction, also by intersection, union and the ways between them. Attention may sit one place
 beside the alignment (Koehn and Knowles 2017, section 3.5), so that the weights of the decoder's
-steps before and after a word are measured too. The run folder gets ``result.json`` and, for each
-model, a picture of one pair with the annotated links as frames.
+steps before and after a word are measured too. ``--aligner`` trains a model of counts on pairs of
+texts, and puts its rate beside the others (pip install .[align]). The run folder gets
+``result.json`` and, for each model, a picture of one pair with the annotated links as frames.
 
 A gold file has one link a line if its name ends in .wa (NAACL format), else ``i-j`` for sure and
 ``ipj`` for possible links.
@@ -57,6 +61,12 @@ class Settings:
     """Names in the table; by default the folders' names."""
     threshold: Positive = 0.3
     """Weight from which on words are linked, beside the largest of each word."""
+    aligner: Literal["none", "ibm2", "hmm"] = "none"
+    """Model of counts to compare with: IBM model 2 or the hidden Markov model."""
+    aligner_source: Path | None = None
+    """Texts that it is trained on, one a line."""
+    aligner_target: Path | None = None
+    """Their translations, line by line."""
     drawn: Count = 1
     """Number of the pair in the pictures."""
     run_dir: Path = Path("runs/alignment_quality")
@@ -76,6 +86,7 @@ def main(settings: Settings) -> dict[str, Any]:
     from zoo.training.json_files import write_json
 
     folders = find_models(settings.models, settings.labels)
+    training = read_training(settings)
     sources, targets = read_pairs(settings)
     lengths = [(len(s.split()), len(t.split())) for s, t in zip(sources, targets, strict=True)]
     gold = read_gold(
@@ -96,6 +107,8 @@ def main(settings: Settings) -> dict[str, Any]:
     print(f"{settings.gold}: {len(lengths)} pairs, {gold.outside} links beyond them left out")
     result = {"settings": settings, "pairs": len(lengths), "outside": gold.outside}
     result |= {"diagonal": diagonal._asdict(), "models": measured}
+    if training is not None:
+        result[settings.aligner] = measure_aligner(settings, training, (sources, targets), gold)
     write_json(settings.run_dir / "result.json", result)
     return result
 
@@ -106,16 +119,58 @@ def read_pairs(settings: Settings) -> tuple[list[str], list[str]]:
     Raises:
         ValueError: if they have not the same number of lines, or lack the pair to draw.
     """
-    from zoo.text_files import read_lines
-
-    sources, targets = read_lines(settings.source), read_lines(settings.target)
-    if len(sources) != len(targets):
-        raise ValueError(
-            f"target must have {len(sources)} lines, as {settings.source} has, got {len(targets)}"
-        )
+    sources, targets = read_sides("target", settings.source, settings.target)
     if settings.drawn > len(sources):
         raise ValueError(f"drawn must be at most {len(sources)}, got {settings.drawn}")
     return sources, targets
+
+
+def read_training(settings: Settings) -> tuple[list[str], list[str]] | None:
+    """Reads both sides of what the aligner is trained on; None: there is no aligner.
+
+    Raises:
+        ValueError: if there are files without an aligner or the other way round, or they have not
+            the same number of lines.
+    """
+    files = {name: getattr(settings, name) for name in ("aligner_source", "aligner_target")}
+    if settings.aligner == "none":
+        for name, path in files.items():
+            if path is not None:
+                raise ValueError(f"{name} must be None without an aligner, got {str(path)!r}")
+        return None
+    for name, path in files.items():
+        if path is None:
+            raise ValueError(f"{name} must be a file with aligner {settings.aligner!r}, got None")
+    return read_sides("aligner_target", *files.values())
+
+
+def read_sides(name: str, source: Path, target: Path) -> tuple[list[str], list[str]]:
+    """Reads texts and their translations; raises ValueError unless there are as many."""
+    from zoo.text_files import read_lines
+
+    sources, targets = read_lines(source), read_lines(target)
+    if len(sources) != len(targets):
+        raise ValueError(
+            f"{name} must have {len(sources)} lines, as {source} has, got {len(targets)}"
+        )
+    return sources, targets
+
+
+def measure_aligner(
+    settings: Settings,
+    training: tuple[list[str], list[str]],
+    pairs: tuple[list[str], list[str]],
+    gold: "Gold",
+) -> dict[str, Any]:
+    """Trains the aligner, scores its links and prints the score."""
+    from zoo.metrics.gold import score_links
+    from zoo.tasks.translation.statistical_aligner import align_statistically
+
+    kind: Any = settings.aligner
+    links = align_statistically(kind, training, pairs, tell=lambda line: print(line, flush=True))
+    score = score_links(links, gold.alignments)
+    print(f"{kind}, trained on {len(training[0])} pairs: {told(score)}")
+    return score._asdict()
 
 
 def find_backward(settings: Settings) -> list[Path | None]:

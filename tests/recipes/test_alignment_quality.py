@@ -1,5 +1,6 @@
 """The recipe that measures attention against annotated alignments."""
 
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from zoo.serving.codecs import load_codecs
 from zoo.serving.load import load, resolve
 from zoo.tasks.translation.alignment_quality import diagonal_links, mass_on_links
 from zoo.tasks.translation.forced import shifted_weights
+from zoo.tasks.translation.statistical_aligner import align_statistically
 from zoo.training.command import start
 
 MODEL = "multi30k_rnnsearch_en_de"
@@ -106,3 +108,47 @@ def test_a_bad_setting_is_one_line(arguments, message, files, tmp_path, monkeypa
     expected = message.format(gold=files["gold"], squad=resolve("squad_dcn"))
     assert str(exit_.value.code).startswith(f"error: {expected}")
     assert "\n" not in str(exit_.value.code)
+
+
+def test_a_model_of_counts_stands_beside_them(files, tmp_path: Path, capsys) -> None:
+    words = {"dog": "Hund", "man": "Mann", "house": "Haus", "runs": "rennt", "plays": "spielt"}
+    texts = [
+        (f"A {noun} {verb}.", f"Ein {words[noun]} {words[verb]}.")
+        for noun in ("dog", "man", "house")
+        for verb in ("runs", "plays")
+    ]
+    for side, name in enumerate(("aligner_source", "aligner_target")):
+        files[name] = tmp_path / name
+        files[name].write_text("".join(f"{pair[side]}\n" for pair in texts), encoding="utf-8")
+    options = {"drop_outside": True, "run_dir": tmp_path / "run"}
+    result = recipe.main(recipe.Settings((MODEL,), **files, **options, aligner="hmm"))
+    sides = tuple(map(list, zip(*texts, strict=True)))
+    found = align_statistically("hmm", sides, (ENGLISH, GERMAN))
+    assert found[0] >= {(0, 0), (1, 1), (2, 2)}
+    gold = read_pharaoh([line.replace(" 7-7", "") for line in GOLD], 0, [(4, 4), (5, 5)])
+    assert result["hmm"]["error_rate"] == aer(found, gold)
+    assert "hmm, trained on 6 pairs: " in capsys.readouterr().out
+
+    pairs = (["The Dog RUNS", "", "man"], ["Der Hund rennt", "x", "Mann"])
+    found = align_statistically("ibm2", sides, pairs)
+    assert (1, 1) in found[0]
+    assert (2, 2) in found[0]
+    assert found[1:] == [frozenset(), {(0, 0)}]
+
+
+def test_files_and_aligner_belong_together(files) -> None:
+    settings = recipe.Settings((MODEL,), **files, aligner="ibm2", aligner_source=files["source"])
+    with pytest.raises(ValueError, match="aligner_target must be a file with aligner 'ibm2'"):
+        recipe.main(settings)
+    with pytest.raises(ValueError, match="aligner_source must be None without an aligner, got "):
+        recipe.main(dataclasses.replace(settings, aligner="none"))
+    files["gold"].write_text("a line\n")
+    more = dataclasses.replace(settings, aligner_target=files["gold"])
+    with pytest.raises(ValueError, match=r"aligner_target must have 2 lines, as .*, got 1"):
+        recipe.main(more)
+
+
+def test_an_aligner_that_is_not_installed_is_named(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "thot.alignment", None)
+    with pytest.raises(ModuleNotFoundError, match=r"aligner hmm needs sil-thot: pip install "):
+        align_statistically("hmm", (["a"], ["b"]), (["a"], ["b"]))

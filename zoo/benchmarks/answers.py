@@ -7,6 +7,7 @@ The median call counts.
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,7 +61,7 @@ class AnswerSpeed:
                 name: [value] * size if infos[name].batched else value
                 for name, value in example.items()
             }
-            seconds = self._median(lambda inputs=inputs: servable.ask(inputs, signature))
+            seconds = self._median(partial(servable.ask, inputs, signature))
             figures[f"milliseconds, batch of {size}"] = 1000 * seconds
         one, many = figures.values()
         figures["throughput of the batch over one"] = self.batch_size * one / many

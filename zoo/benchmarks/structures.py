@@ -4,7 +4,7 @@ A gradient is that of a weighted sum of all marginals, which takes second deriva
 partition function; its time includes that of the marginals.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +57,7 @@ class StructureSpeed:
             rows[f"tree of {words} words, marginals"] = self._row(tree_marginals, tree)
         return rows
 
-    def _row(self, marginals: Marginals, shapes: list[tuple[int, ...]]) -> dict[str, float]:
+    def _row(self, marginals: Marginals, shapes: Sequence[tuple[int, ...]]) -> dict[str, float]:
         import tensorflow as tf
 
         scores = [tf.random.stateless_normal(shape, (0, i)) for i, shape in enumerate(shapes)]
