@@ -1,0 +1,52 @@
+"""The picture of the learning curves of several runs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from recipes.learning_curves import Settings, main
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> tuple[Path, ...]:
+    """Two runs, as they are left when they end."""
+    folders = tmp_path / "first", tmp_path / "second"
+    for scale, folder in enumerate(folders, 1):
+        folder.mkdir()
+        history = [{"step": 10, "seconds": 1.0, "bits": 8.0 * scale, "loss": 2.0}]
+        history.append({"step": 20, "seconds": 2.0, "bits": 4.0 * scale, "loss": 1.0})
+        (folder / "result.json").write_text(json.dumps({"history": history}))
+        (folder / "settings.json").write_text(json.dumps({"batch_size": 16 * scale}))
+    return folders
+
+
+def test_a_curve_is_the_score_by_examples_seen(runs, tmp_path: Path, capsys) -> None:
+    picture = tmp_path / "curves.png"
+    curves = main(Settings(runs, score="bits", output=picture))
+    assert curves == {
+        "first": [[(160, 8.0), (320, 4.0)]],
+        "second": [[(320, 16.0), (640, 8.0)]],
+    }
+    assert capsys.readouterr().out == f"{picture}\n"
+    assert picture.stat().st_size > 5_000
+
+
+def test_runs_of_the_same_label_belong_together(runs, tmp_path: Path) -> None:
+    curves = main(Settings(runs, labels=("NTM", "NTM"), output=tmp_path / "curves.png"))
+    assert curves == {"NTM": [[(160, 2.0), (320, 1.0)], [(320, 2.0), (640, 1.0)]]}
+
+
+def test_runs_labels_and_scores_that_do_not_fit_are_refused(runs, tmp_path: Path) -> None:
+    refused = {
+        "runs must name at least one, got none": Settings(()),
+        "labels must be one for each of 2 runs, got 1": Settings(runs, labels=("a",)),
+        "runs must be folders of finished runs, got ": Settings((tmp_path,)),
+        r"score must be one of \['bits', 'loss'\] of .*first, got 'bleu'": Settings(
+            runs, score="bleu"
+        ),
+    }
+    for message, settings in refused.items():
+        with pytest.raises(ValueError, match=message):
+            main(settings)
+    assert not (tmp_path / "learning_curves.png").exists()
