@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from zoo.data.digit_sample import SAMPLE_IMAGES, digit_sample
+from zoo.data.digit_sample import SAMPLE_IMAGES, digit_sample, handwritten_three
 from zoo.data.mnist import find_mnist, read_idx, read_mnist
 from zoo.data.scenes import PIECE, Scenes
 
@@ -162,3 +162,15 @@ def test_the_sample_is_always_the_same_and_its_parts_differ(monkeypatch) -> None
     assert ink[train.labels == 1].mean() < 0.5 * ink[train.labels == 8].mean()
     with pytest.raises(ValueError, match=r"split must be one of .*, got 'valid'"):
         digit_sample("valid")
+
+
+def test_a_written_digit_has_the_form_of_those_of_mnist_and_stands_in_the_middle() -> None:
+    digit = handwritten_three()
+    assert (digit.shape, digit.dtype) == ((28, 28), np.uint8)
+    rows, columns = (digit.any(axis=axis).nonzero()[0] for axis in (1, 0))
+    assert 18 <= rows[-1] - rows[0] + 1 <= 20
+    assert 9 <= columns[-1] - columns[0] + 1 <= 20
+    assert digit.max() == 255
+    larger = handwritten_three(60, 41)
+    np.testing.assert_array_equal(larger[16:44, 6:34], digit)
+    assert larger.sum() == digit.sum()

@@ -42,6 +42,30 @@ def digit_sample(split: str) -> Pictures:
     return Pictures(images, labels)
 
 
+def handwritten_three(height: int = _SIDE, width: int = _SIDE) -> np.ndarray:
+    """Writes a digit as a hand does, in nobody's collection: uint8 (height, width).
+
+    Pictures that are committed show this one, since those of MNIST belong to it. The digit is in the
+    middle of 28 x 28 pixels, and these are in the middle of larger images.
+    """
+    turn = np.linspace(0.0, 1.0, 40)[:, None]
+
+    def arc(middle: tuple, halves: tuple, first: float, last: float) -> np.ndarray:
+        angles = np.deg2rad(first + (last - first) * turn)
+        points: np.ndarray = middle + halves * np.concatenate([-np.sin(angles), np.cos(angles)], 1)
+        return points
+
+    points = np.concatenate(
+        [arc((9.9, 13.6), (4.0, 4.4), 150, -80), arc((17.9, 13.4), (4.2, 5.1), 80, -155)]
+    )
+    points[:, 1] -= 0.12 * (points[:, 0] - _SIDE / 2)  # it leans
+    points += ((height - _SIDE) // 2, (width - _SIDE) // 2)
+    pixels = np.moveaxis(np.mgrid[:height, :width], 0, -1).astype("float64")
+    distance = _distances(pixels[:, :, None], points[:-1], points[1:]).min(axis=-1)
+    written: np.ndarray = (255 * np.clip(1.9 - distance, 0.0, 1.0)).astype("uint8")
+    return written
+
+
 def _draw(strokes: str, generator: np.random.Generator) -> np.ndarray:
     """Draws a digit: uint8 (28, 28)."""
     corners = np.array([(i, j) for i in (0.0, 0.5, 1.0) for j in (0.0, 1.0)]) - 0.5
@@ -59,7 +83,7 @@ def _draw(strokes: str, generator: np.random.Generator) -> np.ndarray:
 def _distances(points: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """Distances of points (..., 1, 2) to the lines between starts and ends (n, 2): (..., n)."""
     along = ends - starts
-    share = np.sum((points - starts) * along, axis=-1) / np.sum(along**2, axis=-1)
+    share = np.sum((points - starts) * along, axis=-1) / np.maximum(np.sum(along**2, axis=-1), 1e-9)
     nearest = starts + np.clip(share, 0.0, 1.0)[..., None] * along
     distances: np.ndarray = np.sqrt(np.sum((points - nearest) ** 2, axis=-1))
     return distances

@@ -101,10 +101,17 @@ class ImageTask(Task):
         return ImageEndpoint(model, self.data.labels)
 
     def question(self) -> dict[str, Any]:
-        """Returns the first picture of the validation part."""
+        """Returns a digit that was written for it, or the first picture of the validation part.
+
+        Pictures of MNIST are not shown elsewhere.
+        """
+        from zoo.data.digit_sample import handwritten_three
         from zoo.tasks.images.endpoint import as_question
 
-        (image,) = self.data.validation.scenes.draw(_first())
+        scenes = self.data.validation.scenes
+        if self.settings.data == "mnist":
+            return dict(as_question(handwritten_three(*scenes.size)[..., None]))
+        (image,) = scenes.draw(_first())
         return dict(as_question(image))
 
     def figure(self, result: Mapping[str, Any]) -> "Figure":
