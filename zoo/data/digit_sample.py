@@ -45,8 +45,8 @@ def digit_sample(split: str) -> Pictures:
 def handwritten_three(height: int = _SIDE, width: int = _SIDE) -> np.ndarray:
     """Writes a digit as a hand does, in nobody's collection: uint8 (height, width).
 
-    Pictures that are committed show this one, since those of MNIST belong to it. The digit is in the
-    middle of 28 x 28 pixels, and these are in the middle of larger images.
+    Pictures that are committed show this one, since those of MNIST belong to it. The digit is in
+    the middle of 28 x 28 pixels, and these are in the middle of larger images.
     """
     turn = np.linspace(0.0, 1.0, 40)[:, None]
 
