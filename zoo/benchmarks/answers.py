@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from zoo.benchmarks.timing import Clock, limit_threads, now
+from zoo.benchmarks.timing import Timed, limit_threads, now
 from zoo.training.bounds import Count
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _SENTENCE = "the old clockmaker repaired a lamp of the harbour town in winter "
 
 
 @dataclass(frozen=True)
-class AnswerSpeed:
+class AnswerSpeed(Timed):
     """Milliseconds per call of an exported model."""
 
     folder: Annotated[Path, tyro.conf.Positional]
@@ -38,10 +38,6 @@ class AnswerSpeed:
     """Examples of the larger batch."""
     calls: Count = 30
     """Calls measured after five to warm up."""
-    threads: Count | None = None
-    """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
-    clock: Clock = "wall"
-    """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""
 
     def measure(self) -> dict[str, float]:
         """Returns the figures by name.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from zoo.benchmarks.timing import Clock, fastest, limit_threads
+from zoo.benchmarks.timing import Timed, fastest, limit_threads
 from zoo.training.bounds import Count
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ HALF_WIDTH = 10
 
 
 @dataclass(frozen=True)
-class AttentionSpeed:
+class AttentionSpeed(Timed):
     """Table of milliseconds per step of global and local attention, decoding and training."""
 
     lengths: tuple[Count, ...] = (50, 100, 200, 500, 1000)
@@ -34,10 +34,6 @@ class AttentionSpeed:
     """Tokens of the target."""
     calls: Count = 8
     """Calls measured after two to warm up; the fastest counts."""
-    threads: Count | None = None
-    """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
-    clock: Clock = "wall"
-    """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""
 
     def measure(self) -> dict[str, dict[str, float]]:
         """Returns milliseconds per step, by mechanism and use, and by length."""

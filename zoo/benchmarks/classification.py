@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from zoo.benchmarks.timing import Clock, fastest_round, limit_threads
+from zoo.benchmarks.timing import Timed, fastest_round, limit_threads
 from zoo.training.bounds import Count, Rate
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ SIZES: Mapping[str, Mapping[str, Any]] = {
 
 
 @dataclass(frozen=True)
-class ClassificationSpeed:
+class ClassificationSpeed(Timed):
     """Table of training and inference speed of models of texts and of pairs, in examples/s."""
 
     models: tuple[str, ...] = tuple(SIZES)
@@ -64,10 +64,6 @@ class ClassificationSpeed:
     """Steps, or batches of inference, of a round."""
     rounds: Count = 5
     """Rounds after ten steps to warm up; the fastest counts."""
-    threads: Count | None = None
-    """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
-    clock: Clock = "wall"
-    """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""
 
     def measure(self) -> dict[str, dict[str, float]]:
         """Returns figures by model and use.

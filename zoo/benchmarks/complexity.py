@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from zoo.benchmarks.timing import Clock, limit_threads, now
+from zoo.benchmarks.timing import Timed, limit_threads, now
 from zoo.training.bounds import Count, Positive
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ Figures = dict[str, dict[str, dict[int, float]]]
 
 
 @dataclass(frozen=True)
-class LayerComplexity:
+class LayerComplexity(Timed):
     """Table and picture of time and memory of four kinds of layers by input length."""
 
     lengths: tuple[Count, ...] = (32, 64, 128, 256, 512, 1024, 2048, 4096, 8192)
@@ -64,10 +64,6 @@ class LayerComplexity:
     """Minimum number of calls measured after one to warm up; the fastest counts."""
     memory_limit: Positive = 8.0
     """GB. A layer is not measured at lengths that are predicted to take more."""
-    threads: Count | None = None
-    """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
-    clock: Clock = "wall"
-    """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""
     run_dir: Path = Path("runs/complexity")
     """Folder for the picture and the figures, complexity.png and result.json."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from zoo.benchmarks.timing import WARM_UP_STEPS, Clock, fastest, limit_threads
+from zoo.benchmarks.timing import WARM_UP_STEPS, Timed, fastest, limit_threads
 from zoo.training.bounds import Count
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ FIRST_WORD = 4  # after the special ids
 
 
 @dataclass(frozen=True)
-class TapeSpeed:
+class TapeSpeed(Timed):
     """Tables of time per word by text length and window, and of whole steps against an LSTM."""
 
     lengths: tuple[Count, ...] = (50, 100, 200, 400)
@@ -48,10 +48,6 @@ class TapeSpeed:
     """Steps of the second table after ten to warm up; the fastest counts."""
     calls: Count = 8
     """Calls of the first table after two to warm up; the fastest counts."""
-    threads: Count | None = None
-    """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
-    clock: Clock = "wall"
-    """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""
 
     def measure(self) -> dict[str, dict[str, dict[str, float]]]:
         """Returns figures by table, row and column."""

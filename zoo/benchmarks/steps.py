@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from zoo.benchmarks.timing import Clock, fastest_round, limit_threads
+from zoo.benchmarks.timing import Timed, fastest_round, limit_threads
 from zoo.training.bounds import Count
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ ROWS: Mapping[str, Row] = {
 
 
 @dataclass(frozen=True)
-class StepSpeed:
+class StepSpeed(Timed):
     """Table of training and inference speed of models of images and of memory, in examples/s."""
 
     rows: tuple[str, ...] = tuple(ROWS)
@@ -60,10 +60,6 @@ class StepSpeed:
     """Steps, or batches of inference, of a round."""
     rounds: Count = 5
     """Rounds after ten steps to warm up; the fastest counts."""
-    threads: Count | None = None
-    """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
-    clock: Clock = "wall"
-    """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""
 
     def measure(self) -> dict[str, dict[str, float]]:
         """Returns figures by row and use.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from zoo.benchmarks.timing import Clock, fastest_round, limit_threads
+from zoo.benchmarks.timing import Timed, fastest_round, limit_threads
 from zoo.training.bounds import Count
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ Marginals = Callable[..., "tf.Tensor"]
 
 
 @dataclass(frozen=True)
-class StructureSpeed:
+class StructureSpeed(Timed):
     """Table of milliseconds for the marginals of a batch of chains or trees, and for gradients."""
 
     chain_length: Count = 50
@@ -35,10 +35,6 @@ class StructureSpeed:
     """Calls of a round."""
     rounds: Count = 5
     """Rounds after ten calls to warm up; the fastest counts."""
-    threads: Count | None = None
-    """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
-    clock: Clock = "wall"
-    """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""
 
     def measure(self) -> dict[str, dict[str, float]]:
         """Returns milliseconds by structure and use."""

@@ -2,11 +2,24 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal
+
+from zoo.training.bounds import Count
 
 WARM_UP_STEPS, WARM_UP_CALLS = 10, 2
 
 Clock = Literal["wall", "cpu"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timed:
+    """Settings of every benchmark."""
+
+    threads: Count | None = None
+    """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
+    clock: Clock = "wall"
+    """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""
 
 
 def limit_threads(threads: int | None) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from zoo.benchmarks.timing import WARM_UP_CALLS, WARM_UP_STEPS, Clock, limit_threads, now
+from zoo.benchmarks.timing import WARM_UP_CALLS, WARM_UP_STEPS, Timed, limit_threads, now
 from zoo.training.bounds import Count, Rate
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ DECODED_BATCHES = (1, 32)
 
 
 @dataclass(frozen=True)
-class TranslationSpeed:
+class TranslationSpeed(Timed):
     """Table of training speed, decoding speed and memory of every translation model."""
 
     models: tuple[str, ...] = ()
@@ -58,10 +58,6 @@ class TranslationSpeed:
     """Width of the beam search."""
     calls: Count = 8
     """Batches decoded after two to warm up."""
-    threads: Count | None = None
-    """Threads within an operation and threads that run operations; None: as TensorFlow chooses."""
-    clock: Clock = "wall"
-    """wall: elapsed time; cpu: time the processors worked, where other programs run beside."""
 
     def measure(self) -> dict[str, dict[str, float]]:
         """Measures each model in a separate process, whose memory is that model's alone.

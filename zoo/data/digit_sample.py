@@ -52,7 +52,8 @@ def handwritten_three(height: int = _SIDE, width: int = _SIDE) -> np.ndarray:
 
     def arc(middle: tuple, halves: tuple, first: float, last: float) -> np.ndarray:
         angles = np.deg2rad(first + (last - first) * turn)
-        points: np.ndarray = middle + halves * np.concatenate([-np.sin(angles), np.cos(angles)], 1)
+        around = np.concatenate([-np.sin(angles), np.cos(angles)], axis=1)
+        points: np.ndarray = np.array(middle) + np.array(halves) * around
         return points
 
     points = np.concatenate(
