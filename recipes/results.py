@@ -101,6 +101,12 @@ ROWS: Mapping[str, Row] = {
         ("accuracy",),
         "no paper",
     ),
+    "mnist_glimpse": Row(
+        "[Recurrent attention model](docs/architectures/glimpse.md), 7 glimpses of 8 x 8",
+        "MNIST, test, % right",
+        ("accuracy",),
+        "98.93",
+    ),
     "flickr8k_caption_soft": Row(
         "[Show, attend and tell](docs/captions.md), soft attention, hidden 512, SqueezeNet",
         "Flickr8k, test, BLEU-1 / BLEU-4",

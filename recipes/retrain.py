@@ -83,6 +83,7 @@ SHIPPED: Mapping[str, Origin] = {
         vectors_minutes=18,
     ),
     "adult_features": Origin("adult_features --data adult"),
+    "mnist_glimpse": Origin("mnist_glimpse --data mnist"),
     "flickr8k_caption_soft": Origin("flickr8k_caption --data flickr8k"),
     "babi_structured": Origin(
         "babi_structured --data babi --task 2 --runs 20 --normalisation transitions"

@@ -11,6 +11,7 @@ import pytest
 import tensorflow as tf
 
 from zoo.data.algorithms import NOT_ASKED, Copy
+from zoo.data.digit_sample import handwritten_three
 from zoo.data.painting import dog_on_grass
 from zoo.models.core.axes import Listed, from_json
 from zoo.pipelines import pipeline
@@ -63,6 +64,8 @@ def assert_is_told(folder, card, servable):
     labels = list(load_labels(folder)) if classifies else []
     if card.task == "tabular":
         labels = card.tokenizer["target"]["labels"]
+    if card.task == "images":  # whose card alone names them
+        labels = [*"0123456789"]
     assert card.labels == labels
     inputs = {name: [value] for name, value in card.example.question().items()}
     outputs = servable.ask(inputs, card.example.signature)
@@ -76,7 +79,9 @@ def assert_is_told(folder, card, servable):
 
 def takes_texts(name: str) -> bool:
     """Whether it is asked with any texts, and not with files, vectors or symbols of an alphabet."""
-    return not {"image_bytes", "vectors", "symbols"} & {*read_card(resolve(name)).example.inputs}
+    return not {"image", "image_bytes", "vectors", "symbols"} & {
+        *read_card(resolve(name)).example.inputs
+    }
 
 
 @pytest.mark.parametrize("name", [*filter(takes_texts, list_models())])
@@ -155,6 +160,20 @@ def test_the_shipped_captioner_describes_a_painting_and_shows_where_it_looked(sh
     looked_at = result["attention_alignment"].numpy()[0, words.index(b"dog")]
     assert looked_at.shape == (9, 9)
     assert looked_at.sum() == pytest.approx(1, abs=1e-4)
+
+
+def test_the_shipped_glimpses_find_a_digit_and_stay_in_the_picture(shipped):
+    digits = np.stack([handwritten_three(), np.roll(handwritten_three(), 2, axis=1)])[..., None]
+    result = shipped("mnist_glimpse").signatures["bytes"](pixels=tf.constant(digits))
+    assert result["label"].numpy().tolist() == [b"3", b"3"]
+    locations = result["locations"].numpy()
+    assert locations.shape == (2, 7, 2)
+    assert not locations[:, 0].any()  # it begins at the centre
+    assert np.abs(locations[:, 1:]).mean() < 0.6
+    assert len({*locations[0, :, 0].round(2)}) > 4  # and looks around
+    seen = result["attention_glimpses"].numpy()
+    assert seen.shape == (2, 7, 28, 28)
+    assert seen.sum(axis=(2, 3)).max() == pytest.approx(1, abs=1e-5)
 
 
 def test_the_shipped_reader_of_stories_finds_both_facts(shipped):

@@ -11,6 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from zoo.data.algorithms import Copy
+from zoo.data.digit_sample import digit_sample
 from zoo.data.painting import dog_on_grass
 from zoo.serving.cards import read_card
 from zoo.serving.load import list_models, load_servable, resolve
@@ -124,6 +125,9 @@ def inputs_of(name: str) -> dict[str, tf.Tensor]:
         return rows_of(card.tokenizer)
     if task == "captioning":
         return {"image_bytes": files()}
+    if task == "images":
+        pictures = digit_sample("test").images[:20, ..., None]
+        return {"image": tf.constant(pictures / 255.0, tf.float32)}
     if task == "reading":
         contexts = [CONTEXT] * 10 + [*SENTENCES[:10]]
         return {"question": tf.constant(QUESTIONS * 2), "context": tf.constant(contexts)}
