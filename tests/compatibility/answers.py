@@ -117,17 +117,19 @@ def files() -> tf.Tensor:
     return tf.stack([tf.io.encode_png(picture) for picture in pixels])
 
 
+def digits() -> tf.Tensor:
+    """Twenty drawn digits, from 0 to 1."""
+    return tf.constant(digit_sample("test").images[:20, ..., None] / 255.0, tf.float32)
+
+
 def inputs_of(name: str) -> dict[str, tf.Tensor]:
     """Twenty inputs for a shipped model."""
     card = read_card(resolve(name))
     task = card.task
     if task == "tabular":
         return rows_of(card.tokenizer)
-    if task == "captioning":
-        return {"image_bytes": files()}
-    if task == "images":
-        pictures = digit_sample("test").images[:20, ..., None]
-        return {"image": tf.constant(pictures / 255.0, tf.float32)}
+    if task in ("captioning", "images"):
+        return {"image_bytes": files()} if task == "captioning" else {"image": digits()}
     if task == "reading":
         contexts = [CONTEXT] * 10 + [*SENTENCES[:10]]
         return {"question": tf.constant(QUESTIONS * 2), "context": tf.constant(contexts)}
