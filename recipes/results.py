@@ -61,6 +61,12 @@ ROWS: Mapping[str, Row] = {
     "multi30k_transformer_en_de": Row(
         "[Transformer](docs/translation.md), 4 + 4 layers, d 128", _SAME, ("bleu",), "other data"
     ),
+    "tatoeba_biased_de_en": Row(
+        "[RNNsearch with alignment biases](docs/architectures/rnnsearch.md), hidden 128",
+        "Tatoeba de-en, own split, test, BLEU",
+        ("bleu",),
+        "other data",
+    ),
     "sst_lstmn": Row(
         "[LSTMN](docs/lstmn.md), hidden 168",
         "Stanford Sentiment Treebank, five classes, % right",

@@ -62,6 +62,10 @@ SHIPPED: Mapping[str, Origin] = {
     "multi30k_rnnsearch_en_de": Origin("multi30k_rnnsearch --data multi30k"),
     "multi30k_luong_en_de": Origin("multi30k_luong --data multi30k"),
     "multi30k_transformer_en_de": Origin("multi30k_transformer --data multi30k"),
+    "tatoeba_biased_de_en": Origin(
+        "tatoeba_biased --data tatoeba --source de --target en --epochs 8 --embedding-dim 128"
+        " --hidden-dim 128 --alignment-dim 128 --maxout-dim 128 --biases position,markov"
+    ),
     "sst_lstmn": Origin(
         "sst_lstmn --data sst --phrases --epochs 3 --evaluate-every 2500",
         vectors="--texts imdb --dimensions 150",

@@ -138,6 +138,19 @@ def test_a_shipped_translator_translates_and_shows_what_it_looked_at(name, shipp
     assert source[looked_at[target.index("▁Hemd")]] == "▁shirt"
 
 
+def test_the_shipped_translator_with_biases_follows_the_order_of_the_words(shipped):
+    serve = shipped("tatoeba_biased_de_en").signatures["serving_default"]
+    result = serve(text=tf.constant(["Sie hat gestern ein neues Buch gekauft."]))
+    assert result["translation"].numpy()[0] == b"She bought a new book yesterday."
+    source, target = (
+        [token.decode().strip("▁") for token in result[name].numpy()[0]]
+        for name in ("source_tokens", "target_tokens")
+    )
+    looked_at = result["attention_alignment"].numpy()[0].argmax(axis=-1)
+    for word, wanted in {"bought": "gekauft", "book": "Buch", "yesterday": "gestern"}.items():
+        assert source[looked_at[target.index(word)]] == wanted
+
+
 def test_the_shipped_translators_give_the_n_best(shipped):
     serve = shipped("multi30k_luong_en_de").signatures["beam"]
     text = tf.constant(["A man in a red shirt is sleeping."])
