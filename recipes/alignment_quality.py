@@ -97,6 +97,9 @@ def main(settings: Settings) -> dict[str, Any]:
         drop_outside=settings.drop_outside,
     )
     backward = find_backward(settings)
+    counted = None  # first, so that nothing is measured in vain if the aligner is not installed
+    if training is not None:
+        counted = measure_aligner(settings, training, (sources, targets), gold)
     settings.run_dir.mkdir(parents=True, exist_ok=True)
     measured = {}
     for label, other in zip(folders, backward, strict=True):
@@ -107,8 +110,8 @@ def main(settings: Settings) -> dict[str, Any]:
     print(f"{settings.gold}: {len(lengths)} pairs, {gold.outside} links beyond them left out")
     result = {"settings": settings, "pairs": len(lengths), "outside": gold.outside}
     result |= {"diagonal": diagonal._asdict(), "models": measured}
-    if training is not None:
-        result[settings.aligner] = measure_aligner(settings, training, (sources, targets), gold)
+    if counted is not None:
+        result[settings.aligner] = counted
     write_json(settings.run_dir / "result.json", result)
     return result
 

@@ -60,14 +60,20 @@ def read_curve(run: Path, score: str) -> list[tuple[float, float]]:
     """Reads the examples seen, and the score after them.
 
     Raises:
-        ValueError: if the run is not finished, or was not measured with the score.
+        ValueError: if the run is not finished, was not measured with the score, or had batches of
+            various numbers of examples.
     """
     from zoo.training.json_files import read_object
 
     if not (run / "result.json").is_file():
         raise ValueError(f"runs must be folders of finished runs, got {run}")
-    history = read_object(run / "result.json")["history"]
-    batch_size = read_object(run / "settings.json")["batch_size"]
+    history = read_object(run / "result.json").get("history")
+    if not history:
+        raise ValueError(f"runs must have been measured while they trained, got {run}")
+    settings = read_object(run / "settings.json")
+    batch_size = settings.get("batch_size")
+    if not batch_size or settings.get("batch_tokens"):
+        raise ValueError(f"runs must have batches of a fixed number of examples, got {run}")
     if unmeasured := [one for one in history if score not in one]:
         measured = sorted(unmeasured[0].keys() - {"step", "seconds"})
         raise ValueError(f"score must be one of {measured} of {run}, got {score!r}")

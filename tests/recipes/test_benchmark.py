@@ -209,6 +209,7 @@ def test_a_shipped_model_is_asked_the_example_of_its_card_or_a_long_text(name, c
     assert "milliseconds, batch of 2: " in capsys.readouterr().out
 
 
-def test_a_model_without_a_search_has_no_beam():
+@pytest.mark.parametrize("name", ["sick_decomposable", "squad_dcn"])
+def test_a_model_without_a_search_has_no_beam(name):
     with pytest.raises(ValueError, match="beam_width must be None for a model without a search"):
-        main(AnswerSpeed(Path("saved_models/sick_decomposable"), beam_width=3))
+        main(AnswerSpeed(Path("saved_models") / name, beam_width=3))

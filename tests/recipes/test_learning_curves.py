@@ -49,4 +49,12 @@ def test_runs_labels_and_scores_that_do_not_fit_are_refused(runs, tmp_path: Path
     for message, settings in refused.items():
         with pytest.raises(ValueError, match=message):
             main(settings)
+    (runs[1] / "settings.json").write_text('{"batch_size": 16, "batch_tokens": 4000}')
+    with pytest.raises(ValueError, match="must have batches of a fixed number of examples, got"):
+        main(Settings(runs))
+    (runs[0] / "result.json").write_text("{}")
+    with pytest.raises(
+        ValueError, match=r"must have been measured while they trained, got .*first"
+    ):
+        main(Settings(runs))
     assert not (tmp_path / "learning_curves.png").exists()

@@ -13,7 +13,7 @@ import recipes.mnist_glimpse as mnist
 from tests.recipes.run_folder import check_run_folder
 from zoo.data.digit_sample import digit_sample
 from zoo.serving.cards import read_card
-from zoo.serving.load import load, load_servable
+from zoo.serving.load import load, load_servable, resolve
 from zoo.tasks.export_again import export_again
 
 SMALL = {"hidden_dim": 6, "locator_dim": 4, "epochs": 1, "batch_size": 16, "glimpses": 3}
@@ -105,6 +105,9 @@ def check_that_a_training_can_start_from(folder: Path, trained) -> None:
     wider = mnist.Settings(start_from=folder, **sizes | {"hidden_dim": 7})
     with pytest.raises(ValueError, match=r"start_from must have a .* of shape .*, got "):
         mnist.make_model(wider, arguments)
+    other = mnist.Settings(start_from=resolve("sick_decomposable"), **sizes)
+    with pytest.raises(ValueError, match="start_from must hold a RecurrentAttentionModel, got a D"):
+        mnist.make_model(other, arguments)
 
 
 def test_random_locations_are_exported_and_drawn_anew(data_dir: Path) -> None:

@@ -68,6 +68,10 @@ class AnswerSpeed(Timed):
         from zoo.serving.cards import read_card
 
         card = read_card(servable.folder)
+        if self.beam_width is not None and "beam" not in servable.signatures:
+            raise ValueError(
+                f"beam_width must be None for a model without a search, got {self.beam_width}"
+            )
         if card.task == "reading":
             context = " ".join((_SENTENCE * self.words).split()[: self.words])
             return "serving_default", {"question": _QUESTION, "context": context}
@@ -76,10 +80,6 @@ class AnswerSpeed(Timed):
         inputs = card.example.question()
         if self.beam_width is None:
             return card.example.signature, inputs
-        if "beam" not in servable.signatures:
-            raise ValueError(
-                f"beam_width must be None for a model without a search, got {self.beam_width}"
-            )
         penalty = card.limits["length_penalty"]
         return "beam", inputs | {"length_penalty": penalty, "beam_width": self.beam_width}
 

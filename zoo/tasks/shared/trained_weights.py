@@ -10,9 +10,15 @@ def copy_weights(saved_model: Path, model: Any) -> None:
     """Gives a model the trained weights of a SavedModel; those that it lacks stay as they are.
 
     Raises:
-        ValueError: if there is no such SavedModel, or a weight has another shape.
+        ValueError: if there is no such SavedModel, it holds another architecture, or a weight has
+            another shape.
     """
-    trained = {weight.path.partition("/")[2]: weight for weight in load(saved_model).weights}
+    finished = load(saved_model)
+    if type(finished) is not type(model):
+        raise ValueError(
+            f"start_from must hold a {type(model).__name__}, got a {type(finished).__name__}"
+        )
+    trained = {weight.path.partition("/")[2]: weight for weight in finished.weights}
     model.build()
     for weight in model.weights:
         path = weight.path.partition("/")[2]
