@@ -4,6 +4,7 @@ import gzip
 import struct
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,10 +12,11 @@ import tensorflow as tf
 
 import recipes.mnist_glimpse as mnist
 from tests.recipes.run_folder import check_run_folder
-from zoo.data.digit_sample import digit_sample
+from zoo.data.digit_sample import digit_sample, handwritten_three
 from zoo.serving.cards import read_card
 from zoo.serving.load import load, load_servable, resolve
 from zoo.tasks.export_again import export_again
+from zoo.tasks.images.recipe import ImageTask
 
 SMALL = {"hidden_dim": 6, "locator_dim": 4, "epochs": 1, "batch_size": 16, "glimpses": 3}
 
@@ -130,3 +132,11 @@ def test_files_that_are_missing_or_pictures_too_few_are_refused(data_dir: Path) 
     (data_dir / "train-labels-idx1-ubyte.gz").unlink()
     with pytest.raises(FileNotFoundError, match="missing: train-labels-idx1-ubyte"):
         mnist.main(settings)
+
+
+def test_a_run_on_mnist_shows_a_digit_that_is_not_of_mnist() -> None:
+    task = ImageTask("mnist_glimpse", mnist.make_model, mnist.DEFAULTS, mnist.OF_TASKS)
+    task.settings = SimpleNamespace(data="mnist")
+    task.data = SimpleNamespace(validation=SimpleNamespace(scenes=SimpleNamespace(size=(40, 50))))
+    expected = handwritten_three(40, 50)[..., None] / 255
+    np.testing.assert_allclose(task.question()["image"], expected, rtol=1e-6)

@@ -6,11 +6,11 @@ a kind have the same length, so that figures of other programs are easily compar
 """
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from zoo.benchmarks.timing import Timed, fastest_round, limit_threads
+from zoo.benchmarks.timing import Timed, examples_per_second, limit_threads, training_step
 from zoo.training.bounds import Count, Rate
 
 if TYPE_CHECKING:
@@ -79,13 +79,12 @@ class ClassificationSpeed(Timed):
     def _row(self, name: str) -> dict[str, float]:
         model = make_model(self, name)
         batches = generated_batches(self, model)
-        steps = {"training": training_step(model, batches), "inference": inference(model, batches)}
-        seconds = {
-            use: fastest_round(step, self.steps, self.rounds, self.clock)
-            for use, step in steps.items()
+        calls = {
+            "training": training_step(model, batches.training(epoch=0).repeat()),
+            "inference": inference(model, batches),
         }
-        examples = self.steps * batches.batch_size
-        return {f"{use}, examples/s": examples / spent for use, spent in seconds.items()}
+        measured = (self.steps, self.rounds, self.clock)
+        return examples_per_second(calls, batches.batch_size, *measured)
 
 
 def make_model(settings: ClassificationSpeed, name: str) -> "BaseModel":
@@ -129,18 +128,6 @@ def generated_batches(settings: ClassificationSpeed, model: "BaseModel") -> "Buc
         columns[side] = tf.RaggedTensor.from_tensor(ids.astype("int32"))
     lengths = np.full(rows, max(words[side] for side in sides))
     return BucketedBatches(columns, sides, "label", lengths, batch)
-
-
-def training_step(model: "BaseModel", batches: "BucketedBatches") -> Callable[[], Any]:
-    """Makes a call that runs the next training step, as ``fit`` does, and waits for it."""
-    steps: Iterator[Any] = iter(batches.training(epoch=0).repeat())
-    model.make_train_function()
-
-    def step() -> None:
-        model.train_function(steps)
-        model.optimizer.iterations.numpy()
-
-    return step
 
 
 def inference(model: "BaseModel", batches: "BucketedBatches") -> Callable[[], "tf.Tensor"]:

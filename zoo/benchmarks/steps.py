@@ -5,11 +5,11 @@ returns what the model answers. All examples have the same size, so that figures
 are easily compared with these.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from zoo.benchmarks.timing import Timed, fastest_round, limit_threads
+from zoo.benchmarks.timing import Timed, examples_per_second, limit_threads, training_step
 from zoo.training.bounds import Count
 
 if TYPE_CHECKING:
@@ -73,20 +73,18 @@ class StepSpeed(Timed):
         return {name: self._figures(ROWS[name]) for name in self.rows}
 
     def _figures(self, row: Row) -> dict[str, float]:
+        import tensorflow as tf
+
         model = make_model(row)
         batch = self.batch_size or row.batch_size
         make = _images if row.model == "RecurrentAttentionModel" else _bits
         inputs, targets = make(row.sizes, batch)
-        steps = {
-            "training": _training_step(model, inputs, targets),
+        batches = tf.data.Dataset.from_tensors((inputs, targets)).cache().repeat()
+        calls = {
+            "training": training_step(model, batches),
             "inference": _inference(model, inputs),
         }
-        seconds = {
-            use: fastest_round(step, self.steps, self.rounds, self.clock)
-            for use, step in steps.items()
-        }
-        examples = self.steps * batch
-        return {f"{use}, examples/s": examples / spent for use, spent in seconds.items()}
+        return examples_per_second(calls, batch, self.steps, self.rounds, self.clock)
 
 
 def make_model(row: Row) -> "BaseModel":
@@ -119,21 +117,6 @@ def _bits(sizes: Mapping[str, Any], batch: int) -> tuple[dict[str, "tf.Tensor"],
     targets = tf.pad(bits, [[0, 0], [COPIED + 1, 0], [0, 0]], constant_values=-1)
     length = tf.fill((batch,), vectors.shape[1])
     return {"vectors": vectors, "length": length}, targets
-
-
-def _training_step(model: "BaseModel", inputs: Any, targets: Any) -> Callable[[], Any]:
-    """Makes a call that runs the next training step, as ``fit`` does, and waits for it."""
-    import tensorflow as tf
-
-    batches = tf.data.Dataset.from_tensors((inputs, targets)).cache().repeat()
-    steps: Iterator[Any] = iter(batches)
-    model.make_train_function()
-
-    def step() -> None:
-        model.train_function(steps)
-        model.optimizer.iterations.numpy()
-
-    return step
 
 
 def _inference(model: "BaseModel", inputs: Any) -> Callable[[], Any]:

@@ -1,11 +1,14 @@
 """Clocks and threads of the benchmarks."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from zoo.training.bounds import Count
+
+if TYPE_CHECKING:
+    from zoo.models.core.base import BaseModel
 
 WARM_UP_STEPS, WARM_UP_CALLS = 10, 2
 
@@ -63,3 +66,25 @@ def fastest_round(step: Callable[[], Any], steps: int, rounds: int, clock: Clock
     for _ in range(WARM_UP_STEPS):
         step()
     return fastest(round_of_steps, rounds, clock, warm_up=0)
+
+
+def training_step(model: "BaseModel", batches: Iterable[Any]) -> Callable[[], None]:
+    """Makes a call that runs the next training step, as ``fit`` does, and waits for it."""
+    steps = iter(batches)
+    model.make_train_function()
+
+    def step() -> None:
+        model.train_function(steps)
+        model.optimizer.iterations.numpy()
+
+    return step
+
+
+def examples_per_second(
+    calls: Mapping[str, Callable[[], Any]], examples: int, steps: int, rounds: int, clock: Clock
+) -> dict[str, float]:
+    """Measures calls by use, each on a batch of so many examples; the fastest round counts."""
+    return {
+        f"{use}, examples/s": steps * examples / fastest_round(call, steps, rounds, clock)
+        for use, call in calls.items()
+    }

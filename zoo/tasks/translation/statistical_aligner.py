@@ -6,12 +6,9 @@ source word or to none, as attention does, and are trained on pairs alone.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from zoo.metrics.alignment import Links
-
-if TYPE_CHECKING:
-    pass
 
 StatisticalModel = Literal["ibm2", "hmm"]
 Pairs = tuple[Sequence[str], Sequence[str]]
