@@ -170,7 +170,7 @@ def test_k13_a_beam_of_one_is_the_greedy_search(entry, options):
         if differing:
             break
     assert differing
-    found = beam_search(model, memory, beam_width=1, **limit)
+    found = beam_search(model.for_beam(), memory, beam_width=1, **limit)
     for name, value in expected._asdict().items():
         np.testing.assert_allclose(getattr(found, name), value, rtol=1e-5, atol=1e-5, err_msg=name)
 
@@ -203,7 +203,7 @@ def test_k13_a_beam_as_wide_as_all_translations_enumerates_them(entry, options):
     for normalisation in ("none", "gnmt"):
         rules = Rules(length, normalisation=normalisation, length_penalty=0.7)
         found = beam_search(
-            model,
+            model.for_beam(),
             memory,
             beam_width=(size - 2) ** length,  # neither padding nor a start is ever written
             maximum_length=length,
@@ -222,6 +222,6 @@ def test_a_search_without_sources_finds_nothing(entry):
     memory = model.encode(each(source, lambda value: value[:0]))
     for found in (
         greedy(model, memory, maximum_length=3),
-        beam_search(model, memory, beam_width=2, maximum_length=3),
+        beam_search(model.for_beam(), memory, beam_width=2, maximum_length=3),
     ):
         assert {len(value) for value in found} == {0}

@@ -192,8 +192,9 @@ def decoding_speed(
         memory = model.encode({"source": source})
         if beam_width == 1:
             return greedy(model, memory, minimum_length=length, maximum_length=length).tokens
+        steps = model.for_beam()
         return beam_search(
-            model, memory, beam_width=beam_width, minimum_length=length, maximum_length=length
+            steps, memory, beam_width=beam_width, minimum_length=length, maximum_length=length
         ).tokens
 
     sources = [

@@ -132,6 +132,21 @@ def test_the_rows_of_a_sentence_share_the_cache():
         assert (rows["seen"].numpy().sum(axis=1) == t).all()
 
 
+def test_a_beam_transposes_the_shared_table_once_and_takes_the_same_steps():
+    model = make(Transformer, shared_embeddings=True, target_vocabulary_size=17)
+    steps = model.for_beam()
+    assert steps is not model
+    memory = model.encode({"source": SOURCE})
+    kept, state = model.initial_state(memory), steps.initial_state(memory)
+    for tokens in ([2, 2], [5, 6]):
+        logits, kept, maps = model.step(tf.constant(tokens), kept, memory)
+        others, state, seen = steps.step(tf.constant(tokens), state, memory)
+        np.testing.assert_allclose(others, logits, atol=1e-5)
+        np.testing.assert_array_equal(seen["alignment"], maps["alignment"])
+    untied = make(Transformer)
+    assert untied.for_beam() is untied
+
+
 def test_tokens_are_what_the_loss_is_divided_by():
     model = Transformer(17, 17, model_dim=4, feed_forward_dim=4, num_heads=2, depth=1)
     model.build()

@@ -52,6 +52,9 @@ class WordByWord:
         source = tf.convert_to_tensor(inputs["source"], tf.int32)
         return {"mask": source != 0, "translated": tf.gather(self.table, source)}
 
+    def for_beam(self):
+        return self
+
     def initial_state(self, memory):
         return {"time": tf.zeros_like(memory["translated"][:, :1])}
 

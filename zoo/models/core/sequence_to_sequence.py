@@ -124,12 +124,23 @@ class SequenceToSequenceModel(BaseModel):
             Logits (R, V), the new state, and ``{"alignment": (R, S)}``, (R, H, W) where S are the
             cells of a grid, or no map at all.
         """
+        features, state, maps = self.step_features(tokens, state, memory)
+        return self.project(features), state, maps
+
+    def step_features(
+        self, tokens: Tensor, state: dict[str, Tensor], memory: dict[str, Tensor]
+    ) -> tuple[Features, dict[str, Tensor], dict[str, Tensor]]:
+        """As ``step``, with what ``project`` needs instead of logits."""
         embedded = self.embed(tokens[:, None])
         inputs = {name: values[:, 0] for name, values in embedded.items()}
         features, state, attention = self.advance(inputs, state, memory)
         maps = {name: values[:, None] for name, values in attention.items()}
         maps = {name: values[:, 0] for name, values in self.expand(maps, memory).items()}
-        return self.project(features), state, maps
+        return features, state, maps
+
+    def for_beam(self) -> Any:
+        """Returns what a beam search steps: the model, or a form of it that is faster in a loop."""
+        return self
 
     def call(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Any]:
         """Predicts every target token from those before it.

@@ -11,6 +11,7 @@ Read in this order:
     positions.py           section 3.5: encodings of word positions
     transformer_blocks.py  section 3.1: attention, then a feed-forward network, with residual sums
     transformer_stacks.py  the encoder and the decoder: stacks of blocks
+    tied_steps.py          a beam's steps where the softmax is the embedding table
 
 Multi-head attention (section 3.2) is ``zoo/attention/multi_head.py``, for models of your own.
 NumPy reference: ``tests/references/transformer.py``. Results: ``docs/translation.md``. Recipe:

@@ -42,6 +42,7 @@ from zoo.models.core.base import AttentionMap
 from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import LossNormaliser, SequenceToSequenceModel
 from zoo.models.transformer.positions import LearnedPositions, SinusoidalPositions
+from zoo.models.transformer.tied_steps import TiedSteps
 from zoo.models.transformer.transformer_blocks import OPTIONS, Norm
 from zoo.models.transformer.transformer_stacks import DecoderStack, EncoderStack, own_columns
 from zoo.ops.cross_entropy import SmoothingOver
@@ -251,9 +252,17 @@ class Transformer(SequenceToSequenceModel):
 
     def project(self, features: Tensor, training: bool = False) -> Tensor:
         """Computes logits (..., V) with the embedding table or a separate matrix."""
+        return project(features, self._softmax_kernel())
+
+    def for_beam(self) -> Any:
+        """Returns its steps with a kernel that is transposed once, before the first of them."""
+        return self if self.softmax is not None else TiedSteps(self, self._softmax_kernel())
+
+    def _softmax_kernel(self) -> Tensor:
+        """Makes the kernel (d, V): a matrix of its own, or the embedding table."""
         if self.softmax is not None:
-            return project(features, self.softmax.kernel)
-        return project(features, ops.transpose(self.target_embedding.table))
+            return self.softmax.kernel
+        return ops.transpose(self.target_embedding.table)
 
     def read_pairs(
         self, inputs: dict[str, Tensor], training: bool = False

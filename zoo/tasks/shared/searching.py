@@ -35,7 +35,7 @@ def search_sentences(
         ranking = make_ranking("gnmt", length_penalty, 0.0, memory["mask"])
         return found._replace(scores=found.log_probabilities / ranking.penalty(found.lengths))
     return beam_search(
-        model,
+        model.for_beam(),
         memory,
         beam_width=beam_width,
         maximum_length=limit,
