@@ -8,7 +8,7 @@ from zoo.benchmarks.portable import PortableModel, bleu, read_examples
 def test_lines_are_inputs(tmp_path):
     path = tmp_path / "texts"
     path.write_text("a dog\n\ntwo\nthree\n", encoding="utf-8")
-    assert read_examples(path, ["text"], 2) == [{"text": "a dog"}, {"text": "two"}]
+    assert read_examples(path, None, 2) == ["a dog", "two"]
 
 
 def test_several_inputs_are_an_object_a_line(tmp_path):
@@ -34,6 +34,6 @@ def test_no_line_and_a_task_without_an_answer_in_words_are_refused(tmp_path):
     path = tmp_path / "texts"
     path.touch()
     with pytest.raises(ValueError, match="texts must have a line"):
-        read_examples(path, ["text"], 9)
-    with pytest.raises(ValueError, match=r"task must be one of .*, got 'captioning'"):
-        PortableModel("flickr8k_caption_soft", tmp_path, path).measure()
+        read_examples(path, None, 9)
+    with pytest.raises(ValueError, match=r"task must be one of .*, got 'cloze'"):
+        PortableModel("cloze_aoa", tmp_path, path).measure()

@@ -1,10 +1,11 @@
-"""Exported models against their SavedModels: equal answers, size, and time a sentence.
+"""Exported models against their SavedModels: equal answers, size, and time an example.
 
-Each text goes to both in turn, one at a time, so that a machine that others use too slows both. The
-time is what the processors worked, on one thread.
+Each example goes to both in turn, one at a time, so that a machine that others use too slows both.
+The time is what the processors worked, on one thread.
 """
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +16,19 @@ if TYPE_CHECKING:
     from zoo.portable.runner import Model
 
 _ANSWERS = {
+    "algorithms": "bits",
+    "captioning": "caption",
     "classification": "label",
+    "images": "label",
     "inference": "label",
     "reading": "answer",
+    "stories": "answer",
+    "symbols": "answer",
+    "tabular": "label",
     "translation": "translation",
 }
+_OF_TEXTS = ("classification", "inference", "reading")
+_OF_NUMBERS = ("algorithms", "images", "symbols", "tabular")
 _WARM_UP = 3
 
 
@@ -32,7 +41,8 @@ class PortableModel:
     folder: Path
     """Its export: what `python -m zoo export NAME FOLDER --format ...` wrote."""
     texts: Path
-    """A file of inputs: a line each, or a JSON object each where there are several inputs."""
+    """A file of inputs: a text or the file of a picture in each line, or a JSON object of the
+    inputs of the SavedModel where they are several or no texts."""
     count: Count = 100
     """Lines that are read."""
     references: Path | None = None
@@ -56,16 +66,18 @@ class PortableModel:
         tf.config.threading.set_inter_op_parallelism_threads(1)
         runner = load_model(self.folder, threads=1)
         signature = load_servable(self.model).signatures["serving_default"]
-        examples = read_examples(self.texts, runner.inputs, self.count)
-        found: list[tuple[str, str]] = []
+        plain = task == "captioning" or (task not in _OF_NUMBERS and len(runner.inputs) == 1)
+        examples = read_examples(self.texts, None if plain else inputs_of(signature), self.count)
+        found: list[tuple[Any, Any]] = []
         seconds = {"export": 0.0, "SavedModel": 0.0}
-        pairs = list(zip(examples, _readable(runner, self.model, examples), strict=True))
-        for place, (example, given) in enumerate(pairs[:_WARM_UP] + pairs):
+        pairs = list(_pairs(runner, self.model, task, examples))
+        for place, (given, served) in enumerate(pairs[:_WARM_UP] + pairs):
             began = time.process_time()
             own = runner.answer(**given)[_ANSWERS[task]]
             middle = time.process_time()
-            outputs = signature(**{name: tf.constant([text]) for name, text in example.items()})
-            answer = outputs[_ANSWERS[task]].numpy()[0].decode()
+            outputs = signature(**served)
+            answer = outputs[_ANSWERS[task]].numpy()[0]
+            answer = [x.decode() for x in answer] if task == "algorithms" else answer.decode()
             end = time.process_time()
             if place >= _WARM_UP:
                 found.append((own, answer))
@@ -96,8 +108,18 @@ def bleu(found: list[tuple[str, str]], path: Path) -> dict[str, float]:
     }
 
 
-def read_examples(path: Path, names: list[str], count: int) -> list[dict[str, str]]:
+def inputs_of(signature: Any) -> list[str]:
+    """Names of the inputs of a signature."""
+    return list(signature.structured_input_signature[1])
+
+
+def read_examples(path: Path, names: list[str] | None, count: int) -> list[Any]:
     """Reads the first lines of a file as inputs.
+
+    Args:
+        path: the file.
+        names: of the inputs that each line has as an object; None: a line is an input.
+        count: lines at most.
 
     Raises:
         ValueError: there is none, or one lacks an input.
@@ -107,22 +129,49 @@ def read_examples(path: Path, names: list[str], count: int) -> list[dict[str, st
     lines = [line for line in path.read_text(encoding="utf-8").split("\n") if line][:count]
     if not lines:
         raise ValueError(f"texts must have a line, got {path}")
-    if len(names) == 1:
-        return [{names[0]: line} for line in lines]
+    if names is None:
+        return lines
     found = [json.loads(line) for line in lines]
     if wrong := [one for one in found if set(one) != set(names)]:
         raise ValueError(f"lines of texts must be objects of {', '.join(names)}, got {wrong[0]}")
     return found
 
 
-def _readable(runner: "Model", model: str, examples: list[dict[str, str]]) -> list[dict[str, Any]]:
-    """Inputs as the export takes them: ids where it has no tokenizer."""
-    if runner.manifest["tokenizers"]:
-        return [dict(example) for example in examples]
-    from zoo.serving.codecs import load_codecs
+def _pairs(
+    runner: "Model", model: str, task: str, examples: list[Any]
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yields each example as the export takes it, and as the SavedModel does."""
+    import tensorflow as tf
 
-    (codec,) = load_codecs(model)
-    return [
-        {name: codec.encode([text]).to_list()[0] for name, text in example.items()}
-        for example in examples
-    ]
+    from zoo.serving.codecs import load_codecs
+    from zoo.serving.load import load_servable
+
+    specs = load_servable(model).signatures["serving_default"].structured_input_signature[1]
+    # Ids where the export has no tokenizer.
+    codec = (
+        load_codecs(model)[0] if task in _OF_TEXTS and not runner.manifest["tokenizers"] else None
+    )
+    for example in examples:
+        given = example if isinstance(example, dict) else {runner.inputs[0]: example}
+        values = list(given.values())
+        if task == "captioning":
+            values = [Path(example).read_bytes()]
+            given = {"image": _picture(values[0], runner.manifest["image"])}
+        elif task == "tabular":
+            given = {"row": given}
+        elif task == "algorithms":
+            given = {"vectors": given["vectors"]}
+        elif codec is not None:
+            given = {name: codec.encode([text]).to_list()[0] for name, text in given.items()}
+        names = specs if len(specs) == 1 else example
+        served = {k: tf.constant([v], specs[k].dtype) for k, v in zip(names, values, strict=True)}
+        yield dict(given), served
+
+
+def _picture(file: bytes, shape: list[int]) -> Any:
+    """Pixels of a picture in the size that the model reads."""
+    import tensorflow as tf
+
+    from zoo.images.decoding import decode_images
+
+    return decode_images(tf.constant([file]), shape[2], (shape[0], shape[1]))[0].numpy()

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -11,16 +11,17 @@ import tensorflow as tf
 
 from zoo import portable
 from zoo.files import whole_folder
+from zoo.models.core.sequence_to_sequence import SequenceToSequenceModel
+from zoo.portable.described import annotator, describe
 from zoo.portable.graphs import Graph, graphs_of
 from zoo.portable.int8 import quantise_weights
 from zoo.portable.litert_format import to_litert
 from zoo.portable.onnx_format import to_onnx
-from zoo.portable.runner.answers import ANSWERS
 from zoo.portable.runner.model import ENDINGS, MANIFEST_FILE
 from zoo.portable.runner.search import START
 from zoo.portable.runner.sessions import open_session
+from zoo.portable.runner.tasks import TASKS
 from zoo.portable.tokenizers import write_tokenizers
-from zoo.serving.codecs import load_labels
 from zoo.serving.load import load, load_card, resolve
 
 Format = Literal["onnx", "litert"]
@@ -28,6 +29,8 @@ Weights = Literal["float32", "int8"]
 RUNNER = "runner"
 TOLERANCE = 1e-3
 """Largest difference between a graph's outputs and TensorFlow's, of numbers around one."""
+VARIETY = 13
+"""Ids with which a graph is tried; fewer where a vocabulary is smaller."""
 
 
 class _Converter(NamedTuple):
@@ -75,16 +78,17 @@ def export_portable(
         raise ValueError(f"weights must be float32 in format {file_format}, got {weights!r}")
     if file_format not in get_args(Format):
         raise ValueError(f"format must be one of {get_args(Format)}, got {file_format!r}")
-    if card.task not in ANSWERS:
-        raise ValueError(f"{source}: task must be one of {sorted(ANSWERS)}, got {card.task!r}")
+    if card.task not in TASKS:
+        raise ValueError(f"{source}: task must be one of {sorted(TASKS)}, got {card.task!r}")
     _check_free(folder)
     model = load(source)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    labels = load_labels(source) if card.task in ("classification", "inference") else ()
     with whole_folder(folder) as partial:
-        tokenizers = write_tokenizers(source, card, partial)
-        described = {"tokenizers": tokenizers, "labels": list(labels), "weights": weights}
-        return write_export(model, partial, file_format, card.task, dict(card.limits), **described)
+        described = {"tokenizers": write_tokenizers(source, card, partial), "weights": weights}
+        described |= describe(source, card, model)
+        first = annotator(source, card, CONVERTERS[file_format].batch)
+        limits = dict(card.limits)
+        return write_export(model, partial, file_format, card.task, limits, first, **described)
 
 
 def write_export(
@@ -93,6 +97,7 @@ def write_export(
     file_format: Format,
     task: str,
     limits: dict[str, Any],
+    first: Sequence[Graph] = (),
     **described: Any,
 ) -> dict[str, Any]:
     """Writes graphs, runner and manifest of a built model into an existing folder.
@@ -103,34 +108,36 @@ def write_export(
         file_format: As of `export_portable`.
         task: Task of its card.
         limits: Limits of its card.
-        **described: What the manifest says besides: `tokenizers`, `labels`, `weights`.
+        first: Graphs whose outputs the model reads.
+        **described: What the manifest says besides: `tokenizers`, `labels`, `weights`, and what
+            `describe` gives.
 
     Returns:
         The manifest.
     """
     convert, batch = CONVERTERS[file_format]
-    graphs = graphs_of(model, batch)
+    graphs = [*first, *graphs_of(model, batch)]
     known: dict[str, np.ndarray] = {}
     for graph in graphs:
         path = folder / (graph.name + ENDINGS[file_format])
         path.write_bytes(convert(graph))
-        known = _check_graph(graph, path, known)
+        known = _check_graph(graph, path, known, _smallest_vocabulary(model))
         if described.get("weights") == "int8":
             path.write_bytes(quantise_weights(path.read_bytes()))
-    translates = len(graphs) == 2
+    writes = isinstance(model, SequenceToSequenceModel)
     manifest = {
         "format": file_format,
         "model": type(model).__name__,
         "task": task,
-        "inputs": ["text"] if translates else list(model.INPUTS),
+        "inputs": ["text"] if writes else list(model.INPUTS),
         "graphs": {graph.name: [spec.name for spec in graph.signature] for graph in graphs},
         "limits": limits,
         "tokenizers": {},
         "labels": [],
         **described,
     }
-    if translates:
-        manifest |= {"source": "source", "shared_state": sorted(model.shared_state)}
+    if writes:
+        manifest |= {"source": next(iter(model.INPUTS)), "shared_state": sorted(model.shared_state)}
     text = json.dumps(manifest, indent=1, ensure_ascii=False)
     (folder / MANIFEST_FILE).write_text(text, encoding="utf-8")
     _copy_runner(folder / RUNNER)
@@ -150,13 +157,16 @@ def _copy_runner(folder: Path) -> None:
         shutil.copyfile(file, folder / file.name)
 
 
-def _check_graph(graph: Graph, path: Path, known: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _check_graph(
+    graph: Graph, path: Path, known: dict[str, np.ndarray], vocabulary: int = VARIETY
+) -> dict[str, np.ndarray]:
     """Runs a graph as written, and as TensorFlow has it.
 
     Args:
         graph: The graph.
         path: Its file.
         known: Arrays to feed, by name; others are made up.
+        vocabulary: Number of ids at least.
 
     Returns:
         The outputs.
@@ -165,7 +175,7 @@ def _check_graph(graph: Graph, path: Path, known: dict[str, np.ndarray]) -> dict
         ValueError: They differ.
     """
     inputs = {
-        spec.name: known[spec.name] if spec.name in known else _made_up(spec)
+        spec.name: known[spec.name] if spec.name in known else _made_up(spec, vocabulary)
         for spec in graph.signature
     }
     if "tokens" in inputs:  # one row a source
@@ -186,8 +196,20 @@ def _check_graph(graph: Graph, path: Path, known: dict[str, np.ndarray]) -> dict
     return found
 
 
-def _made_up(spec: tf.TensorSpec) -> np.ndarray:
-    """An array of a signature, different in every number."""
+def _smallest_vocabulary(model: Any) -> int:
+    """The fewest ids that an input of a model may have."""
+    sizes = model.get_config().items()
+    return min((size for name, size in sizes if name.endswith("vocabulary_size")), default=VARIETY)
+
+
+def _made_up(spec: tf.TensorSpec, vocabulary: int) -> np.ndarray:
+    """An array of a signature: different ids, or lengths, or zeros and ones, such as pixels."""
     shape = [size or (7 if place else 2) for place, size in enumerate(spec.shape)]
-    count = int(np.prod(shape))
-    return (4 + np.arange(count) % 9).reshape(shape).astype(spec.dtype.as_numpy_dtype)
+    numbers = np.arange(int(np.prod(shape)))
+    if spec.dtype.is_floating:
+        numbers = numbers % 3 % 2
+    elif vocabulary >= VARIETY:
+        numbers = START + 2 + numbers % 9
+    else:
+        numbers = 1 + numbers % (vocabulary - 1)
+    return numbers.reshape(shape).astype(spec.dtype.as_numpy_dtype)

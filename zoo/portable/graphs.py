@@ -71,7 +71,7 @@ def _encoder(
     A cache is empty at first and grows. It gets one column of zeros, which its mask, zero too,
     hides: LiteRT cannot return a tensor without elements. ``growing`` is told of its axes.
     """
-    (name, kind), *_ = model.INPUTS.items()
+    (name, kind), *_ = model.input_kinds().items()
 
     def encode(source: tf.Tensor) -> dict[str, tf.Tensor]:
         memory = model.encode({name: source})
@@ -124,7 +124,7 @@ def _answer(model: Any, batch: int | None) -> Graph:
         outputs = {name: value for name, value in outputs.items() if name not in names}
         return outputs | _prefixed(ATTENTION, attention)
 
-    specs = tuple(_spec(name, kind, batch) for name, kind in model.INPUTS.items())
+    specs = tuple(_spec(name, kind, batch) for name, kind in model.input_kinds().items())
     return Graph("answer", answer, specs)
 
 

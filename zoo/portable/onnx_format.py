@@ -1,7 +1,8 @@
 """Graphs as ONNX, by `tf2onnx`, which converts TensorFlow's loops and lists too.
 
-Of the operations of this package's models `tf2onnx` lacks one, for which there is a handler here:
-the bits of a number, by which Keras tells -0 from 0.
+Of the operations of this package's models `tf2onnx` lacks two, for which there are handlers here:
+the bits of a number, by which Keras tells -0 from 0, and the logarithm of one plus a number. A
+third, the choice between two tensors, it converts wrongly where one holds NaN or infinity.
 """
 
 import logging
@@ -101,7 +102,31 @@ def _handlers() -> dict[str, tuple[Any, list[Any]]]:
     """Maps the name of an operation to the function, and its arguments, that converts it."""
     return {
         "Bitcast": (_sign_bit, []),
+        "Log1p": (_log_of_one_plus, []),
+        "SelectV2": (_where, []),
     }
+
+
+def _where(context: Any, node: Any, name: str, args: Any) -> None:
+    """A choice. Of `tf2onnx`'s sum of products with 0 and 1, NaN comes where it is not chosen."""
+    inputs, outputs = list(node.input), list(node.output)
+    shapes, types = node.output_shapes, node.output_dtypes
+    context.remove_node(node.name)
+    context.make_node("Where", inputs, name=node.name, outputs=outputs, shapes=shapes, dtypes=types)
+
+
+def _log_of_one_plus(context: Any, node: Any, name: str, args: Any) -> None:
+    """``log(1 + x)``: near 0, where this loses digits, no model of this package asks."""
+    import numpy as np
+
+    (value,) = node.input
+    one = context.make_const(name + "_one", np.array(1, np.float32)).output[0]
+    total = context.make_node("Add", [value, one]).output[0]
+    shapes, types = node.output_shapes, node.output_dtypes
+    context.remove_node(node.name)
+    context.make_node(
+        "Log", [total], name=node.name, outputs=node.output, shapes=shapes, dtypes=types
+    )
 
 
 def _sign_bit(context: Any, node: Any, name: str, args: Any) -> None:

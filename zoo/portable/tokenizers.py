@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from zoo.decoding.limits import SPECIALS
 from zoo.serving.cards import ModelCard
 from zoo.serving.codecs import tokenizer_contents
 
@@ -21,20 +22,10 @@ def write_tokenizers(source: Path, card: ModelCard, folder: Path) -> dict[str, d
 
     Returns:
         For every input, and the target of a translator, what the runner is to open. Of an input
-        that is cut in a way that the runner does not know there is nothing: it takes ids.
+        that is cut in a way that the runner does not know there is nothing: it takes ids. So it is
+        of a target with punctuation marks as words: the runner does not know where spaces belong.
     """
-    config = card.tokenizer
-    if card.task == "translation":
-        configs = {"text": config["source"], "target": config["target"]}
-    elif card.task == "inference":
-        configs = {"premise": config, "hypothesis": config}
-    elif card.task in ("classification", "language_model"):
-        configs = {"text": config}
-    elif card.task == "reading":
-        word = {"class": "WordCodec", **config}
-        configs = {"question": word, "context": word}
-    else:
-        configs = {}
+    configs = _configs(card)
     contents = _contents(source, len(configs)) if configs else []
     if len(contents) == 1:
         contents *= len(configs)
@@ -42,12 +33,29 @@ def write_tokenizers(source: Path, card: ModelCard, folder: Path) -> dict[str, d
     found = {}
     for (side, options), content in zip(configs.items(), contents, strict=True):
         opened = _tokenizer(options, content)
-        if opened is None:
+        if opened is None or (side == "target" and not _joined_by_spaces(content)):
             continue
         if content not in files:
             files[content] = _write(content, folder, len(files))
         found[side] = {"file": files[content], **opened}
     return found
+
+
+def _configs(card: ModelCard) -> dict[str, dict[str, Any]]:
+    """Says how each input is cut that the runner may cut."""
+    config = card.tokenizer
+    sides = {
+        "classification": ("text",),
+        "inference": ("premise", "hypothesis"),
+        "language_model": ("text",),
+        "reading": ("question", "context"),
+        "stories": ("story", "question"),
+    }
+    if card.task == "translation":
+        return {"text": config["source"], "target": config["target"]}
+    if card.task == "captioning":
+        return {"target": config["target"]}
+    return {side: {"class": "WordCodec", **config} for side in sides.get(card.task, ())}
 
 
 def _contents(source: Path, most: int) -> list[bytes | Path]:
@@ -67,6 +75,14 @@ def _tokenizer(options: dict[str, Any], content: bytes | Path) -> dict[str, Any]
         return None
     spaces = options.get("split_on") == "spaces"
     return {"kind": WORDS, "case_fold": options.get("case_fold", False), "spaces": spaces}
+
+
+def _joined_by_spaces(content: bytes | Path) -> bool:
+    """Tells whether a space stands between any two words, or the subwords know where it does."""
+    if isinstance(content, bytes):
+        return True
+    words = content.read_text(encoding="utf-8").split("\n")[SPECIALS:]
+    return all(word.isalnum() or not word for word in words)
 
 
 def _write(content: bytes | Path, folder: Path, number: int) -> str:

@@ -1,12 +1,19 @@
-"""`python -m runner TEXT [TEXT]`: answers as JSON, from the model in the folder above this one."""
+"""`python -m runner INPUT [INPUT]`: answers as JSON, from the model in the folder above this one.
+
+An input is a text, the name of a file of an array that ends in `.npy`, or, where the model reads
+numbers or rows, JSON.
+"""
 
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from .model import load_model
+
+_OF_NUMBERS = ("image", "row", "vectors")
 
 
 def main() -> None:
@@ -14,10 +21,25 @@ def main() -> None:
     model = load_model(Path(__file__).resolve().parent.parent)
     names, given = model.inputs, sys.argv[1:]
     if len(given) != len(names):
-        sys.exit(f"error: texts must be {len(names)}, {', '.join(names)}, got {len(given)}")
-    answer = model.answer(**dict(zip(names, given, strict=True)))
+        sys.exit(f"error: inputs must be {len(names)}, {', '.join(names)}, got {len(given)}")
+    try:
+        answer = model.answer(**{k: _read(k, v) for k, v in zip(names, given, strict=True)})
+    except (OSError, ValueError) as error:
+        sys.exit(f"error: {error}")
     shown = {k: v for k, v in answer.items() if not (isinstance(v, np.ndarray) and v.ndim > 1)}
     sys.stdout.write(json.dumps(shown, ensure_ascii=False, default=_plain) + "\n")
+
+
+def _read(name: str, value: str) -> Any:
+    """An input as the model takes it."""
+    if value.endswith(".npy"):
+        return np.load(value)
+    if name not in _OF_NUMBERS:
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        raise ValueError(f"{name} must be JSON or a file that ends in .npy, got {value}") from None
 
 
 def _plain(value: np.ndarray | np.generic) -> object:

@@ -1,11 +1,10 @@
-"""Answers of every task, as the SavedModel gives them, from one forward pass or from a search."""
+"""Answers about texts, as the SavedModel gives them, from one forward pass."""
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .search import END, UNKNOWN, maximum_length, search
+from .search import END
 
 
 class Read(NamedTuple):
@@ -23,67 +22,10 @@ Given = dict[str, Read]
 """Inputs by name."""
 
 
-def translate(
-    model: Any,
-    given: Given,
-    beam_width: int | None = None,
-    length_penalty: float | None = None,
-    n_best: int = 1,
-) -> dict[str, Any]:
-    """Translates a sentence.
-
-    Returns:
-        `translation` (None without a tokenizer), `ids`, `score`, `alignment` (T, S), and of more
-        than one, all in `hypotheses`.
-    """
-    limits = model.manifest["limits"]
-    ids, tokens, _ = given["text"]
-    ids = ids[: limits["maximum_source_tokens"] - 1]
-    source = np.append(ids, END)[None].astype(np.int32) if len(ids) else np.zeros((1, 1), np.int32)
-    encoded = model.run("encode", {model.manifest["source"]: source})
-
-    def step(last: np.ndarray, state: dict[str, np.ndarray]) -> tuple[Any, Any, Any]:
-        outputs = model.run("step", encoded | state | {"tokens": last})
-        state = {name: outputs["next_" + name.removeprefix("state_")] for name in state}
-        return outputs["logits"], state, outputs.get("attention_alignment")
-
-    found = search(
-        step,
-        {name: value for name, value in encoded.items() if name.startswith("state_")},
-        {f"state_{name}" for name in model.manifest["shared_state"]},
-        maximum_length(source.shape[1] if len(ids) else 0),
-        limits["beam_width"] if beam_width is None else beam_width,
-        limits["length_penalty"] if length_penalty is None else length_penalty,
-        n_best,
-    )
-    hypotheses = [_written(model, one, tokens) for one in found]
-    nothing = {"translation": "", "ids": [], "score": 0.0, "alignment": np.zeros((0, 0))}
-    best = hypotheses[0] if hypotheses else nothing
-    return best | ({"hypotheses": hypotheses} if n_best > 1 else {})
-
-
-def _written(model: Any, found: Any, source: list[str] | None) -> dict[str, Any]:
-    """A hypothesis as it is answered; unknown words are copied from what they are aligned with."""
-    pieces = model.tokens(found.tokens, "target")
-    for place, token in enumerate(found.tokens):
-        if token == UNKNOWN and pieces and source and found.alignment:
-            weights = found.alignment[place][: len(source)]
-            if weights.max(initial=0) > 0:
-                pieces[place] = source[int(weights.argmax())]
-    return {
-        "translation": None if pieces is None else model.decode(pieces),
-        "ids": found.tokens,
-        "score": found.score,
-        "alignment": np.array(found.alignment),
-    }
-
-
 def classify(model: Any, given: Given) -> dict[str, Any]:
     """Gives `label`, `probabilities` in the order of the labels, and the attention maps."""
     outputs = model.run("answer", _batch(given, model.manifest["limits"].get("maximum_tokens")))
-    probabilities = _softmax(outputs["logits"][0])
-    label = model.manifest["labels"][int(probabilities.argmax())]
-    return {"label": label, "probabilities": probabilities} | _maps(outputs)
+    return named(model, outputs["logits"][0]) | maps_of(outputs)
 
 
 def read(model: Any, given: Given) -> dict[str, Any]:
@@ -96,7 +38,7 @@ def read(model: Any, given: Given) -> dict[str, Any]:
     limits = model.manifest["limits"]
     cut = _cut(given, limits)
     outputs = model.run("answer", _batch(cut))
-    start, end = (np.log(_softmax(outputs[side][0])) for side in ("start", "end"))
+    start, end = (np.log(softmax(outputs[side][0])) for side in ("start", "end"))
     band = min(limits["maximum_answer_tokens"], len(end))
     beyond = np.append(end, np.full(band - 1, -np.inf, end.dtype))
     frames = np.lib.stride_tricks.sliding_window_view(beyond, band)  # (m, band)
@@ -106,7 +48,7 @@ def read(model: Any, given: Given) -> dict[str, Any]:
     context = cut["context"]
     score = float(np.exp(scores.max())) if len(context.ids) else 0.0
     words = {"answer": _span(context, int(first), last)}
-    return words | {"start": int(first), "end": last, "score": score} | _maps(outputs)
+    return words | {"start": int(first), "end": last, "score": score} | maps_of(outputs)
 
 
 def _span(context: Read, first: int, last: int) -> str | None:
@@ -139,7 +81,7 @@ def choose(model: Any, given: Given) -> dict[str, Any]:
         "answer": int(candidates[order[0]]) if len(ids) else None,
         "candidates": candidates[order],
         "probabilities": probabilities[order],
-    } | _maps(outputs)
+    } | maps_of(outputs)
 
 
 def predict_words(model: Any, given: Given) -> dict[str, Any]:
@@ -152,7 +94,7 @@ def predict_words(model: Any, given: Given) -> dict[str, Any]:
     limits = model.manifest["limits"]
     ids = given["text"].ids[: limits["maximum_tokens"]].astype(np.int32)
     logits = model.run("answer", {"text": np.append(END, ids)[None].astype(np.int32)})["logits"][0]
-    log = np.log(_softmax(logits))
+    log = np.log(softmax(logits))
     proposals = log[-1].copy()
     proposals[[0, 2]] = -np.inf  # padding and start
     best = np.argsort(-proposals, kind="stable")[: limits["next_tokens"]]
@@ -180,22 +122,20 @@ def _batch(given: Given, limit: int | None = None) -> dict[str, np.ndarray]:
     }
 
 
-def _maps(outputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def named(model: Any, logits: np.ndarray) -> dict[str, Any]:
+    """Gives `label` and `probabilities` of logits (..., C); labels are a list if there are more."""
+    probabilities = softmax(logits)
+    labels = np.array(model.manifest["labels"])[probabilities.argmax(axis=-1)]
+    return {"label": labels.tolist(), "probabilities": probabilities}
+
+
+def maps_of(outputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Attention maps of the one example."""
     return {name: value[0] for name, value in outputs.items() if name.startswith("attention_")}
 
 
-def _softmax(logits: np.ndarray) -> np.ndarray:
+def softmax(logits: np.ndarray) -> np.ndarray:
+    """Probabilities (..., C) of logits."""
     values = np.exp(logits - logits.max(axis=-1, keepdims=True))
     shares: np.ndarray = values / values.sum(axis=-1, keepdims=True)
     return shares
-
-
-ANSWERS: dict[str, Callable[..., dict[str, Any]]] = {
-    "classification": classify,
-    "cloze": choose,
-    "inference": classify,
-    "language_model": predict_words,
-    "reading": read,
-    "translation": translate,
-}

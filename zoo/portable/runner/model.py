@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .answers import ANSWERS, Read
+from .answers import Read
 from .sessions import Arrays, Session, open_session
+from .tasks import TASKS
 from .tokenizers import Tokenizer, open_tokenizer
 
 MANIFEST_FILE = "portable.json"
@@ -74,21 +75,24 @@ class Model:
         """Answers once.
 
         Args:
-            **inputs: a text or ids for each name of `inputs`, without start and end; a translator
-                also takes `beam_width`, `length_penalty` and `n_best`.
+            **inputs: for each name of `inputs` a text or ids, without start and end, or what the
+                task reads instead; what writes also takes `beam_width`, `length_penalty` and
+                `n_best`.
 
         Returns:
-            What the task gives; see `answers`.
+            What the task gives; see `tasks`.
 
         Raises:
-            ValueError: an input is missing or is too much, or is a text without a tokenizer.
+            ValueError: an input is missing, has another shape, or is a text without a tokenizer.
         """
         missing = [name for name in self.inputs if name not in inputs]
         if missing:
             raise ValueError(f"inputs must be {', '.join(self.inputs)}, got {', '.join(inputs)}")
-        given = {name: self._read(name, inputs.pop(name)) for name in self.inputs}
-        answer: dict[str, Any] = ANSWERS[self.manifest["task"]](self, given, **inputs)
-        return answer
+        task = TASKS[self.manifest["task"]]
+        given = {name: inputs.pop(name) for name in self.inputs}
+        if task.reads_texts:
+            given = {name: self._read(name, value) for name, value in given.items()}
+        return task.answer(self, given, **inputs)
 
     def _read(self, side: str, value: Input) -> Read:
         """Ids of an input, and its tokens if they are known."""

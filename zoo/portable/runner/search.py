@@ -5,7 +5,7 @@ GNMT's length penalty. The search ends when no open hypothesis would enter the b
 length.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +42,7 @@ def search(
     beam_width: int = 5,
     length_penalty: float = 1.0,
     n_best: int = 1,
+    forbidden: Sequence[int] = (PADDING, START),
 ) -> list[Hypothesis]:
     """Searches for the best translations of one sentence.
 
@@ -53,6 +54,7 @@ def search(
         beam_width: open hypotheses of a step.
         length_penalty: GNMT's exponent; 0: none.
         n_best: hypotheses returned, at most.
+        forbidden: ids that are never written.
 
     Returns:
         The best, best first; those that ended stand before those that did not.
@@ -63,7 +65,9 @@ def search(
         last = np.array([hypothesis.tokens[-1] for hypothesis in open_ones], np.int32)
         logits, state, alignment = step(last, state)
         before = np.array([[hypothesis.log_probability] for hypothesis in open_ones])
-        values, parents, tokens = best_continuations(before + _log_softmax(logits), beam_width)
+        scores = before + _log_softmax(logits)
+        scores[:, list(forbidden)] = -np.inf
+        values, parents, tokens = best_continuations(scores, beam_width)
         divisor = ((5.0 + length) / 6.0) ** length_penalty
         following, kept = [], []
         for value, parent, token in zip(values, parents, tokens, strict=True):
@@ -96,7 +100,6 @@ def best_continuations(scores: np.ndarray, count: int) -> tuple[list[float], lis
     Returns:
         Log-probabilities, rows and tokens, best first.
     """
-    scores[:, [PADDING, START]] = -np.inf
     flat = scores.ravel()
     count = min(count, int(np.isfinite(flat).sum()))
     least = np.partition(flat, flat.size - count)[flat.size - count]

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 UNKNOWN = 1
+_SPECIALS = 4
 _LONGEST_FOLDED = 1000  # bytes of a token that is normalised and folded
 _SEPARATORS = (
     "\x85\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
@@ -108,8 +109,9 @@ class Words:
         return ["" if i == 0 else self._words[i if 0 <= i < size else UNKNOWN] for i in ids]
 
     def join(self, tokens: Sequence[str]) -> str:
-        """Text of words, a space between them."""
-        return " ".join(token for token in tokens if token)
+        """Text of words without the special ones, a space between them."""
+        special = {"", *self._words[:_SPECIALS]}
+        return " ".join(token for token in tokens if token not in special)
 
 
 def cut(text: str) -> list[str]:

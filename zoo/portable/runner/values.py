@@ -1,0 +1,194 @@
+"""Answers about what is no text: pictures, stories, vectors, symbols and rows of tables."""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .answers import maps_of, named, softmax
+
+_END_MARK = re.compile(r"[\s.?!]+$")
+_MISSING = {"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>"}
+_WHITE = 255
+
+
+def classify_picture(model: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Classifies a picture (H, W, C) or, of one channel, (H, W).
+
+    Numbers go from 0 to 1; whole numbers of 8 bits go to 255.
+
+    Returns:
+        `label` and `probabilities`, also after each step (`label_per_step`); `locations` and
+        `seen`, of a model that has them; the attention maps.
+
+    Raises:
+        ValueError: the picture has another shape than the model reads.
+    """
+    picture, shape = np.asarray(given["image"]), tuple(model.manifest["image"])
+    if picture.dtype == np.uint8:
+        picture = picture / _WHITE
+    if picture.ndim == 2 and shape[2] == 1:
+        picture = picture[:, :, None]
+    right = picture.ndim == 3 and all(
+        wanted in (None, size) for wanted, size in zip(shape, picture.shape, strict=True)
+    )
+    if not right:
+        raise ValueError(f"image must be an array {shape}, got {picture.shape}")
+    outputs = model.run("answer", {"image": picture[None].astype(np.float32)})
+    answer = named(model, outputs["logits"][0])
+    if "logits_per_step" in outputs:
+        steps = named(model, outputs["logits_per_step"][0])
+        answer |= {f"{name}_per_step": value for name, value in steps.items()}
+    shown = {name: outputs[name][0] for name in ("locations", "seen") if name in outputs}
+    return answer | shown | maps_of(outputs)
+
+
+def answer_story(model: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Answers a question about a story: a sentence a line, or a list of sentences.
+
+    Sentences and question may be lists of ids too. Those without a word are left out, and of a long
+    story the last ones are read.
+
+    Returns:
+        `answer`, `probabilities`, and `facts`, for each hop the sentence with the largest weight
+        (its number, from 0, where ids were given), with `fact_weights`; `story_sentences`, those
+        read; the attention maps.
+    """
+    limits, story = model.manifest["limits"], given["story"]
+    lines = [line.strip() for line in story.split("\n")] if isinstance(story, str) else [*story]
+    lines = [line for line in lines if len(_without_end_mark(line))]
+    lines = lines[-model.manifest["memory"] :]
+    words = limits["maximum_words"]
+    sentences = [_ids(model, line, "story")[:words] for line in lines] or [[0]]
+    width = max(map(len, sentences), default=1)
+    ids = np.zeros((1, len(sentences), width), np.int32)
+    for place, sentence in zip(ids[0], sentences, strict=True):
+        place[: len(sentence)] = sentence
+    asked = np.array([_ids(model, given["question"], "question")[:words] or [0]], np.int32)
+    outputs = model.run("answer", {"story": ids, "question": asked})
+    found, maps = named(model, outputs["logits"][0]), maps_of(outputs)
+    weights = maps["attention_facts"]
+    places = weights.argmax(axis=-1).tolist()
+    texts = all(isinstance(line, str) for line in lines)
+    facts = [lines[place] if lines else "" for place in places] if texts else places
+    return {
+        "answer": found["label"],
+        "probabilities": found["probabilities"],
+        "facts": facts,
+        "fact_weights": weights.max(axis=-1),
+        "story_sentences": lines,
+    } | maps
+
+
+def run_algorithm(model: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Runs a learnt algorithm on vectors (T, d).
+
+    Returns:
+        `bits`, a string such as "0110" for each step; `probabilities` (T, o) of ones; `reads`,
+        `adds` and `erases`, of a model with a memory; the attention maps.
+
+    Raises:
+        ValueError: the vectors have another shape.
+    """
+    vectors, size = np.asarray(given["vectors"], np.float32), model.manifest["dim"]
+    if vectors.ndim != 2 or vectors.shape[1] != size or not len(vectors):
+        raise ValueError(f"vectors must be an array (T, {size}), T positive, got {vectors.shape}")
+    length = np.array([len(vectors)], np.int32)
+    outputs = model.run("answer", {"vectors": vectors[None], "length": length})
+    logits = outputs["logits"][0]
+    digits = np.where(logits > 0, "1", "0")
+    shown = {name: outputs[name][0] for name in ("reads", "adds", "erases") if name in outputs}
+    return {
+        "bits": ["".join(row) for row in digits],
+        "probabilities": 1 / (1 + np.exp(-logits)),
+        **shown,
+    } | maps_of(outputs)
+
+
+def rewrite_symbols(model: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Rewrites a string of symbols, such as the digits of a sum.
+
+    Returns:
+        `answer`, without blank places; `answer_symbols`, each place, "_" where it is blank, and
+        their `probabilities`; the attention maps.
+
+    Raises:
+        ValueError: a character is none of the model's.
+    """
+    characters, places = (model.manifest["symbols"][k] for k in ("characters", "places_per_symbol"))
+    text = given["symbols"]
+    if not isinstance(text, str) or set(text) - set(characters):
+        raise ValueError(f"symbols must be some of {characters}, got {text!r}")
+    ids = [characters.index(character) + 1 for character in text]
+    ids += [len(characters) + 1] * (len(text) * (places - 1))
+    outputs = model.run("answer", {"symbols": np.array([ids or [0]], np.int32)})
+    probabilities = softmax(outputs["logits"][0, : len(ids)])
+    likely = probabilities[:, 1:].argmax(axis=-1) + 1  # never padding
+    shown = [[*characters, "_"][place - 1] for place in likely]
+    return {
+        "answer": "".join(symbol for symbol in shown if symbol != "_"),
+        "answer_symbols": shown,
+        "probabilities": np.take_along_axis(probabilities, likely[:, None], -1)[:, 0],
+    } | maps_of(outputs)
+
+
+def read_row(model: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Answers for a row: input of the SavedModel -> number or string, None or "" where missing.
+
+    Returns:
+        `label` and `probabilities`, or `value`; `weights`, feature -> weight, 0 where missing.
+
+    Raises:
+        ValueError: a column is missing or unknown, or a number is none.
+    """
+    columns, row = model.manifest["columns"], given["row"]
+    every = columns["numeric"] + columns["categorical"]
+    names = [one["input"] for one in every]
+    if not isinstance(row, Mapping) or set(row) != set(names):
+        got = ", ".join(row) if isinstance(row, Mapping) else repr(row)
+        raise ValueError(f"row must have {', '.join(names)}, got {got}")
+    values = [_scaled(row[one["input"]], one) for one in columns["numeric"]]
+    values += [_category(row[one["input"]], one) for one in columns["categorical"]]
+    outputs = model.run("answer", {"row": np.array([values], np.float32)})
+    weights = outputs["attention_features"][0, 0]
+    target = columns["target"]
+    if target["labels"]:
+        answer = named(model, outputs["logits"][0])
+    else:
+        answer = {"value": float(outputs["value"][0]) * target["deviation"] + target["mean"]}
+    features = [one["column"] for one in every]
+    return answer | {"weights": dict(zip(features, weights.tolist(), strict=True))}
+
+
+def _scaled(value: Any, column: dict[str, Any]) -> float:
+    """A number as the model reads it, NaN where it is missing."""
+    if value is None or (isinstance(value, str) and value.strip() in _MISSING):
+        return math.nan
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{column['input']} must be a number, got {value!r}") from None
+    if not math.isfinite(number):
+        return math.nan
+    return (number - column["mean"]) / column["deviation"]
+
+
+def _category(value: Any, column: dict[str, Any]) -> float:
+    """The number of a category; NaN where it is missing or unknown."""
+    names = column["categories"]
+    text = "" if value is None else str(value).strip()
+    return float(names.index(text)) if text in names else math.nan
+
+
+def _ids(model: Any, text: Any, side: str) -> list[int]:
+    """Ids of a sentence without its end mark."""
+    if not isinstance(text, str):
+        return [int(number) for number in text]
+    ids, _ = model.encode(_without_end_mark(text), side)
+    return [*ids]
+
+
+def _without_end_mark(text: Any) -> Any:
+    return _END_MARK.sub("", text) if isinstance(text, str) else text
