@@ -1,4 +1,4 @@
-"""What a runner has to know of a shipped model besides its graphs and its vocabulary."""
+"""Entries of a manifest: facts about a shipped model that its runner needs besides its graphs."""
 
 from pathlib import Path
 from typing import Any
