@@ -79,7 +79,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "optimizer": "adam",
         "sigma": 0.1,
         "ema_decay": 0.999,
-        "epochs": 120,
+        "epochs": 300,
         "batch_size": 128,
         "learning_rate": 1e-3,
     },
