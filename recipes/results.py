@@ -99,7 +99,7 @@ ROWS: Mapping[str, Row] = {
         "SICK, test, % right",
         ("accuracy",),
         "other data",
-        "100-d vectors trained here",
+        "300-d vectors trained here",
     ),
     "adult_features": Row(
         "[Attention as feature importance](docs/architectures/feature_attention.md), gates, d 32",
