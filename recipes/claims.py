@@ -48,6 +48,7 @@ CLAIMS = {
         recipe="recipes.imdb_self_attentive",
         rows={
             "penalty": "--penalty 0.1",
+            "a tenth of it": "--penalty 0.01",
             "no penalty": "--penalty 0",
             "max pooling": "--pooling max",
             "mean pooling": "--pooling mean",
