@@ -88,7 +88,7 @@ def test_runs_are_made_seed_by_seed_and_kept(pretended, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--rows", "hop"], "rows must be some of ['penalty', 'no penalty', "),
+        (["--rows", "hop"], "rows must be some of ['penalty', 'a tenth of it', 'no penalty', "),
         (["--seeds", "1", "1"], "seeds must be different numbers, got [1, 1]"),
         (["--seeds"], "seeds must be different numbers, got []"),
         (["--data", "sick"], "data must be one of ['auto', 'mr', 'imdb', 'sample'], got 'sick'"),
