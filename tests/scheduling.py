@@ -4,6 +4,7 @@ One process runs all tests of a file that share a fixture, which is made once th
 that train the same model. `--dist loadgroup` would do it, but no longer does so under pytest 9.
 """
 
+import contextlib
 import functools
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,15 @@ class ByFixture(LoadScopeScheduling):
         if file in STEPS:
             return f"steps{nodeid.partition('[')[2]}"
         return file if has_shared_fixture(self.config.rootpath / file) else nodeid
+
+    def _assign_work_unit(self, node: Any) -> None:
+        """Assigns a group, also to a process that has crashed and is not known to have.
+
+        Such a process cannot be told; pytest-xdist would end the run with an internal error. What
+        is assigned to it is given to others once its end is noticed.
+        """
+        with contextlib.suppress(OSError):
+            super()._assign_work_unit(node)
 
     def _reschedule(self, node: Any) -> None:
         """Adds groups until the process has two tests, or is told that there are no more.

@@ -3,9 +3,12 @@
 import os
 import subprocess
 import sys
+from collections import OrderedDict
 from pathlib import Path
 
 import pytest
+
+from tests.scheduling import ByFixture
 
 ROOT = Path(__file__).parent.parent
 CONFTEST = """
@@ -72,3 +75,17 @@ def test_all_tests_are_run_though_a_process_crashes_and_the_run_ends(tmp_path, c
     assert "replacing crashed worker" in found.stdout
     assert found.returncode == 1
     assert "1 failed, 46 passed" in found.stdout, found.stdout + found.stderr
+
+
+def test_a_group_for_a_process_that_has_gone_is_assigned_so_that_its_end_frees_it():
+    class Gone:
+        def send_runtest_some(self, indices):
+            raise OSError("cannot send (already closed?)")
+
+    scheduler, process = ByFixture.__new__(ByFixture), Gone()
+    group = {"file::test": False}
+    scheduler.workqueue, scheduler.assigned_work = OrderedDict(file=group), {}
+    scheduler.registered_collections = {process: ["file::test"]}
+    scheduler._assign_work_unit(process)
+    assert scheduler.assigned_work[process] == {"file": group}
+    assert not scheduler.workqueue
