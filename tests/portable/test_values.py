@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from zoo.decoding.limits import SPECIALS
 from zoo.portable.export import export_portable
-from zoo.portable.runner import load_model
+from zoo.portable.runner import load_model, search, values, words
 from zoo.serving.load import load_card, load_servable
+from zoo.tasks.tabular.columns import MISSING
 
 RANDOM = np.random.default_rng(0)
 
@@ -54,9 +56,12 @@ def test_pictures_of_digits(exported):
     ]
     names = ("label", "probabilities", "label_per_step", "locations", "seen", "attention_glimpses")
     assert_alike("mnist_glimpse", model, cases, {name: name for name in names})
-    for wrong in (scaled[0, :20], scaled[0, :, :, 0][None], 3.0):
+    for wrong in (scaled[0, :20], scaled[0, :, :, 0][None], 0.5):
         with pytest.raises(ValueError, match=r"image must be an array \(28, 28, 1\), got \("):
             model.answer(image=wrong)
+    for numbers in (images[0].astype("int64"), scaled[0] - 0.1, scaled[0] * np.nan):
+        with pytest.raises(ValueError, match="image must have numbers from 0 to 1, or be of uint8"):
+            model.answer(image=numbers)
 
 
 def test_captions_of_pictures(exported):
@@ -117,6 +122,12 @@ def test_learnt_algorithms_on_symbols(exported):
     for wrong in ("01 2", 101):
         with pytest.raises(ValueError, match=f"symbols must be some of 01, got {wrong!r}"):
             model.answer(symbols=wrong)
+
+
+def test_the_runner_which_imports_nothing_of_the_package_has_its_constants():
+    assert values._MISSING == MISSING
+    assert words._SPECIALS == SPECIALS
+    assert tuple(range(SPECIALS)) == (search.PADDING, search.UNKNOWN, search.START, search.END)
 
 
 def test_rows_of_tables(exported):

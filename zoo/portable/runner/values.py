@@ -24,11 +24,13 @@ def classify_picture(model: Any, given: dict[str, Any]) -> dict[str, Any]:
         `seen`, of a model that has them; the attention maps.
 
     Raises:
-        ValueError: the picture has another shape than the model reads.
+        ValueError: the picture has another shape than the model reads, or other numbers.
     """
     picture, shape = np.asarray(given["image"]), tuple(model.manifest["image"])
     if picture.dtype == np.uint8:
         picture = picture / _WHITE
+    if not np.all((picture >= 0) & (picture <= 1)):
+        raise ValueError("image must have numbers from 0 to 1, or be of uint8, got others")
     if picture.ndim == 2 and shape[2] == 1:
         picture = picture[:, :, None]
     right = picture.ndim == 3 and all(
