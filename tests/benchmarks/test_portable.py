@@ -1,8 +1,15 @@
 """Inputs of the comparison of exports with their SavedModels."""
 
 import pytest
+import tensorflow as tf
 
-from zoo.benchmarks.portable import PortableModel, bleu, read_examples
+from zoo.benchmarks.portable import (
+    PortableModel,
+    bleu,
+    cloze_cases,
+    read_examples,
+    reading_scores,
+)
 
 
 def test_lines_are_inputs(tmp_path):
@@ -30,10 +37,35 @@ def test_both_sides_are_scored_by_the_references(tmp_path):
         bleu([("a", "b")] * 3, path)
 
 
-def test_no_line_and_a_task_without_an_answer_in_words_are_refused(tmp_path):
+def test_answers_to_questions_are_scored_by_all_that_are_right(tmp_path):
+    path = tmp_path / "references"
+    path.write_text('["the red barn", "barn"]\n["in 1066"]\n', encoding="utf-8")
+    scores = reading_scores([("a barn", "red barn"), ("in 1067", "in 1066")], path)
+    assert scores == pytest.approx(
+        {
+            "exact match, export": 50,
+            "F1, export": 75,
+            "exact match, SavedModel": 100,
+            "F1, SavedModel": 100,
+        }
+    )
+
+
+def test_an_export_of_a_cloze_reader_is_given_the_ids_and_answers_by_words():
+    from zoo.serving.load import load_servable, load_vocabulary
+
+    signature = load_servable("cloze_aoa").signatures["serving_default"]
+    texts = {"document": "the xylq saw the dog .", "query": "XXXXX saw the xylq ."}
+    case = cloze_cases("cloze_aoa", signature)({k: tf.constant([v]) for k, v in texts.items()})
+    unknown = len(load_vocabulary("cloze_aoa")) + 60  # the first slot of words without a capital
+    assert case.given["document"][1] == case.given["query"][3] == unknown
+    assert [case.words[n] for n in case.given["document"]] == texts["document"].split()
+
+
+def test_no_line_and_references_of_a_task_that_is_not_scored_are_refused(tmp_path):
     path = tmp_path / "texts"
     path.touch()
     with pytest.raises(ValueError, match="texts must have a line"):
         read_examples(path, None, 9)
-    with pytest.raises(ValueError, match=r"task must be one of .*, got 'cloze'"):
-        PortableModel("cloze_aoa", tmp_path, path).measure()
+    with pytest.raises(ValueError, match="references must be left out for cloze, got "):
+        PortableModel("cloze_aoa", tmp_path, path, references=path).measure()

@@ -5,10 +5,10 @@ The time is what the processors worked, on one thread.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zoo.training.bounds import Count
 
@@ -19,15 +19,18 @@ _ANSWERS = {
     "algorithms": "bits",
     "captioning": "caption",
     "classification": "label",
+    "cloze": "answer",
     "images": "label",
     "inference": "label",
+    "language_model": "next_tokens",
     "reading": "answer",
     "stories": "answer",
     "symbols": "answer",
     "tabular": "label",
     "translation": "translation",
 }
-_OF_TEXTS = ("classification", "inference", "reading")
+_OF_TEXTS = ("classification", "inference", "language_model", "reading")
+_LISTS = ("algorithms", "language_model")
 _OF_NUMBERS = ("algorithms", "images", "symbols", "tabular")
 _WARM_UP = 3
 
@@ -46,13 +49,14 @@ class PortableModel:
     count: Count = 100
     """Lines that are read."""
     references: Path | None = None
-    """Translations of the texts, a line each: BLEU of both is measured too."""
+    """Right answers, a line each: a translation, or a JSON list of the answers to a question. Both
+    are scored too, by BLEU or by exact match and F1."""
 
     def measure(self) -> dict[str, float]:
         """Returns the figures by name.
 
         Raises:
-            ValueError: the task of the model has no answer in words, or the file has no line.
+            ValueError: the file has no line, or ``references`` too few or of a task without them.
         """
         import tensorflow as tf
 
@@ -60,8 +64,8 @@ class PortableModel:
         from zoo.serving.load import load_card, load_servable
 
         task = load_card(self.model).task
-        if task not in _ANSWERS:
-            raise ValueError(f"task must be one of {sorted(_ANSWERS)}, got {task!r}")
+        if self.references is not None and task not in _SCORES:
+            raise ValueError(f"references must be left out for {task}, got {self.references}")
         tf.config.threading.set_intra_op_parallelism_threads(1)
         tf.config.threading.set_inter_op_parallelism_threads(1)
         runner = load_model(self.folder, threads=1)
@@ -70,23 +74,23 @@ class PortableModel:
         examples = read_examples(self.texts, None if plain else inputs_of(signature), self.count)
         found: list[tuple[Any, Any]] = []
         seconds = {"export": 0.0, "SavedModel": 0.0}
-        pairs = list(_pairs(runner, self.model, task, examples))
-        for place, (given, served) in enumerate(pairs[:_WARM_UP] + pairs):
+        cases = list(_cases(runner, self.model, task, examples))
+        for place, case in enumerate(cases[:_WARM_UP] + cases):
             began = time.process_time()
-            own = runner.answer(**given)[_ANSWERS[task]]
+            own = runner.answer(**case.given)[_ANSWERS[task]]
             middle = time.process_time()
-            outputs = signature(**served)
+            outputs = signature(**case.served)
             answer = outputs[_ANSWERS[task]].numpy()[0]
-            answer = [x.decode() for x in answer] if task == "algorithms" else answer.decode()
+            answer = [x.decode() for x in answer] if task in _LISTS else answer.decode()
             end = time.process_time()
             if place >= _WARM_UP:
-                found.append((own, answer))
+                found.append((case.words.get(own, own) if case.words else own, answer))
                 seconds["export"] += middle - began
                 seconds["SavedModel"] += end - middle
         figures = {f"milliseconds, {k}": 1000 * v / len(examples) for k, v in seconds.items()}
         size = sum(file.stat().st_size for file in self.folder.rglob("*") if file.is_file())
         alike = sum(own == answer for own, answer in found)
-        figures |= {} if self.references is None else bleu(found, self.references)
+        figures |= {} if self.references is None else _SCORES[task](found, self.references)
         return {"texts": len(examples), "equal answers": alike, "megabytes": size / 1e6} | figures
 
 
@@ -98,14 +102,45 @@ def bleu(found: list[tuple[str, str]], path: Path) -> dict[str, float]:
     """
     import sacrebleu
 
-    references = path.read_text(encoding="utf-8").split("\n")[: len(found)]
-    if len(references) < len(found):
-        raise ValueError(f"references must have {len(found)} lines, got {len(references)}")
-    both = zip(("export", "SavedModel"), zip(*found, strict=True), strict=True)
+    references = _references(path, len(found))
     return {
         f"BLEU, {name}": sacrebleu.corpus_bleu(list(texts), [references]).score
-        for name, texts in both
+        for name, texts in _by_side(found)
     }
+
+
+def reading_scores(found: list[tuple[str, str]], path: Path) -> dict[str, float]:
+    """Scores the spans of an export and of its SavedModel: percent of exact matches, and F1.
+
+    Raises:
+        ValueError: there are fewer references than answers.
+    """
+    import json
+
+    from zoo.metrics.squad import exact_match, f1
+
+    golds = [json.loads(line) for line in _references(path, len(found))]
+    return {
+        f"{measure}, {name}": 100 * sum(map(score, texts, golds)) / len(golds)
+        for name, texts in _by_side(found)
+        for measure, score in (("exact match", exact_match), ("F1", f1))
+    }
+
+
+_SCORES = {"reading": reading_scores, "translation": bleu}
+
+
+def _references(path: Path, count: int) -> list[str]:
+    """The first lines of a file."""
+    lines = path.read_text(encoding="utf-8").split("\n")[:count]
+    if len(lines) < count:
+        raise ValueError(f"references must have {count} lines, got {len(lines)}")
+    return lines
+
+
+def _by_side(found: list[tuple[str, str]]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """All answers of the export, and all of the SavedModel."""
+    return zip(("export", "SavedModel"), zip(*found, strict=True), strict=True)
 
 
 def inputs_of(signature: Any) -> list[str]:
@@ -137,20 +172,54 @@ def read_examples(path: Path, names: list[str] | None, count: int) -> list[Any]:
     return found
 
 
-def _pairs(
-    runner: "Model", model: str, task: str, examples: list[Any]
-) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+class Case(NamedTuple):
+    """An example as both take it."""
+
+    given: dict[str, Any]
+    """Inputs of the export."""
+    served: dict[str, Any]
+    """Inputs of the SavedModel."""
+    words: dict[int, str] | None = None
+    """Words of the ids that the export answers with; None: it answers as the SavedModel does."""
+
+
+def cloze_cases(model: str, signature: Any) -> Callable[[dict[str, Any]], Case]:
+    """Makes a function that gives the export ids of the tokens that the SavedModel cuts."""
+    import tensorflow as tf
+
+    from zoo.serving.load import load_card, load_vocabulary
+    from zoo.text.slots import ids_with_slots
+
+    vocabulary = load_vocabulary(model)
+    slots = int(load_card(model).tokenizer["unknown_slots"])
+
+    def case(served: dict[str, Any]) -> Case:
+        outputs = signature(**served)
+        texts = [
+            tf.RaggedTensor.from_tensor(outputs[f"{name}_tokens"], outputs[f"{name}_length"])
+            for name in ("document", "query")
+        ]
+        document, query = (one.to_list()[0] for one in ids_with_slots(vocabulary, slots, *texts))
+        words = [token.decode() for token in texts[0].to_list()[0]]
+        names = dict(zip(document, words, strict=True))
+        return Case({"document": document, "query": query}, served, names)
+
+    return case
+
+
+def _cases(runner: "Model", model: str, task: str, examples: list[Any]) -> Iterator[Case]:
     """Yields each example as the export takes it, and as the SavedModel does."""
     import tensorflow as tf
 
     from zoo.serving.codecs import load_codecs
     from zoo.serving.load import load_servable
 
-    specs = load_servable(model).signatures["serving_default"].structured_input_signature[1]
+    signature = load_servable(model).signatures["serving_default"]
+    specs = signature.structured_input_signature[1]
     # Ids where the export has no tokenizer.
-    codec = (
-        load_codecs(model)[0] if task in _OF_TEXTS and not runner.manifest["tokenizers"] else None
-    )
+    by_ids = task in _OF_TEXTS and not runner.manifest["tokenizers"]
+    codec = load_codecs(model)[0] if by_ids else None
+    cloze = cloze_cases(model, signature) if task == "cloze" else None
     for example in examples:
         given = example if isinstance(example, dict) else {runner.inputs[0]: example}
         values = list(given.values())
@@ -165,7 +234,7 @@ def _pairs(
             given = {name: codec.encode([text]).to_list()[0] for name, text in given.items()}
         names = specs if len(specs) == 1 else example
         served = {k: tf.constant([v], specs[k].dtype) for k, v in zip(names, values, strict=True)}
-        yield dict(given), served
+        yield Case(dict(given), served) if cloze is None else cloze(served)
 
 
 def _picture(file: bytes, shape: list[int]) -> Any:
