@@ -1,0 +1,58 @@
+"""Captions that an exported captioner writes of a part of the data, and their scores."""
+
+from pathlib import Path
+
+import numpy as np
+import tensorflow as tf
+from tqdm import tqdm
+
+from zoo.metrics.captions import CaptionScores, score_captions
+from zoo.serving.load import load_card, load_servable
+from zoo.tasks.captioning.data import CaptionedPictures
+
+AT_ONCE = 50
+"""Pictures of a call."""
+
+
+def write_captions(
+    folder: str | Path, part: CaptionedPictures, beam_width: int, length_penalty: float
+) -> list[str]:
+    """Writes the best caption of each picture.
+
+    Args:
+        folder: SavedModel of a captioner that takes files.
+        part: pictures in files.
+        beam_width: of the search, at least 1.
+        length_penalty: GNMT's exponent; 0: none.
+
+    Raises:
+        ValueError: the model writes no captions of files, or the pictures are no files.
+    """
+    task = load_card(folder).task
+    signatures = load_servable(folder).signatures
+    if task != "captioning" or "beam" not in signatures:
+        raise ValueError(
+            f"{folder} must write captions of files of pictures, got a model of {task}"
+        )
+    if isinstance(part.pictures, np.ndarray):
+        raise ValueError("pictures must be files, got arrays")
+    width, penalty = tf.constant(beam_width, tf.int32), tf.constant(length_penalty, tf.float32)
+    captions: list[str] = []
+    count = len(part.captions)
+    with tqdm(total=count, desc=f"beam {beam_width}", unit="picture") as bar:
+        for first in range(0, count, AT_ONCE):
+            rows = range(first, min(first + AT_ONCE, count))
+            files = tf.constant([part.pictures.read(row) for row in rows])
+            found = signatures["beam"](image_bytes=files, beam_width=width, length_penalty=penalty)
+            captions += [one.decode() for one in found["caption"][:, 0].numpy()]
+            bar.update(len(rows))
+    return captions
+
+
+def measure_captions(
+    folder: str | Path, part: CaptionedPictures, beam_width: int, length_penalty: float
+) -> tuple[CaptionScores, float]:
+    """Returns the scores of the captions, and their mean number of words; see `write_captions`."""
+    captions = write_captions(folder, part, beam_width, length_penalty)
+    words = sum(len(one.split()) for one in captions) / len(captions)
+    return score_captions(captions, part.captions), words
