@@ -169,14 +169,14 @@ def padding_tables(model: BaseModel, task: Any = None) -> list[Any]:
     task = task or TASKS[find_model(type(model).__name__).task]
     if model.TARGETS is None or not model.TARGETS.tokens:
         return tables
-    key = type(model), repr(sorted(model.get_config().items()))
+    key = type(model), tuple((path_of(model, one), tuple(one.shape)) for one in model.weights)
     if key not in _classes_too:
         _classes_too[key] = are_classes_too(model, tables, task)
     return [one for one, is_class in zip(tables, _classes_too[key], strict=True) if not is_class]
 
 
 _classes_too: dict[tuple[Any, ...], list[bool]] = {}
-"""Whether each table is the softmax's matrix too, by a model's class and configuration."""
+"""Whether each table is the softmax's matrix too, by a model's class and the weights it has."""
 
 
 def tables_of(model: BaseModel) -> list[Any]:
