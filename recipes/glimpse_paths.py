@@ -6,8 +6,8 @@ r"""Errors of recurrent attention models that look at each picture along several
 
 A model is trained to look at places drawn around its means. At test it looks where the means are,
 once. Here it also looks along paths that are drawn as in training, and the probabilities of the
-classes after each are averaged, as some published programs measure themselves. What several paths
-gain is what a single one misses. The table is printed, and is the run folder's ``result.json``.
+classes after each are averaged, as some published programs measure themselves: that shows the
+errors that are a single path's own. The table is printed, and is the run folder's ``result.json``.
 """
 
 import logging
@@ -52,7 +52,7 @@ class Settings:
     paths: tuple[Count, ...] = (1, 2, 5, 10)
     """Numbers of drawn paths that are averaged."""
     seed: Seed = 0
-    """Of the drawn places."""
+    """Seed of the drawn places."""
     run_dir: Path = Path("runs/glimpse_paths")
     """Folder to write to."""
 
