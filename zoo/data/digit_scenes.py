@@ -4,16 +4,18 @@ Each digit is cut out of its picture, so its box is known, and put at a place of
 to right, each clearly above, clearly below or beside the one before. The caption names them from
 left to right,
 
-    a three above a seven beside a two
+    the three above the seven beside the two
 
-where "above" means that the three lies higher than the seven. A scene has exactly one caption.
+where "above" means that the three lies higher than the seven. A scene has exactly one caption. The
+article is the same for all digits. With "a" and "an" an eight has to be known one word before it is
+named, and a model may look at all digits then, and no longer at the noun.
 
 Digits are red. The ground becomes greener downwards and bluer to the right: a network that sees
 only a few pixels at a time could not tell otherwise where they are.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -22,6 +24,8 @@ from zoo.data.mnist import Pictures
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 RELATIONS = ("above", "beside", "below")
 """By the sign of the way down to the next digit: positive, none, negative."""
+
+Article = Literal["the", "a"]
 
 _INK = 60  # the least brightness of a digit's pixel
 _CLEAR = 10
@@ -67,7 +71,13 @@ class DigitScenes:
 
 
 def draw_scenes(
-    digits: Pictures, count: int, *, canvas: int = 96, most: int = 4, seed: int = 0
+    digits: Pictures,
+    count: int,
+    *,
+    canvas: int = 96,
+    most: int = 4,
+    seed: int = 0,
+    article: Article = "the",
 ) -> DigitScenes:
     """Draws scenes.
 
@@ -77,6 +87,7 @@ def draw_scenes(
         canvas: height and width of a scene.
         most: digits of a scene at most; two at least.
         seed: of choice and places.
+        article: of all digits; ``"a"`` is "an" before an eight.
 
     Raises:
         ValueError: a number is too small, or the canvas too small for that many digits.
@@ -89,13 +100,16 @@ def draw_scenes(
     if canvas < most * widest or canvas < highest + _CLEAR:
         least = max(most * widest, highest + _CLEAR)
         raise ValueError(f"canvas must be at least {least} for {most} digits, got {canvas}")
+    if article not in get_args(Article):
+        raise ValueError(f"article must be one of {get_args(Article)}, got {article!r}")
     generator = np.random.default_rng([seed, 1502])
     images, scenes = np.zeros((count, canvas, canvas, 3), np.uint8), []
     brighter = np.linspace(0, 255, canvas).astype(np.uint8)
     images[..., 1], images[..., 2] = brighter[:, np.newaxis], brighter
     for image in images[..., 0]:
         numbers = generator.integers(0, len(tight), generator.integers(2, most + 1))
-        scenes.append(_place(image, digits, numbers, [tight[n] for n in numbers], generator))
+        cuts = [tight[n] for n in numbers]
+        scenes.append(_place(image, digits, numbers, cuts, generator, article))
     return DigitScenes(images, tuple(scenes))
 
 
@@ -113,6 +127,7 @@ def _place(
     numbers: np.ndarray,
     cuts: list[Box],
     generator: np.random.Generator,
+    article: Article,
 ) -> Scene:
     """Puts digits on a canvas, and says what is there."""
     canvas = len(image)
@@ -132,7 +147,7 @@ def _place(
         image[top : top + height, left : left + width] = piece
         words += [] if relation is None else [RELATIONS[relation]]
         name = NAMES[digits.labels[number]]
-        words += ["an" if name == "eight" else "a", name]
+        words += ["an" if article == "a" and name == "eight" else article, name]
         boxes.append(Box(top, left, top + height, left + width))
         right += width
     return Scene(tuple(map(int, numbers)), tuple(boxes), " ".join(words))
