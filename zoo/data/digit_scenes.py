@@ -4,18 +4,18 @@ Each digit is cut out of its picture, so its box is known, and put at a place of
 to right, each clearly above, clearly below or beside the one before. The caption names them from
 left to right,
 
-    the three above the seven beside the two
+    three above seven beside two
 
-where "above" means that the three lies higher than the seven. A scene has exactly one caption. The
-article is the same for all digits. With "a" and "an" an eight has to be known one word before it is
-named, and a model may look at all digits then, and no longer at the noun.
+where "above" means that the three lies higher than the seven. A scene has exactly one caption. No
+article comes before a digit unless it is asked for: whether it is "a" or "an" depends on the digit,
+so a model may look at the digit for the article, and nowhere at the noun.
 
 Digits are red. The ground becomes greener downwards and bluer to the right: a network that sees
 only a few pixels at a time could not tell otherwise where they are.
 """
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,6 @@ from zoo.data.mnist import Pictures
 NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 RELATIONS = ("above", "beside", "below")
 """By the sign of the way down to the next digit: positive, none, negative."""
-
-Article = Literal["the", "a"]
 
 _INK = 60  # the least brightness of a digit's pixel
 _CLEAR = 10
@@ -77,7 +75,7 @@ def draw_scenes(
     canvas: int = 96,
     most: int = 4,
     seed: int = 0,
-    article: Article = "the",
+    articles: bool = False,
 ) -> DigitScenes:
     """Draws scenes.
 
@@ -87,7 +85,7 @@ def draw_scenes(
         canvas: height and width of a scene.
         most: digits of a scene at most; two at least.
         seed: of choice and places.
-        article: of all digits; ``"a"`` is "an" before an eight.
+        articles: whether "a" or "an" comes before each digit.
 
     Raises:
         ValueError: a number is too small, or the canvas too small for that many digits.
@@ -100,8 +98,6 @@ def draw_scenes(
     if canvas < most * widest or canvas < highest + _CLEAR:
         least = max(most * widest, highest + _CLEAR)
         raise ValueError(f"canvas must be at least {least} for {most} digits, got {canvas}")
-    if article not in get_args(Article):
-        raise ValueError(f"article must be one of {get_args(Article)}, got {article!r}")
     generator = np.random.default_rng([seed, 1502])
     images, scenes = np.zeros((count, canvas, canvas, 3), np.uint8), []
     brighter = np.linspace(0, 255, canvas).astype(np.uint8)
@@ -109,7 +105,7 @@ def draw_scenes(
     for image in images[..., 0]:
         numbers = generator.integers(0, len(tight), generator.integers(2, most + 1))
         cuts = [tight[n] for n in numbers]
-        scenes.append(_place(image, digits, numbers, cuts, generator, article))
+        scenes.append(_place(image, digits, numbers, cuts, generator, articles))
     return DigitScenes(images, tuple(scenes))
 
 
@@ -127,7 +123,7 @@ def _place(
     numbers: np.ndarray,
     cuts: list[Box],
     generator: np.random.Generator,
-    article: Article,
+    articles: bool,
 ) -> Scene:
     """Puts digits on a canvas, and says what is there."""
     canvas = len(image)
@@ -147,7 +143,7 @@ def _place(
         image[top : top + height, left : left + width] = piece
         words += [] if relation is None else [RELATIONS[relation]]
         name = NAMES[digits.labels[number]]
-        words += ["an" if article == "a" and name == "eight" else article, name]
+        words += [*(["an" if name == "eight" else "a"] if articles else []), name]
         boxes.append(Box(top, left, top + height, left + width))
         right += width
     return Scene(tuple(map(int, numbers)), tuple(boxes), " ".join(words))
