@@ -51,7 +51,7 @@ def test_a_short_training_learns_most_of_the_sample(tmp_path: Path) -> None:
     assert check_run_folder(tmp_path, "exact_match")["exact_match"] == result["exact_match"] >= 80
     assert result["pointing"] > 1.5 * result["pointing_by_chance"]
     serve = load_servable(tmp_path / "saved_model").signatures["serving_default"]
-    scenes = draw_scenes(digit_sample("dev"), 50, canvas=40, most=2, seed=7)
+    scenes = draw_scenes(digit_sample("dev"), 50, canvas=40, most=2, seed=7, articles=True)
     answers = serve(image_bytes=tf.stack([tf.io.encode_png(image) for image in scenes.images]))
     found = [answer.decode() for answer in answers["caption"].numpy()]
     assert sum(a == b for a, b in zip(found, scenes.captions, strict=True)) >= 38
