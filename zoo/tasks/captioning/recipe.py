@@ -41,9 +41,9 @@ SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
     | {
         "canvas": 96,
         "digits": 4,
-        "scenes": 20_000,
+        "scenes": 60_000,
         "dropout": 0.1,
-        "epochs": 20,
+        "epochs": 8,
         "learning_rate": 2e-3,
         "ema_decay": 0.998,
         "beam_width": 3,
