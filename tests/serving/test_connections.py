@@ -17,6 +17,7 @@ from starlette.routing import Route
 from tests.serving.serving_thread import PREDICT, post, received, running
 from tests.serving.toy_servable import Echo
 from zoo.serving import connections
+from zoo.serving.running import affordable
 from zoo.serving.server import make_app
 
 pytestmark = pytest.mark.timeout(60, method="thread")
@@ -132,6 +133,23 @@ FLOODING = """if True:
     print(flush=True)
     sys.stdin.read()
 """
+
+
+def test_files_that_are_open_already_are_no_connections(tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    limit = len(os.listdir("/dev/fd")) + 300
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+    try:
+        few = affordable(1000)
+        with ExitStack() as opened:
+            for _ in range(150):
+                opened.enter_context(open(tmp_path / "file", "w", encoding="utf-8"))
+            fewer = affordable(1000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert few <= limit - 64
+    assert fewer <= 150 - 32 < few
+    assert affordable(7) == 7
 
 
 def test_a_flood_of_connections_leaves_files_for_the_process_and_no_log(caplog):

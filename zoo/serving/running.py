@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import os
 import resource
 import socket
 from collections.abc import Callable, Coroutine, Iterator
@@ -16,7 +17,8 @@ from zoo.serving.log_limits import limited_logs
 
 _WAITING = 1024  # connections that wait to be taken up
 _AT_ONCE = 8  # connections that are taken up before the first of them can be refused
-_OWN_FILES = 64  # of the process, and of connections that are being refused
+_OWN_FILES = 64  # of the process at least, and of connections that are being refused
+_SPARE_FILES = 32  # beside those that the process has open already
 _ENDING = 7  # seconds for requests to be answered once the server was told to stop
 
 
@@ -104,7 +106,7 @@ def make_server(
         maximum_connections_per_address: The same of one client; fewer in the same measure.
         count_refusal: Is told the reason, a word, when a connection is refused or cut.
     """
-    connections = _affordable(maximum_connections)
+    connections = affordable(maximum_connections)
     of_one = max(1, maximum_connections_per_address * connections // maximum_connections)
     config = uvicorn.Config(
         _answered_at_the_end(app),
@@ -139,12 +141,13 @@ class _Server(uvicorn.Server):
             opened.listen(_WAITING)
 
 
-def _affordable(connections: int) -> int:
+def affordable(connections: int) -> int:
     """As many connections, or as many as the process may open files for beside its own."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files == resource.RLIM_INFINITY:
         return connections
-    return max(1, min(connections, files - _OWN_FILES))
+    own = max(_OWN_FILES, len(os.listdir("/dev/fd")) + _SPARE_FILES)
+    return max(1, min(connections, files - own))
 
 
 def _answered_at_the_end(app: Any) -> Callable[[Any, Any, Any], Coroutine[Any, Any, None]]:
