@@ -61,7 +61,8 @@ def main(settings: Settings) -> dict[str, Any]:
     """Measures and prints; returns the content of ``result.json``.
 
     Raises:
-        ValueError: if there is no such model, or one that is no recurrent attention model.
+        ValueError: if there is no such model, or one that is no recurrent attention model or reads
+            pictures of another size.
         OSError: if a file is missing.
     """
     from zoo.tasks.images.data import load_images, resolve_data
@@ -78,6 +79,12 @@ def main(settings: Settings) -> dict[str, Any]:
     sizes = (settings.task, settings.canvas, settings.held_out)
     parts = load_images(data, *sizes, settings.data_dir, logging.getLogger(__name__))
     part: LabelledScenes = getattr(parts, settings.part)
+    for label, model in models.items():
+        if model.image_size is not None and tuple(model.image_size) != part.scenes.size:
+            raise ValueError(
+                f"task must give {label} pictures of {model.image_size} pixels,"
+                f" got {part.scenes.size}"
+            )
     rows = {label: measure(model, part, settings) for label, model in models.items()}
     print(f"{table(rows)}\n\n{len(part.labels)} pictures, % errors")
     settings.run_dir.mkdir(parents=True, exist_ok=True)

@@ -57,3 +57,5 @@ def test_what_has_no_paths_is_refused(tmp_path: Path) -> None:
         recipe.main(settings)
     with pytest.raises(ValueError, match="paths must name one number at least, got none"):
         recipe.main(recipe.Settings((MODEL,), data="sample", paths=()))
+    with pytest.raises(ValueError, match=r"task must give .* \(28, 28\) pixels, got \(60, 60\)"):
+        recipe.main(recipe.Settings((MODEL,), data="sample", task="translated"))
