@@ -59,7 +59,7 @@ def main(settings: Settings) -> dict[str, Any]:
         ValueError: if there is no such model or part, or a model writes no captions of files.
         OSError: if a file is missing.
     """
-    from zoo.tasks.captioning.quality import measure_captions
+    from zoo.tasks.captioning.quality import load_captioner, measure_captions
     from zoo.tasks.shared.exported import find_models
     from zoo.training.json_files import write_json
 
@@ -67,12 +67,13 @@ def main(settings: Settings) -> dict[str, Any]:
         if not getattr(settings, name):
             raise ValueError(f"{name} must name one at least, got none")
     folders = find_models(settings.models, settings.labels)
+    captioners = {label: load_captioner(folder) for label, folder in folders.items()}
     part = load_part(settings)
     rows, signature = [], ""
-    for label, folder in folders.items():
+    for label, captioner in captioners.items():
         for penalty in settings.length_penalties:
             for width in settings.beam_widths:
-                scores, words = measure_captions(folder, part, width, penalty)
+                scores, words = measure_captions(captioner, part, width, penalty)
                 signature = scores.signature
                 row = {"model": label, "beam_width": width, "length_penalty": penalty}
                 rows.append(row | scores.values | {"words": words})

@@ -12,7 +12,7 @@ import recipes.caption_quality as recipe
 from tests.images.files import encoded
 from zoo.data.painting import dog_on_grass
 from zoo.tasks.captioning.data import CaptionedPictures, load_own
-from zoo.tasks.captioning.quality import measure_captions, write_captions
+from zoo.tasks.captioning.quality import load_captioner, measure_captions, write_captions
 from zoo.training.command import start
 
 MODEL = "flickr8k_caption_soft"
@@ -45,8 +45,9 @@ def test_each_search_has_a_row_of_scores(folder: Path, tmp_path: Path, capsys) -
     searches = [(row["length_penalty"], row["beam_width"]) for row in result["rows"]]
     assert searches == [(0, 1), (0, 5), (1, 1), (1, 5)]
     part = load_own(folder, 0.1, logging.getLogger()).test
-    scores, words = measure_captions(MODEL, part, 5, 1.0)
-    (caption,) = write_captions(MODEL, part, 5, 1.0)
+    captioner = load_captioner(MODEL)
+    scores, words = measure_captions(captioner, part, 5, 1.0)
+    (caption,) = write_captions(captioner, part, 5, 1.0)
     assert "dog" in caption
     assert words == len(caption.split())
     expected = {"model": "soft", "beam_width": 5, "length_penalty": 1, "words": words}
@@ -57,7 +58,7 @@ def test_each_search_has_a_row_of_scores(folder: Path, tmp_path: Path, capsys) -
 def test_what_cannot_be_measured_is_an_error(folder: Path, tmp_path: Path, monkeypatch) -> None:
     drawn = CaptionedPictures(np.zeros((1, 8, 8, 3), np.uint8), [["a"]])
     with pytest.raises(ValueError, match="pictures must be files, got arrays"):
-        write_captions(MODEL, drawn, 1, 0.0)
+        write_captions(load_captioner(MODEL), drawn, 1, 0.0)
     with pytest.raises(ValueError, match=r"mnist_glimpse must write captions .*, got .* images"):
         recipe.main(recipe.Settings(("mnist_glimpse",), folder=folder))
     with pytest.raises(ValueError, match="beam_widths must name one at least, got none"):

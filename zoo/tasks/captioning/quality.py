@@ -1,6 +1,7 @@
 """Captions that an exported captioner writes of a part of the data, and their scores."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -14,19 +15,11 @@ AT_ONCE = 50
 """Pictures of a call."""
 
 
-def write_captions(
-    folder: str | Path, part: CaptionedPictures, beam_width: int, length_penalty: float
-) -> list[str]:
-    """Writes the best caption of each picture.
-
-    Args:
-        folder: SavedModel of a captioner that takes files.
-        part: pictures in files.
-        beam_width: of the search, at least 1.
-        length_penalty: GNMT's exponent; 0: none.
+def load_captioner(folder: str | Path) -> Any:
+    """Loads the signature `beam` of a SavedModel.
 
     Raises:
-        ValueError: the model writes no captions of files, or the pictures are no files.
+        ValueError: the model writes no captions of files.
     """
     task = load_card(folder).task
     signatures = load_servable(folder).signatures
@@ -34,6 +27,23 @@ def write_captions(
         raise ValueError(
             f"{folder} must write captions of files of pictures, got a model of {task}"
         )
+    return signatures["beam"]
+
+
+def write_captions(
+    captioner: Any, part: CaptionedPictures, beam_width: int, length_penalty: float
+) -> list[str]:
+    """Writes the best caption of each picture.
+
+    Args:
+        captioner: as `load_captioner` gives it.
+        part: pictures in files.
+        beam_width: of the search, at least 1.
+        length_penalty: GNMT's exponent; 0: none.
+
+    Raises:
+        ValueError: the pictures are no files.
+    """
     if isinstance(part.pictures, np.ndarray):
         raise ValueError("pictures must be files, got arrays")
     width, penalty = tf.constant(beam_width, tf.int32), tf.constant(length_penalty, tf.float32)
@@ -43,16 +53,16 @@ def write_captions(
         for first in range(0, count, AT_ONCE):
             rows = range(first, min(first + AT_ONCE, count))
             files = tf.constant([part.pictures.read(row) for row in rows])
-            found = signatures["beam"](image_bytes=files, beam_width=width, length_penalty=penalty)
+            found = captioner(image_bytes=files, beam_width=width, length_penalty=penalty)
             captions += [one.decode() for one in found["caption"][:, 0].numpy()]
             bar.update(len(rows))
     return captions
 
 
 def measure_captions(
-    folder: str | Path, part: CaptionedPictures, beam_width: int, length_penalty: float
+    captioner: Any, part: CaptionedPictures, beam_width: int, length_penalty: float
 ) -> tuple[CaptionScores, float]:
     """Returns the scores of the captions, and their mean number of words; see `write_captions`."""
-    captions = write_captions(folder, part, beam_width, length_penalty)
+    captions = write_captions(captioner, part, beam_width, length_penalty)
     words = sum(len(one.split()) for one in captions) / len(captions)
     return score_captions(captions, part.captions), words
