@@ -53,14 +53,14 @@ _ROWS: dict[str, Any] = {
 }
 _KNOWN = _ROWS | {
     "sparsity": 1e-2,
-    "value_penalty": 1e-3,
+    "value_penalty": 3e-3,
     "dropout": 0.3,
     "feature_dropout": 0.0,
     "epochs": 60,
     "batch_size": 200,
 }
 # Where one feature switches between the others, stronger terms would hide one of the branches.
-_SWITCHED = _KNOWN | {"value_penalty": 5e-4, "dropout": 0.2}
+_SWITCHED = _KNOWN | {"value_penalty": 1e-3}
 DEFAULTS: dict[str, dict[str, Any]] = {
     "adult": _ROWS,
     "mushroom": _ROWS,
