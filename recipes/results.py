@@ -126,7 +126,7 @@ ROWS: Mapping[str, Row] = {
         "84.7 / 81.8, mean of the ten best",
     ),
     "copy_ntm": Row(
-        "[Neural Turing Machine](docs/architectures/ntm.md), feed-forward controller",
+        "[Neural Turing Machine](docs/architectures/ntm.md), LSTM controller",
         "copying, trained on 1 to 20 vectors, % of the bits wrong at 20 / 60 / 120",
         ("wrong_bits_20", "wrong_bits_60", "wrong_bits_120"),
         "about 0, to 120",

@@ -94,10 +94,7 @@ SHIPPED: Mapping[str, Origin] = {
         "babi_structured --data babi --task 2 --runs 20 --normalisation transitions"
         " --start-epochs 0 --encoding position"
     ),
-    "copy_ntm": Origin(
-        "copy_ntm --controller feed_forward --learning-rate 2e-3 --clip-norm 5 --batch-size 16"
-        " --epochs 14 --seed 3"
-    ),
+    "copy_ntm": Origin("copy_ntm"),
     "reverse_neural_gpu": Origin("algorithms_neural_gpu"),
 }
 """By name, in the order of the README."""

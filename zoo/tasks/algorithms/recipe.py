@@ -44,9 +44,9 @@ class AlgorithmSettings(TrainingSettings):
     """Steps that are called an epoch, after each of which the model is evaluated."""
     evaluation_sequences: Count | None = None
     """Sequences of each length in an evaluation."""
-    optimizer: Literal["adam", "rmsprop"] = "adam"
+    optimizer: Literal["adam", "rmsprop"] | None = None
     """rmsprop: the paper's, with a momentum of 0.9, a constant rate, and the elements of gradients
-    cut to 10."""
+    cut to 10; adam: the rate follows a cosine, and ``clip_norm`` cuts gradients."""
 
 
 @dataclass
