@@ -121,6 +121,10 @@ def test_the_same_command_reports_a_complete_run_again(tmp_path: Path) -> None:
         (("--shortest", "9", "--longest", "3"), "longest must be at least shortest, 9, got 3"),
         (("--task", "ngrams", "--bits", "2"), "bits must be left out with the task ngrams, got 2"),
         (("--test-lengths", "0"), "test_lengths must be positive, got 0"),
+        (
+            ("--clip-norm", "5"),
+            "clip_norm must be left out with the optimizer rmsprop, got 5.0",
+        ),
     ],
 )
 def test_settings_that_an_algorithm_cannot_have_are_one_line(

@@ -1,7 +1,7 @@
 """Settings shared by the recipes of all tasks, and their consequences."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -28,6 +28,9 @@ _OF_THE_LOOP = (
     "maximum_minutes",
 )
 _REPORTED = ("precision", "accumulate", "deterministic")
+_OF_ADAM = ("warmup_steps", "schedule", "beta_2", "epsilon")
+_UNUSED = {"sgd": _OF_ADAM, "adagrad": _OF_ADAM, "rmsprop": (*_OF_ADAM, "clip_norm")}
+"""Optimizer -> settings that it has no use for."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,25 @@ def resolve(
     missing = {name: value for name, value in chosen.items() if getattr(settings, name) is None}
     changed: dict[str, Any] = {"data": data} | missing
     return replace(settings, **changed)
+
+
+def refuse_unused(given: Any, optimizer: str) -> None:
+    """Refuses settings that the optimizer has no use for.
+
+    Args:
+        given: settings, before `resolve`: defaults of the data may be there for another optimizer.
+        optimizer: its name.
+
+    Raises:
+        ValueError: if one of them is not what it is by default.
+    """
+    default = {field.name: field.default for field in fields(given)}
+    for name in _UNUSED.get(optimizer, ()):
+        value = getattr(given, name)
+        if value != default[name]:
+            raise ValueError(
+                f"{name} must be left out with the optimizer {optimizer}, got {value!r}"
+            )
 
 
 def open_run(settings: Any) -> "tuple[RunFolder, Workers]":

@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from zoo.training.command import next_commands
-from zoo.training.settings import build_and_compile, fit_warmup, open_run, train
+from zoo.training.settings import (
+    build_and_compile,
+    fit_warmup,
+    open_run,
+    refuse_unused,
+    train,
+)
 
 if TYPE_CHECKING:
     import keras
@@ -41,7 +47,9 @@ def run(settings: Any, task: "Task") -> dict[str, Any]:
         What ``result.json`` holds: the metrics, the report of the training, and ``data``.
     """
     given = settings.warmup_steps
-    task.settings = settings = task.resolve(settings)
+    task.settings = resolved = task.resolve(settings)
+    refuse_unused(settings, getattr(resolved, "optimizer", "adam"))
+    settings = resolved
     task.folder, task.workers = folder, workers = open_run(settings)
     with _nothing_left_if_refused(folder):
         record, batches, model = _prepare(task, given)
