@@ -41,7 +41,7 @@ class AlgorithmSettings(TrainingSettings):
     test_lengths: tuple[Count, ...] | None = None
     """Lengths to measure the trained model at; None: those of the algorithm."""
     steps_per_epoch: Count | None = None
-    """Steps that are called an epoch, after each of which the model is evaluated."""
+    """Steps that are called an epoch."""
     evaluation_sequences: Count | None = None
     """Sequences of each length in an evaluation."""
     optimizer: Literal["adam", "rmsprop"] | None = None

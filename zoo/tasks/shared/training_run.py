@@ -46,13 +46,12 @@ def run(settings: Any, task: "Task") -> dict[str, Any]:
     Returns:
         What ``result.json`` holds: the metrics, the report of the training, and ``data``.
     """
-    given = settings.warmup_steps
-    task.settings = resolved = task.resolve(settings)
-    refuse_unused(settings, getattr(resolved, "optimizer", "adam"))
-    settings = resolved
+    given, settings = settings, task.resolve(settings)
+    task.settings = settings
+    refuse_unused(given, getattr(settings, "optimizer", "adam"))
     task.folder, task.workers = folder, workers = open_run(settings)
     with _nothing_left_if_refused(folder):
-        record, batches, model = _prepare(task, given)
+        record, batches, model = _prepare(task, given.warmup_steps)
     settings = task.settings
     evaluate = task.evaluator(model)
     endpoint = task.endpoint(model)
