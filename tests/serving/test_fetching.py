@@ -5,11 +5,13 @@ import io
 import json
 import multiprocessing
 import tarfile
+import threading
 import time
 import warnings
 from pathlib import Path
 
 import pytest
+from tqdm import tqdm
 
 from tests.serving.published import write_model
 from tests.serving.static_server import serving
@@ -304,6 +306,8 @@ def test_what_a_killed_download_left_goes_with_the_next_one(site, tmp_path):
 def fetch_in_child(address: str, home: str, results) -> None:
     import os
 
+    # The lock of progress bars is shared with forks, and who is killed never gives it back.
+    tqdm.set_lock(threading.RLock())
     os.environ["KERAS_HOME"] = home
     results.put(str(resolve(address)))
 
