@@ -4,7 +4,7 @@
     python -m recipes.copy_ntm                             # copy, at the sizes of the paper
     python -m recipes.copy_ntm --controller feed_forward
     python -m recipes.copy_ntm --model lstm                # the baseline
-    python -m recipes.copy_ntm --task recall --seed 1
+    python -m recipes.copy_ntm --task recall --epochs 80
     python -m recipes.copy_ntm --optimizer adam --learning-rate 1e-3 --batch-size 32
 
 All sequences are drawn as they are needed. The best weights are those that lose the fewest bits on
