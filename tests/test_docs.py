@@ -108,6 +108,14 @@ def assert_is_attention(weights):
     np.testing.assert_array_equal(weights > 0, np.broadcast_to(SOURCE[:, None] > 0, weights.shape))
 
 
+def test_the_table_of_models_marks_those_that_are_shipped():
+    rows = (ROOT / "docs" / "which_model.md").read_text(encoding="utf-8").splitlines()
+    marked = {re.search(r"`(\w+)`", row)[1] for row in rows if "(shipped" in row}
+    folders = (ROOT / "saved_models").glob("*/model_card.json")
+    classes = {read_card(path.parent).model_class.removeprefix("zoo>") for path in folders}
+    assert marked == classes
+
+
 def test_every_section_with_an_example_is_run(sections):
     assert [title for title, code in sections.items() if code] == [
         "An attention decoder in 20 lines",
