@@ -3,7 +3,7 @@
     python -m recipes.algorithms_neural_gpu --data sample      # short sequences, learnt in a minute
     python -m recipes.algorithms_neural_gpu                    # reversing
     python -m recipes.algorithms_neural_gpu --task duplicate
-    python -m recipes.algorithms_neural_gpu --task addition --maps 48
+    python -m recipes.algorithms_neural_gpu --task addition
 
 All sequences are drawn as they are needed, first short ones, then longer ones too. The best weights
 have the most sequences right as a whole; they are then measured at all lengths of training, and at
@@ -36,17 +36,32 @@ class Settings(SymbolSettings):
     """Places and rows that each unit reads; odd."""
     cutoff: Positive = 1.2
     """Gates are sigmoids, stretched by this factor and cut to [0, 1]; 1: they are sigmoids."""
-    dropout: Rate = 0.0
+    dropout: Rate | None = None
     """Rate of dropout on the memory, of sequences of up to eight places; of longer ones less."""
     clip_norm: Positive | None = 1.0
     """Maximum norm of the whole gradient; None: no clipping."""
 
+
+OF_TASKS: dict[str, dict[str, dict[str, Any]]] = {
+    "duplicate": {"generated": {"dropout": 0.05, "epochs": 24, "growing_epochs": 12}},
+    "addition": {
+        "generated": {
+            "maps": 32,
+            "dropout": 0.05,
+            "learning_rate": 1.5e-3,
+            "epochs": 60,
+            "growing_epochs": 30,
+        },
+    },
+}
+"""Defaults by task and data set, before those of all tasks."""
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {
         "learning_rate": 1e-2,
         "batch_size": 32,
         "maps": 16,
+        "dropout": 0.0,
         "longest": 8,
         "growing_epochs": 5,
         "test_lengths": (8, 12),
@@ -59,6 +74,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "learning_rate": 5e-3,
         "batch_size": 32,
         "maps": 24,
+        "dropout": 0.0,
         "longest": 20,
         "growing_epochs": 10,
         "test_lengths": (20, 40),
@@ -81,7 +97,7 @@ def make_model(settings: Any, symbols: int) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    return run(settings, SymbolTask("algorithms_neural_gpu", make_model, DEFAULTS))
+    return run(settings, SymbolTask("algorithms_neural_gpu", make_model, DEFAULTS, OF_TASKS))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
     python -m recipes.copy_ntm                             # copy, at the sizes of the paper
     python -m recipes.copy_ntm --controller feed_forward
     python -m recipes.copy_ntm --model lstm                # the baseline
-    python -m recipes.copy_ntm --task recall --epochs 80
+    python -m recipes.copy_ntm --task recall
     python -m recipes.copy_ntm --optimizer adam --learning-rate 1e-3 --batch-size 32
 
 All sequences are drawn as they are needed. The best weights are those that lose the fewest bits on
@@ -49,10 +49,11 @@ class Settings(AlgorithmSettings):
     """Maximum norm of the whole gradient, with Adam; None: no clipping."""
 
 
-OF_TASKS: dict[str, dict[str, Any]] = {
-    "sort": {"heads": 5},
+OF_TASKS: dict[str, dict[str, dict[str, Any]]] = {
+    "recall": {"generated": {"epochs": 80}},
+    "sort": {"sample": {"heads": 5}, "generated": {"heads": 5}},
 }
-"""Defaults by task, the paper's; they come before those by data set."""
+"""Defaults by task and data set, before those of all tasks. The heads are the paper's."""
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {

@@ -70,23 +70,40 @@ def test_every_algorithm_makes_a_model_of_its_symbols(task, symbols, places, tmp
 
 
 def test_a_question_is_a_sequence_of_the_algorithm_that_fits():
-    task = recipe.SymbolTask("none", recipe.make_model, recipe.DEFAULTS)
+    task = recipe.SymbolTask("none", recipe.make_model, recipe.DEFAULTS, recipe.OF_TASKS)
     task.settings = task.resolve(recipe.Settings(task="addition", longest=8, data="sample"))
     asked = task.question()["symbols"]
     assert (len(asked), asked[3], set(asked)) == (7, "+", {"0", "1", "+"})
     assert task.algorithm == BinaryAddition()
 
 
+@pytest.mark.parametrize(
+    ("data", "algorithm", "expected"),
+    [
+        ("generated", "reverse", (24, 0.0, 5e-3, 20)),
+        ("generated", "duplicate", (24, 0.05, 5e-3, 24)),
+        ("generated", "addition", (32, 0.05, 1.5e-3, 60)),
+        ("sample", "addition", (16, 0.0, 1e-2, 10)),
+    ],
+)
+def test_defaults_of_an_algorithm_come_before_those_of_all(data, algorithm, expected):
+    task = recipe.SymbolTask("none", recipe.make_model, recipe.DEFAULTS, recipe.OF_TASKS)
+    found = task.resolve(recipe.Settings(data=data, task=algorithm))
+    assert (found.maps, found.dropout, found.learning_rate, found.epochs) == expected
+    given = task.resolve(recipe.Settings(data=data, task=algorithm, maps=7, dropout=0.5))
+    assert (given.maps, given.dropout) == (7, 0.5)
+
+
 def test_settings_reach_the_model_and_the_optimizer(tmp_path: Path) -> None:
     own = {"kernel_size": 5, "cutoff": 1.5, "dropout": 0.25, "rows": 3, "depth": 2}
     settings = recipe.Settings(run_dir=tmp_path, **(SMALL | own))
-    task = recipe.SymbolTask("none", recipe.make_model, recipe.DEFAULTS)
+    task = recipe.SymbolTask("none", recipe.make_model, recipe.DEFAULTS, recipe.OF_TASKS)
     task.settings = task.resolve(settings)
     config = task.build().get_config()
     assert config | own | {"maps": 3, "vocabulary_size": 4} == config
     batches = task.encode()
     assert (batches.lengths, batches.growing, task.optimizer) == ((1, 6), 2, None)
-    noisy = recipe.SymbolTask("none", recipe.make_model, recipe.DEFAULTS)
+    noisy = recipe.SymbolTask("none", recipe.make_model, recipe.DEFAULTS, recipe.OF_TASKS)
     noisy.settings = noisy.resolve(recipe.Settings(gradient_noise=0.3, seed=5, **SMALL))
     noisy.encode()
     optimizer = noisy.optimizer()

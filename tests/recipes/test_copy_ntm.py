@@ -14,6 +14,7 @@ from zoo.data.algorithms import Copy
 from zoo.serving.cards import read_card
 from zoo.serving.load import load, load_servable
 from zoo.tasks.algorithms.examples import as_pair
+from zoo.tasks.algorithms.recipe import AlgorithmTask
 from zoo.tasks.export_again import export_again
 from zoo.training.command import start
 
@@ -70,6 +71,22 @@ def test_every_algorithm_makes_a_model_of_its_sizes(task, sizes, tmp_path: Path)
         assert 0 < result["optimal_bits_10"] <= 5 < 6 * result["bits_10"]
     else:
         assert result["bits_4"] > 0
+
+
+@pytest.mark.parametrize(
+    ("data", "task", "expected"),
+    [
+        ("generated", "copy", (40, 1)),
+        ("generated", "recall", (80, 1)),
+        ("generated", "sort", (40, 5)),
+        ("sample", "recall", (8, 1)),
+        ("sample", "sort", (8, 5)),
+    ],
+)
+def test_defaults_of_an_algorithm_come_before_those_of_all(data, task, expected):
+    made = AlgorithmTask("none", copying.make_model, copying.DEFAULTS, copying.OF_TASKS)
+    found = made.resolve(copying.Settings(data=data, task=task))
+    assert (found.epochs, found.heads) == expected
 
 
 def test_settings_reach_the_model_and_the_paper_s_optimizer_is_there(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from zoo.tasks.shared.training_run import Task
+from zoo.tasks.shared.training_run import Defaults, Task
 from zoo.training.bounds import Count
 from zoo.training.command import next_commands
 from zoo.training.settings import TrainingSettings, resolve
@@ -56,8 +56,8 @@ class AlgorithmTask(Task):
     ``make_model`` takes the settings, and the sizes of input and output.
     """
 
-    of_tasks: Mapping[str, Mapping[str, Any]]
-    """Algorithm -> what settings given as None become, before the defaults by data."""
+    of_tasks: Mapping[str, Defaults]
+    """Algorithm -> data set -> what settings given as None become, before those of ``defaults``."""
 
     monitor = "bits"
     mode = "min"
@@ -76,7 +76,7 @@ class AlgorithmTask(Task):
         from zoo.tasks.algorithms.data import make_algorithm, resolve_lengths
 
         data = "generated" if settings.data == "auto" else settings.data
-        of_task = {data: self.of_tasks.get(settings.task, {})}
+        of_task = self.of_tasks.get(settings.task, {})
         recipe = f"{self.recipe}_{settings.task}"
         resolved = resolve(settings, recipe, data, self.defaults, of_task)
         self.algorithm: Algorithm = make_algorithm(resolved.task, data, resolved.bits)

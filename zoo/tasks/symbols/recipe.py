@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from zoo.tasks.shared.training_run import Task
+from zoo.tasks.shared.training_run import Defaults, Task
 from zoo.training.bounds import Count, NotNegative
 from zoo.training.settings import TrainingSettings, resolve
 
@@ -48,11 +48,15 @@ class SymbolSettings(TrainingSettings):
     et al. 2015)."""
 
 
+@dataclass
 class SymbolTask(Task):
     """Learns an algorithm; the best weights have the most sequences right as a whole.
 
     ``make_model`` takes the settings, and the number of symbols.
     """
+
+    of_tasks: Mapping[str, Defaults]
+    """Algorithm -> data set -> what settings given as None become, before those of ``defaults``."""
 
     name = "symbols"
     monitor = "whole"
@@ -67,8 +71,9 @@ class SymbolTask(Task):
         from zoo.data.symbol_algorithms import SYMBOL_ALGORITHMS
 
         data = "generated" if settings.data == "auto" else settings.data
+        of_task = self.of_tasks.get(settings.task, {})
         recipe = f"{self.recipe}_{settings.task}"
-        resolved = resolve(settings, recipe, data, self.defaults)
+        resolved = resolve(settings, recipe, data, self.defaults, of_task)
         kind: Any = SYMBOL_ALGORITHMS[resolved.task]
         if resolved.task == "addition" and resolved.alphabet != 2:
             raise ValueError(f"alphabet must be 2 with the task addition, got {resolved.alphabet}")
