@@ -257,3 +257,55 @@ def test_a_number_that_is_none_is_named_with_its_line(zoo_command, value):
     row = read_card(resolve(TABLE)).example.inputs | {"age": value}
     code, _ = zoo_command("run", TABLE, lines=json.dumps(row).encode())
     assert "line 1: age must be a number, got" in code
+
+
+def test_symbols_are_texts(zoo_command):
+    for given in (["0111", "10"], []):
+        code, said = zoo_command("run", "reverse_neural_gpu", *given, lines=b"0111\n10")
+        assert (code, said.out) == (None, "1110\n01\n")
+    code, _ = zoo_command("run", "reverse_neural_gpu", "--question", "0111")
+    assert code == "error: reverse_neural_gpu does not take --question: it takes TEXT"
+
+
+def test_sequences_of_vectors_are_lists_of_any_length(zoo_command):
+    example = read_card(resolve("copy_ntm")).example.inputs
+    short, long = example["vectors"][:3], example["vectors"][: example["length"]]
+    lines = b"\n".join(json.dumps(one).encode() for one in (short, long))
+    code, said = zoo_command("run", "copy_ntm", lines=lines)
+    assert code is None
+    assert [len(line.split(" ")) for line in said.out.splitlines()] == [len(short), len(long)]
+    _, said = zoo_command("run", "copy_ntm", "--json", lines=lines)
+    for row, vectors in zip(map(json.loads, said.out.splitlines()), (short, long), strict=True):
+        assert len(row["bits"]) == len(row["probabilities"]) == len(vectors)
+        assert len(row["attention_write"][0]) == len(vectors)  # of the one head
+    asked = ["".join(str(round(bit)) for bit in vector[:8]) for vector in long[1:4]]
+    assert row["bits"][-3:] == asked  # a mark, three vectors, a mark, and three places to copy to
+
+
+@pytest.mark.parametrize(
+    "line", ["0 1", "[]", "[[0, 1], [1]]", '[["0"]]', "[[true]]", "[[1], null]", '{"vectors": []}']
+)
+def test_a_line_that_is_no_sequence_of_vectors_is_named(zoo_command, line):
+    code, _ = zoo_command("run", "copy_ntm", lines=line.encode())
+    assert code.startswith("error: line 1 must be a JSON list of vectors of one size, such as [[")
+    assert code.endswith(f"got {line!r}")
+
+
+def test_what_a_model_of_vectors_takes_is_told(zoo_command):
+    code, _ = zoo_command("run", "copy_ntm", "0110")
+    assert code == (
+        "error: copy_ntm does not take TEXT: it takes vectors, a JSON list of them on each line of "
+        "standard input"
+    )
+
+
+def test_a_reader_of_stories_answers(zoo_command, tmp_path):
+    example = read_card(resolve("babi_structured")).example.inputs
+    story = "\n".join(example["story_sentences"])
+    (tmp_path / "story.txt").write_text(story, encoding="utf-8")
+    asked = ["--question", example["question"]]
+    answers = [
+        zoo_command("run", "babi_structured", *asked, *told)[1].out
+        for told in (["--story", story], ["--story-file", tmp_path / "story.txt"])
+    ]
+    assert answers == ["garden\n"] * 2

@@ -11,6 +11,7 @@ from tests.serving.toy_servable import Echo
 from zoo.explorer.examples import EXAMPLES
 from zoo.explorer.models import OfferedModels, in_showing_order
 from zoo.serving.cards import read_card, write_card
+from zoo.serving.load import list_models, resolve
 
 
 class Heads(Echo):
@@ -122,3 +123,9 @@ def test_a_model_is_told_by_its_score_and_one_line(tmp_path):
     told = OfferedModels({"two": bare}, lambda _: Echo(), lambda *_: None).describe()[0]
     assert told["score"] == ""
     assert told["about"] == "Does what this page does not know. Trained on sample."
+
+
+def test_what_each_shipped_model_does_is_told():
+    folders = {name: resolve(name) for name in list_models()}
+    for told in OfferedModels(folders, lambda _: Echo(), lambda *_: None).describe():
+        assert "does not know" not in told["about"], told["name"]

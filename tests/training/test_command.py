@@ -164,5 +164,7 @@ def test_a_row_of_a_table_is_piped_as_json(monkeypatch):
 def test_long_texts_are_left_out_of_the_next_commands():
     (ask, *_) = next_commands(Path("run"), {"text": "a"})
     assert ask == "ask it:     python -m zoo run run a"
+    (ask, *_) = next_commands(Path("run"), {"symbols": "011"})
+    assert ask == "ask it:     python -m zoo run run 011"
     (ask, *_) = next_commands(Path("run"), {"context": "a" * 201})
     assert ask == 'ask it:     python -m zoo run run --context "..."'

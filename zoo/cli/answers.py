@@ -19,10 +19,15 @@ from zoo.text_files import FileText
 if TYPE_CHECKING:
     import numpy as np
 
+    from zoo.serving.servable import Servable
+
 
 _ROWS = 32  # examples asked at a time
 # The output to print: the first of these that a model has.
-_ANSWERS = ("translation", "caption", "answer", "label", "value", "continuation", "next_tokens")
+_ANSWERS = (
+    *("translation", "caption", "answer", "label", "value", "continuation", "next_tokens"),
+    "bits",
+)
 
 _OFFSETS = ("start", "end", "start_per_iteration", "end_per_iteration")
 """Outputs that are byte offsets into the context."""
@@ -118,9 +123,26 @@ def _ask(
             }
             if "candidates" in columns:
                 columns["candidates"] = pad_lists(columns["candidates"])
+            if "vectors" in columns:
+                yield from _ask_sequences(servable, columns["vectors"])
+                continue
             result = _count_from_files(servable.ask(columns | same, name), batch)
             for row in range(len(batch)):
                 yield pick_rows(result, slice(row, row + 1), servable.axes)
+
+
+def _ask_sequences(servable: "Servable", sequences: list[Any]) -> Iterator[dict[str, "np.ndarray"]]:
+    """Yields the answers to sequences of vectors, each as long as its sequence."""
+    import numpy as np
+
+    from zoo.pipelines.sequences import pad_sequences, without_padding
+    from zoo.serving.padding import pick_rows
+
+    padded = pad_sequences([np.array(one, "float32") for one in sequences])
+    result = servable.ask(padded)
+    for row, sequence in enumerate(sequences):
+        own = pick_rows(result, slice(row, row + 1), servable.axes)
+        yield without_padding(own, len(sequence), servable.axes)
 
 
 def _warn_of_unknown_words(folder: Path, result: dict[str, "np.ndarray"], number: int) -> None:
@@ -140,7 +162,7 @@ def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
 
 def _bytes(name: str, value: Any) -> Any:
     """Encodes text, or a list of texts; numbers stay."""
-    if isinstance(value, float | bytes):
+    if isinstance(value, float | bytes) or name == "vectors":
         return value
     if isinstance(value, list):
         return [_bytes(name, item) for item in value]
@@ -174,6 +196,8 @@ def _as_text(row: dict[str, Any]) -> str:
         return _shown(value)
     if name == "value":
         return f"{value:.6g}"
+    if name == "bits":
+        return " ".join(map(_shown, value))
     if name == "next_tokens":
         return ", ".join(map(_candidate, value, row["next_log_probabilities"]))
     scores = row["score"]

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from zoo.serving.servable import Servable, Signature
 
 _FILES = ("context", "document", "story")
+_SEQUENCE = {"vectors", "length"}
+"""Inputs of a model of sequences of vectors; the lengths are counted."""
+_TEXTS = ("text", "symbols")
+"""Inputs that are given without a flag; a model has one of them at most."""
 _LINE_INPUTS = (
     *("text", "question", "query", "hypothesis", "premise", "context", "document"),
     "symbols",
@@ -32,8 +36,9 @@ class Question:
     """A name from `list`, the folder of a SavedModel, or its address: https://.../NAME.tar.gz or
     hf://OWNER/NAME."""
     text: Annotated[tyro.conf.Positional[tuple[str, ...]], tyro.conf.arg(metavar="TEXT")] = ()
-    """Texts to translate, classify or continue. Missing inputs come from standard input, one
-    example per line: the missing text, or a JSON object if several are missing."""
+    """Texts to translate, classify or continue, or symbols. Missing inputs come from standard
+    input, one example per line: the missing text, a JSON object if several are missing, or a JSON
+    list of vectors."""
     question: str | None = None
     """The question, for reading comprehension and stories."""
     context: str | None = None
@@ -108,16 +113,14 @@ def choose_signature(servable: "Servable", given: dict[str, Any], *, texts: bool
     Raises:
         ValueError: There is none.
     """
-    names = {*given, *(["text"] if texts else [])}
     order = sorted(servable.signatures, key=lambda name: (name != "serving_default", name))
+    takes = {name for one in servable.signatures.values() for name in one.inputs}
+    names = {*given, *([_text_of(takes) or "text"] if texts else [])}
     for signature in order:
         if names <= servable.signatures[signature].inputs.keys():
             return signature
-    takes = {name for one in servable.signatures.values() for name in one.inputs}
     flags = ", ".join(_flag(name) for name in sorted(names - takes) or sorted(names))
-    wanted = "; or ".join(
-        ", ".join(map(_flag, servable.signatures[signature].inputs)) for signature in order
-    )
+    wanted = "; or ".join(_shown_inputs(servable.signatures[name].inputs) for name in order)
     raise ValueError(f"{servable.folder.name} does not take {flags}: it takes {wanted}")
 
 
@@ -150,7 +153,8 @@ def examples(
         yield from ({**shared, "image_bytes": file} for file in files)
         return
     if question.text:
-        yield from ({**shared, "text": text} for text in question.text)
+        name = _text_of(batched) or "text"
+        yield from ({**shared, name: text} for text in question.text)
         return
     missing = left_to_input(question, given, signature)
     if not missing:
@@ -167,6 +171,8 @@ def examples(
 def left_to_input(question: Question, given: dict[str, Any], signature: "Signature") -> list[str]:
     """Lists the inputs of an example that standard input has to supply."""
     batched = [name for name, info in signature.inputs.items() if info.batched]
+    if set(batched) == _SEQUENCE:
+        batched.remove("length")
     return [name for name in batched if name not in given and not question.text]
 
 
@@ -182,6 +188,8 @@ def _read_line(
     if len(missing) == 1 and missing[0] in _LINE_INPUTS:
         return {missing[0]: read}
     line = read.text
+    if missing == ["vectors"]:
+        return {"vectors": _vectors(line, number)}
     names = ", ".join(missing)
     try:
         values = json.loads(line)
@@ -202,6 +210,22 @@ def _read_line(
     return values
 
 
+def _vectors(line: str, number: int) -> list[list[float]]:
+    """Reads a sequence of vectors of one size."""
+    try:
+        rows = json.loads(line)
+        sizes = {len(row) for row in rows}
+        numbers = {type(value) for row in rows for value in row}
+    except (ValueError, TypeError):
+        sizes, numbers = set(), set()
+    if len(sizes) != 1 or not numbers or not numbers <= {int, float}:
+        raise ValueError(
+            f"line {number} must be a JSON list of vectors of one size, "
+            f"such as [[0, 1], [1, 1]], got {line[:60]!r}"
+        )
+    return [[float(value) for value in row] for row in rows]
+
+
 def _number(name: str, value: Any, line: int) -> float:
     """Reads a number, or its text; null and "" are missing, which is NaN."""
     if value in (None, ""):
@@ -215,6 +239,22 @@ def _number(name: str, value: Any, line: int) -> float:
         raise ValueError(f"line {line}: {name} must be a number, got {shown!r}") from None
 
 
+def _text_of(inputs: Collection[str]) -> str | None:
+    """Finds the input that is given without a flag."""
+    return next((name for name in _TEXTS if name in inputs), None)
+
+
+def _shown_inputs(inputs: Collection[str]) -> str:
+    if set(inputs) == _SEQUENCE:
+        return "vectors, a JSON list of them on each line of standard input"
+    return ", ".join(map(_flag, inputs))
+
+
 def _flag(name: str) -> str:
-    named = {"text": "TEXT", "new_tokens": "--generate", "image_bytes": "--image"}
+    named = {
+        "text": "TEXT",
+        "symbols": "TEXT",
+        "new_tokens": "--generate",
+        "image_bytes": "--image",
+    }
     return named.get(name, f"--{name.replace('_', '-')}")

@@ -21,6 +21,7 @@ _ABOUT = {
     "reading": "Finds the answer to a question in a text.",
     "cloze": "Fills the blank of a query with a word of a document.",
     "language_model": "Says which words may come next.",
+    "stories": "Answers a question about a story, from the sentences that lead to it.",
     "captioning": "Writes a caption for a picture.",
     "classification": "Puts a text into a class.",
     "algorithms": "Runs an algorithm that was learnt from examples.",

@@ -63,7 +63,8 @@ def start(
 
 
 _LONGEST_SHOWN = 200  # characters of a text in a command
-_FLAGS = {"text", "question", "context", "document", "query", "premise", "hypothesis"}
+_POSITIONAL = {"text", "symbols"}
+_FLAGS = {"question", "context", "document", "query", "premise", "hypothesis"}
 
 
 def next_commands(folder: Path, question: Mapping[str, str]) -> list[str]:
@@ -77,14 +78,14 @@ def next_commands(folder: Path, question: Mapping[str, str]) -> list[str]:
         Three commands, each after its purpose: to ask it, to look at it, to serve it.
     """
     place, inputs = shlex.quote(str(folder)), []
-    if not question.keys() <= _FLAGS:  # columns of a table
+    if not question.keys() <= _FLAGS | _POSITIONAL:  # columns of a table
         row = json.dumps(question, ensure_ascii=False)
         shown = shlex.quote(row) if len(row) <= 10 * _LONGEST_SHOWN else '"..."'
         ask = f"ask it:     echo {shown} | python -m zoo run {place}"
         return [ask, *_other_commands(place)]
     for name, text in question.items():
         shown = shlex.quote(text) if len(text) <= _LONGEST_SHOWN else '"..."'
-        inputs.append(shown if name == "text" else f"--{name.replace('_', '-')} {shown}")
+        inputs.append(shown if name in _POSITIONAL else f"--{name.replace('_', '-')} {shown}")
     return [f"ask it:     python -m zoo run {place} {' '.join(inputs)}", *_other_commands(place)]
 
 
