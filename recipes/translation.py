@@ -23,7 +23,8 @@ class Settings(OwnTranslationSettings):
 
     model: str = "RNNsearch"
     """The architecture: RNNsearch, LuongTranslator, Transformer, LSTMNTranslator,
-    StructuredTranslator, SutskeverTranslator, RNNencdec or ChoTranslator."""
+    StructuredTranslator, SutskeverTranslator, RNNencdec, ChoTranslator; others are in
+    docs/which_model.md."""
 
 
 _SHALLOW = {"depth": 1, "use_bias": True, "initial_range": 0.2}

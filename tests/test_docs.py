@@ -116,6 +116,11 @@ def test_the_table_of_models_marks_those_that_are_shipped():
     assert marked == classes
 
 
+def test_the_readme_counts_the_shipped_models():
+    (count,) = re.findall(r"\b(\d+) are trained,", README.read_text(encoding="utf-8"))
+    assert int(count) == len(list_models())
+
+
 def test_every_section_with_an_example_is_run(sections):
     assert [title for title, code in sections.items() if code] == [
         "An attention decoder in 20 lines",

@@ -21,7 +21,7 @@ from zoo.benchmarks.lstmn import BY_LENGTH, WHOLE_STEP, TapeSpeed
 from zoo.benchmarks.steps import ROWS, StepSpeed
 from zoo.benchmarks.structures import StructureSpeed
 from zoo.benchmarks.translation import TranslationSpeed, measure_row, row_names
-from zoo.models.core.registry import models
+from zoo.models.core.registry import find_model, models
 from zoo.quiet import LEVEL
 
 TINY = {"preset": "tiny", "vocabulary_size": 13, "batch_size": 4, "steps": 2, "maximum_length": 3}
@@ -30,6 +30,8 @@ TINY = {"preset": "tiny", "vocabulary_size": 13, "batch_size": 4, "steps": 2, "m
 def test_every_translation_model_has_a_row():
     names = {row.split(",")[0] for row in row_names()}
     assert names == {name for name, entry in models().items() if entry.task == "translation"}
+    for name in names:
+        assert TranslationSpeed().preset in find_model(name).cls.PRESETS, name
 
 
 @pytest.mark.parametrize("row", ["LuongTranslator, local", "RNNsearch"])

@@ -157,7 +157,7 @@ def step(
         (_, alpha), gate = ops.split(fused[0], 2, axis=-1), fused[1]
         added = gate * alpha  # r_t * alpha~_t, a term of c_t (equation 16)
     gates = gates + ops.matmul(summary, kernels.recurrent)
-    hidden, cell, gates = lstm_step(gates, cell, added)  # i, f, o, c^; c_t and h_t
+    hidden, cell, gates = lstm_step(gates, cell, added)  # i, f, c^, o; c_t and h_t
     key = ops.matmul(hidden, kernels.slot)
     return CellStep(hidden, cell, key, gates, summaries, weights, fused)
 

@@ -99,6 +99,7 @@ class TreeTransducer(RecurrentTranslator):
         "paper": {**_SYMBOLS},
         "paper_simple": {**_SYMBOLS, "attention": "simple"},
         "paper_none": {**_SYMBOLS, "attention": "none"},
+        "small": {"embedding_dim": 256, "hidden_dim": 256},
         "tiny": {
             "source_vocabulary_size": 17,
             "target_vocabulary_size": 13,
