@@ -17,7 +17,7 @@ from zoo.tasks.reading.endpoint import ReadingEndpoint
 from zoo.tasks.shared.endpoints import export_endpoint
 from zoo.tasks.shared.pictures import draw_answer
 from zoo.text.tokenizer import WordTokenizer
-from zoo.text.vocabulary import Vocabulary, write_vocabulary
+from zoo.text.vocabulary import END, Vocabulary, write_vocabulary
 from zoo.text.words import WordCodec
 
 ONE_STEP = {"epochs": 1, "progress": False}
@@ -52,6 +52,26 @@ def test_a_shipped_model_learns_and_answers_with_what_it_has_learned(name):
     assert after.attention.keys() == before.attention.keys()
     if name == "wikitext_lstmn":
         assert_it_writes(pipeline)
+
+
+@pytest.mark.parametrize("held_out", [None, "sst_lstmn"])
+def test_a_training_that_diverges_leaves_the_model_as_it_was(held_out):
+    pipeline = zoo.pipeline("sst_lstmn")
+    before = pipeline(*QUESTIONS["sst_lstmn"])
+    data = pd.DataFrame(DATA["sst_lstmn"])
+    held = data if held_out else None
+    with pytest.raises(FloatingPointError, match=r"must be finite.*lower learning_rate"):
+        pipeline.fit(data, validation_data=held, epochs=4, learning_rate=1e30, progress=False)
+    assert pipeline(*QUESTIONS["sst_lstmn"]).probabilities == before.probabilities
+    with pytest.raises(ValueError, match="fit"):
+        pipeline.save("never")
+
+
+def test_lines_of_a_text_end_where_those_of_files_do():
+    trainer = zoo.pipeline("wikitext_lstmn")._trained_model().trainer
+    texts = pd.DataFrame({"text": ["the cat\u2028sat\x0c\n\nthe mat", ""]})
+    ids = trainer._ids(texts).tolist()
+    assert ids.count(END) == 4
 
 
 def assert_it_writes(pipeline):
@@ -130,7 +150,7 @@ def test_a_share_is_held_out_and_scored(inference):
     [
         ({"epochs": 0}, "epochs must be a whole number of at least 1, got 0"),
         ({"batch_size": 2.5}, "batch_size must be .*, got 2.5"),
-        ({"learning_rate": -1.0}, "learning_rate must be positive, got -1.0"),
+        ({"learning_rate": -1.0}, "learning_rate must be positive and finite, got -1.0"),
         ({"patience": 1}, "patience must be None without validation_data or .*, got 1"),
         ({"validation_split": 1.0}, "validation_split must be at least 0 and below 1, got 1.0"),
         ({"validation_split": 0.9}, "validation_split must leave a row to train on"),

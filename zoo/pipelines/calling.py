@@ -132,6 +132,7 @@ class Pipeline:
 
         Raises:
             ValueError: A setting is out of range, or the data does not fit; names column and row.
+            FloatingPointError: The loss became NaN or infinite; the model is as it was before.
         """
         from zoo.pipelines.training import FitSettings
 

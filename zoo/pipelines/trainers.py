@@ -21,6 +21,7 @@ from zoo.tasks.shared.text_input import encode_strings
 from zoo.tasks.translation import examples as translation
 from zoo.text.slots import HiddenWords
 from zoo.text.vocabulary import END
+from zoo.text_files import split_lines
 from zoo.training.loop import Batches
 
 _SEGMENT_LENGTH, _CARRIED_SLOTS = 35, 10  # as in the language models' recipes
@@ -223,7 +224,7 @@ class LanguageModelTrainer(Trainer):
 
     def _ids(self, frame: pd.DataFrame) -> np.ndarray:
         """Numbers the words of all lines, each followed by ``</s>``: (N,)."""
-        lines = [line for text in frame["text"] for line in text.splitlines() or [""]]
+        lines = [line for text in frame["text"] for line in split_lines(text) or [""]]
         rows = encode_strings(lines, self.endpoint.codec).to_list()
         return np.array([id for row in rows for id in (*row, END)], "int32")
 

@@ -40,8 +40,8 @@ class FitSettings:
             value = getattr(self, name)
             if value is not None and (type(value) is not int or value < 1):
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
-        if not self.learning_rate > 0:
-            raise ValueError(f"learning_rate must be positive, got {self.learning_rate}")
+        if not 0 < self.learning_rate < math.inf:
+            raise ValueError(f"learning_rate must be positive and finite, got {self.learning_rate}")
 
 
 class TrainedModel:
@@ -88,7 +88,11 @@ class TrainedModel:
     def fit(
         self, data: Any, held_out: Any, share: float, settings: FitSettings
     ) -> dict[str, list[float]]:
-        """Trains on a table of strings; the weights of the best evaluation are kept, if any."""
+        """Trains on a table of strings; the weights of the best evaluation are kept, if any.
+
+        Raises:
+            FloatingPointError: The loss is no number; the model has its weights of before again.
+        """
         frame = self.trainer.read(data)
         if held_out is not None and share:
             raise ValueError("validation_data and validation_split must not be given both")
@@ -102,7 +106,13 @@ class TrainedModel:
         self._question = self.trainer.question(training if validation is None else validation)
         began = time.monotonic()
         self._fits.append(f"{len(training)} rows, interrupted")
-        history = self._train(training, validation, settings)
+        before = self.model.get_weights()
+        try:
+            history = self._train(training, validation, settings)
+        except FloatingPointError:
+            self.model.set_weights(before)
+            self._fits.pop()
+            raise
         self._seconds += time.monotonic() - began
         self._seed = settings.seed
         self._fits[-1] = f"{len(training)} rows, {len(history['loss'])} epochs"
@@ -134,6 +144,12 @@ class TrainedModel:
                 )
                 for name, (value,) in found.history.items():
                     history.setdefault(name, []).append(value)
+                loss = history["loss"][-1]
+                if not math.isfinite(loss):
+                    raise FloatingPointError(
+                        f"loss must be finite, got {loss} in epoch {epoch + 1}: lower"
+                        f" learning_rate, {settings.learning_rate}"
+                    )
                 if best and best.finished:
                     break
         if best:
