@@ -25,6 +25,7 @@ from zoo.tasks.captioning.recipe import SCENES, CaptionSettings, CaptionTask
 from zoo.tasks.shared.training_run import run
 from zoo.training.bounds import Count, NotNegative, Rate
 from zoo.training.command import start
+from zoo.training.unused import refuse_given
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,8 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
+    if settings.attention == "soft":
+        refuse_given(settings, ("soft_probability",), "with the attention soft")
     return run(settings, CaptionTask("flickr8k_caption", make_model, DEFAULTS))
 
 

@@ -66,6 +66,10 @@ def test_a_keras_file(tmp_path):
     encoder = annotation_encoder(str(tmp_path / "mine.keras"))
     expected = annotation_encoder(network)(PICTURES[:, :12, :12])
     np.testing.assert_allclose(encoder(PICTURES[:, :12, :12]), expected, rtol=1e-5)
+    with pytest.raises(
+        ValueError, match="weights must be left out with a network that has its own"
+    ):
+        annotation_encoder(str(tmp_path / "mine.keras"), weights="w")
 
 
 def test_a_network_of_keras_with_its_own_preprocessing(tmp_path):

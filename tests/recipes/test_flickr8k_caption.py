@@ -1,9 +1,11 @@
 """Captions are learnt on the sample, and trained on small data sets of this test's own."""
 
+import dataclasses
 import json
 import zipfile
 from pathlib import Path
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -131,16 +133,27 @@ def test_karpathys_parts_and_missing_files(data_dir: Path, tmp_path: Path) -> No
         caption.main(caption.Settings(data="sample", splits=splits))
 
 
-def test_a_folder_of_ones_own(data_dir: Path, tmp_path: Path) -> None:
-    mine = tmp_path / "mine"
-    mine.mkdir()
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    """A folder of nine pictures, without parts."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
     lines = ["file\tsentence"]
     for row, (name, content) in enumerate(pictures(9).items()):
-        (mine / name).write_bytes(content)
+        (folder / name).write_bytes(content)
         lines.append(f"{name}\t{SENTENCES[row % len(SENTENCES)]}")
-    (mine / "captions.tsv").write_text("\n".join(lines))
-    folders = {"data_dir": data_dir, "run_dir": tmp_path / "run", "cache_dir": tmp_path / "cache"}
-    settings = caption.Settings(folder=mine, held_out=0.2, encoder_size=35, **folders, **SMALL)
+    (folder / "captions.tsv").write_text("\n".join(lines))
+    return folder
+
+
+def own(mine: Path, data_dir: Path, **more) -> caption.Settings:
+    there = mine.parent
+    folders = {"data_dir": data_dir, "run_dir": there / "run", "cache_dir": there / "cache"}
+    return caption.Settings(folder=mine, **({"encoder_size": 35} | folders | SMALL | more))
+
+
+def test_a_folder_of_ones_own(mine: Path, data_dir: Path, tmp_path: Path) -> None:
+    settings = own(mine, data_dir, held_out=0.2)
     result = caption.main(settings)
     assert result["data"].name == "own files: mine/captions.tsv"
     log = (tmp_path / "run" / "train.log").read_text()
@@ -150,7 +163,70 @@ def test_a_folder_of_ones_own(data_dir: Path, tmp_path: Path) -> None:
         caption.main(caption.Settings(data="flickr8k", folder=mine))
     (mine / "3.jpg").write_bytes(b"no picture at all, but long enough")
     with pytest.raises(ValueError, match=r"3.jpg: a file must be a JPEG, PNG or BMP picture"):
-        caption.main(settings)
+        caption.main(dataclasses.replace(settings, run_dir=tmp_path / "other"))
     (mine / "3.jpg").unlink()
     with pytest.raises(FileNotFoundError, match=r"must hold all pictures, missing: 3.jpg"):
         caption.main(settings)
+
+
+def test_pictures_and_encoder_are_those_that_a_run_began_with(mine: Path, tmp_path: Path) -> None:
+    network = tmp_path / "x.keras"
+    small_network(35).save(network)
+    settings = own(mine, tmp_path, held_out=0.2, encoder=str(network), encoder_size=None)
+    result = caption.main(settings)
+    assert result["data"].sha256.keys() == {"captions.tsv", "pictures", "encoder"}
+    small_network(35, seed=1).save(network)
+    with pytest.raises(ValueError, match="holds a run on other data: encoder differ"):
+        caption.main(settings)
+    small_network(35).save(network)
+    first, other = (mine / name for name in ("1.jpg", "2.jpg"))
+    kept = first.read_bytes()
+    first.write_bytes(other.read_bytes())
+    with pytest.raises(ValueError, match="holds a run on other data: pictures differ"):
+        caption.main(settings)
+    first.write_bytes(kept)
+    assert caption.main(settings)["history"] == result["history"]
+
+
+def test_a_run_that_began_without_these_checksums_goes_on(
+    mine: Path, tmp_path: Path, monkeypatch
+) -> None:
+    network = tmp_path / "x.keras"
+    small_network(35).save(network)
+    settings = own(mine, tmp_path, held_out=0.2, encoder=str(network), encoder_size=None)
+
+    def without(record, *_):
+        held = {"captions.tsv": record.sha256["captions.tsv"]}
+        return dataclasses.replace(record, sha256=held)
+
+    with monkeypatch.context() as earlier:
+        earlier.setattr("zoo.tasks.captioning.pictures.with_encoder", without)
+        result = caption.main(settings)
+    again = caption.main(settings)
+    assert again["history"] == result["history"]
+    assert again["data"].sha256.keys() == {"captions.tsv"}
+
+
+def test_the_card_says_that_there_was_no_test_part(mine: Path, data_dir: Path) -> None:
+    lines = (mine / "captions.tsv").read_text().splitlines()[1:]
+    parts = ["train"] * 6 + ["validation"] * 3
+    table = [f"{line}\t{part}" for line, part in zip(lines, parts, strict=True)]
+    (mine / "captions.tsv").write_text("\n".join(table))
+    caption.main(own(mine, data_dir))
+    data = read_card(mine.parent / "run" / "saved_model").data
+    assert data.evaluation == "validation"
+    told = "no test part: measured on the validation part, which chooses the weights"
+    assert data.remarks == f"parts as given; {told}"
+
+
+def test_scenes_have_two_digits_at_least() -> None:
+    with pytest.raises(ValueError, match="digits must be at least 2, got 1"):
+        caption.main(caption.Settings(data="sample", digits=1))
+
+
+def small_network(size: int, seed: int = 0) -> keras.Model:
+    """A network of four cells."""
+    pixels = keras.Input((size, size, 3))
+    start = keras.initializers.GlorotUniform(seed)
+    cells = keras.layers.Conv2D(4, size // 2, strides=size // 2, kernel_initializer=start)(pixels)
+    return keras.Model(pixels, cells, name="small")

@@ -90,8 +90,9 @@ def draw_scenes(
     Raises:
         ValueError: a number is too small, or the canvas too small for that many digits.
     """
-    if count < 1 or most < 2:
-        raise ValueError(f"count and most must be at least 1 and 2, got {count} and {most}")
+    for name, value, least in (("count", count, 1), ("most", most, 2)):
+        if value < least:
+            raise ValueError(f"{name} must be at least {least}, got {value}")
     tight = [_tight(image) for image in digits.images]
     widest = max(box.right - box.left for box in tight)
     highest = max(box.bottom - box.top for box in tight)

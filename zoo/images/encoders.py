@@ -115,14 +115,15 @@ def annotation_encoder(
             for others.
         layer: name of the layer whose output is used; None: the last. The paper takes
             "block5_conv3" of VGG16 or a layer like it.
-        weights: file of the weights of a named network; None: SqueezeNet's are looked for in
-            ``data_dir``, those of others by Keras, which downloads them if they are missing.
+        weights: file of the weights of a named network, no other takes one; None: SqueezeNet's are
+            looked for in ``data_dir``, those of others by Keras, which downloads them if they are
+            missing.
         data_dir: folder of the data sets; None: `$ZOO_DATA`, then the Keras cache.
         preprocess: of pictures from 0 to 255, for a model of your own; None: nothing is done.
 
     Raises:
         FileNotFoundError: the weights of SqueezeNet are missing.
-        ValueError: there is no such network or layer, or the weights do not fit.
+        ValueError: there is no such network or layer, or the weights do not fit or have no use.
     """
     if isinstance(network, str) and network.lower() == SQUEEZENET:
         size = size or SQUEEZENET_SIZE
@@ -134,6 +135,8 @@ def annotation_encoder(
         size = size or _APPLICATIONS_SIZE
         made, prepare = _application(network, size, weights)
         return _encoder(made, prepare, (size, size), network, layer)
+    if weights is not None:
+        raise ValueError(f"weights must be left out with a network that has its own, got {weights}")
     sides = (size, size) if size else network.input_shape[1:3]
     if None in sides:
         raise ValueError("size must be given for a network that takes pictures of any, got None")

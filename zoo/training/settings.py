@@ -1,12 +1,13 @@
 """Settings shared by the recipes of all tasks, and their consequences."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from zoo.training.bounds import Count, Positive, Rate, Seed, Whole, check_numbers
+from zoo.training.unused import refuse_given
 
 if TYPE_CHECKING:
     import logging
@@ -126,13 +127,7 @@ def refuse_unused(given: Any, optimizer: str) -> None:
     Raises:
         ValueError: if one of them is not what it is by default.
     """
-    default = {field.name: field.default for field in fields(given)}
-    for name in _UNUSED.get(optimizer, ()):
-        value = getattr(given, name)
-        if value != default[name]:
-            raise ValueError(
-                f"{name} must be left out with the optimizer {optimizer}, got {value!r}"
-            )
+    refuse_given(given, _UNUSED.get(optimizer, ()), f"with the optimizer {optimizer}")
 
 
 def open_run(settings: Any) -> "tuple[RunFolder, Workers]":

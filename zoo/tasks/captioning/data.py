@@ -1,7 +1,8 @@
 """Pictures with captions, as the recipes take them."""
 
+import hashlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from zoo.data import flickr8k, karpathy, mnist, own_captions
 from zoo.data.choice import choose, sample_reason
 from zoo.data.digit_sample import SAMPLE_IMAGES, digit_sample
 from zoo.data.digit_scenes import NAMES, Box, DigitScenes, draw_scenes
+from zoo.data.download import file_sha256
 from zoo.data.picture_files import PictureFiles, open_pictures
 from zoo.metrics.captions import normalise_caption
 from zoo.serving.cards import DataRecord
@@ -96,8 +98,10 @@ def load_scenes(
     Raises:
         FileNotFoundError: a file is missing.
         DownloadError: it could not be fetched.
-        ValueError: a file is malformed, or the canvas too small.
+        ValueError: a file is malformed, or the canvas or the number of digits too small.
     """
+    if sizes.digits < 2:
+        raise ValueError(f"digits must be at least 2, got {sizes.digits}")
     told = f"scenes of 2 to {sizes.digits} digits on {sizes.canvas} x {sizes.canvas} pixels"
     if name == "sample":
         parts = [digit_sample(split) for split in SAMPLE_IMAGES]
@@ -175,13 +179,17 @@ def load_own(folder: Path, held_out: float, logger: logging.Logger) -> CaptionDa
             f"{folder}: the parts train and validation must have pictures, got "
             f"{[one['image'].nunique() for one in frames]} in {own_captions.PARTS}"
         )
+    measured = "test"
     if frames[2].empty:
-        frames[2] = frames[1]
-        logger.info("no test part: measured on the validation part, which chooses the weights")
+        frames[2], measured = frames[1], "validation"
+        told = "no test part: measured on the validation part, which chooses the weights"
+        logger.info("%s", told)
+        remarks = f"{remarks}; {told}"
     train, dev, test = (_of_frame(one, folder) for one in frames)
     sums = file_sums([folder / own_captions.CAPTIONS_FILE])
+    sums["pictures"] = _sum_of_pictures(folder, frame["image"].unique())
     name = own_name([f"{folder.name}/{own_captions.CAPTIONS_FILE}"])
-    record = DataRecord(name, "train", "test", sums, remarks)
+    record = DataRecord(name, "train", measured, sums, remarks)
     return _logged(CaptionData(OWN, train, dev, test, record), logger)
 
 
@@ -197,6 +205,13 @@ def _divided(frame: pd.DataFrame, share: float) -> pd.DataFrame:
     part = dict.fromkeys(order, "train") | dict.fromkeys(order[:held], "validation")
     part |= dict.fromkeys(order[held : 2 * held], "test")
     return frame.assign(part=frame["image"].map(part))
+
+
+def _sum_of_pictures(folder: Path, names: Iterable[str]) -> str:
+    """Computes the SHA-256 of the sums and names of pictures, those that are there, in order."""
+    there = [name for name in sorted(names) if (folder / name).is_file()]
+    lines = (f"{file_sha256(folder / name)}  {name}\n" for name in there)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def _of_frame(frame: pd.DataFrame, pictures: Path) -> CaptionedPictures:

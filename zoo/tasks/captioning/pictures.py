@@ -3,6 +3,7 @@
 import io
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,44 @@ from matplotlib.image import imsave
 
 from zoo.data.picture_files import PictureFiles
 from zoo.images.decoding import PictureReader
-from zoo.images.encoders import AnnotationEncoder
+from zoo.images.encoders import AnnotationEncoder, annotation_encoder
 from zoo.images.features import cached_annotations
 from zoo.plots.captions import caption
+from zoo.serving.cards import DataRecord
 from zoo.tasks.captioning.examples import PictureInputs
+from zoo.training.json_files import read_object
+from zoo.training.runs import RunFolder
 
 _WHITE = 255.0
 _SCALED_BY = 500
 """Pictures whose annotations the scale is computed of."""
+
+
+def encoder_of(settings: Any) -> AnnotationEncoder:
+    """Makes the network of the settings that annotates pictures."""
+    return annotation_encoder(
+        settings.encoder,
+        size=settings.encoder_size,
+        layer=settings.encoder_layer,
+        weights=settings.encoder_weights,
+        data_dir=settings.data_dir,
+    )
+
+
+def with_encoder(
+    record: DataRecord, encoder: AnnotationEncoder | None, run: RunFolder
+) -> DataRecord:
+    """Adds the encoder to the checksums: with another one, a run would go on with other inputs.
+
+    A run that began when encoder and pictures had no checksums goes on without them.
+    """
+    sums = dict(record.sha256)
+    if encoder is not None:
+        sums["encoder"] = encoder.fingerprint
+    if run.resumed and run.data.exists():
+        later = {"encoder", "pictures"} - read_object(run.data).keys()
+        sums = {name: value for name, value in sums.items() if name not in later}
+    return replace(record, sha256=sums)
 
 
 def inputs_of(

@@ -9,6 +9,7 @@ from zoo.tasks.shared.training_run import Task
 from zoo.training.bounds import Count, NotNegative, Positive, Rate
 from zoo.training.command import next_commands
 from zoo.training.settings import TrainingSettings, resolve
+from zoo.training.unused import refuse_given
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,6 +73,14 @@ SHARED_DEFAULTS: dict[str, dict[str, Any]] = {
 """Defaults of the shared settings by data set."""
 SCENES = ("sample", "scenes")
 """Data whose pictures are drawn: models read their pixels."""
+_OF_SCENES = ("canvas", "digits", "scenes")
+_OF_FILES = ("encoder", "encoder_size", "encoder_layer", "encoder_weights", "cache_dir")
+_UNUSED = {
+    **dict.fromkeys(SCENES, (*_OF_FILES, "held_out")),
+    "flickr8k": (*_OF_SCENES, "held_out"),
+    "files": _OF_SCENES,
+}
+"""Data -> settings that it has no use for."""
 _MEASURED_AT_ONCE = 100
 
 
@@ -134,17 +143,25 @@ class CaptionTask(Task):
     ties = "perplexity"
 
     def resolve(self, settings: Any) -> Any:
-        """Finds the data."""
+        """Finds the data.
+
+        Raises:
+            ValueError: settings that the data has no use for.
+        """
         from zoo.tasks.captioning.data import resolve_data
 
         data = resolve_data(settings.data, settings.folder, settings.data_dir)
         if settings.splits is not None and data != "flickr8k":
             raise ValueError(f"splits must not be given with data {data}, got {settings.splits}")
+        refuse_given(settings, _UNUSED[data], f"with the data {data}")
+        if Path(settings.encoder).suffix == ".keras":  # which holds its weights
+            refuse_given(settings, ("encoder_weights",), f"with the encoder {settings.encoder}")
         return resolve(settings, self.recipe, data, SHARED_DEFAULTS, self.defaults)
 
     def load(self) -> "DataRecord":
-        """Reads the captions, and finds or draws the pictures."""
+        """Reads the captions, finds or draws the pictures, and makes the encoder."""
         from zoo.tasks.captioning.data import SceneSizes, load_flickr8k, load_own, load_scenes
+        from zoo.tasks.captioning.pictures import encoder_of, with_encoder
 
         chosen, logger = self.settings, self.folder.logger
         if chosen.data in SCENES:
@@ -154,25 +171,16 @@ class CaptionTask(Task):
             self.data = load_own(chosen.folder, chosen.held_out, logger)
         else:
             self.data = load_flickr8k(chosen.splits, chosen.data_dir, logger)
-        return self.data.record
+        self.encoder = None if chosen.data in SCENES else encoder_of(chosen)
+        return with_encoder(self.data.record, self.encoder, self.folder)
 
     def encode(self) -> "CaptionBatches":
         """Chooses the vocabulary, and annotates the pictures unless the cache has them."""
-        from zoo.images.encoders import annotation_encoder
         from zoo.tasks.captioning.pictures import training_scale
         from zoo.text.words import WordCodec
 
         chosen = self.settings
         self.codec = WordCodec(self.words_file(self._choose_words), split_on="spaces")
-        self.encoder = None
-        if chosen.data not in SCENES:
-            self.encoder = annotation_encoder(
-                chosen.encoder,
-                size=chosen.encoder_size,
-                layer=chosen.encoder_layer,
-                weights=chosen.encoder_weights,
-                data_dir=chosen.data_dir,
-            )
         self.scale = 1.0
         self._inputs: dict[int, PictureInputs] = {}
         if self.encoder is not None:
