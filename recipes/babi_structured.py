@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 from zoo.tasks.stories.recipe import StorySettings, StoryTask
 from zoo.training.command import start
+from zoo.training.unused import refuse_given
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,10 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 """Defaults by data set. One run in two learns the sample."""
 
 
+OF_THE_CHAIN = ("queries", "shared_keys", "counting", "normalisation")
+"""Settings that a memory network has no use for."""
+
+
 def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
     """Builds the architecture."""
     from zoo.models.structured import MemoryNetwork, SupportingFactsReader
@@ -71,6 +76,8 @@ def start_options(settings: Settings) -> dict[str, Any]:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
+    if settings.attention == "memn2n":
+        refuse_given(settings, OF_THE_CHAIN, "with the attention memn2n")
     return StoryTask("babi_structured", make_model, start_options, DEFAULTS).run(settings)
 
 

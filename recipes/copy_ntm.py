@@ -21,6 +21,7 @@ from zoo.tasks.algorithms.recipe import AlgorithmSettings, AlgorithmTask
 from zoo.tasks.shared.training_run import run
 from zoo.training.bounds import Count, Positive
 from zoo.training.command import start
+from zoo.training.unused import refuse_given
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,11 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 one sequence a step; four take little longer, and tell more."""
 
 
+_OF_THE_MEMORY = ("slots", "slot_dim", "heads", "first_memory", "head_limit")
+UNUSED = {"ntm": ("hidden_dim",), "lstm": ("controller", "controller_dim", *_OF_THE_MEMORY)}
+"""Architecture -> settings that it has no use for."""
+
+
 def make_model(settings: Any, sizes: dict[str, Any]) -> Any:
     """Builds the architecture."""
     from zoo.models.ntm.lstm_transducer import LSTMTransducer
@@ -112,6 +118,7 @@ def make_model(settings: Any, sizes: dict[str, Any]) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
+    refuse_given(settings, UNUSED[settings.model], f"with the model {settings.model}")
     recipe = "copy_ntm" if settings.model == "ntm" else "copy_ntm_lstm"
     task = AlgorithmTask(recipe, make_model, DEFAULTS, OF_TASKS)
     result = run(settings, task)

@@ -16,6 +16,7 @@ from zoo.tasks.shared.training_run import run
 from zoo.tasks.translation.recipe import RECURRENT_SIZES, RecurrentSettings, TranslationTask
 from zoo.training.bounds import Count, Positive
 from zoo.training.command import start
+from zoo.training.unused import refuse_given
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,11 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "multi30k": RECURRENT_SIZES["multi30k"] | {"maxout_dim": 256, "initial_range": 0.08},
 }
 """Defaults by data set. Small layers do not learn from the paper's range of 0.08."""
+
+
+_SUTSKEVERS = ("reverse_source", "depth", "initial_range")
+UNUSED = {"sutskever": ("maxout_dim",), "rnnencdec": _SUTSKEVERS, "cho": _SUTSKEVERS}
+"""Architecture -> settings that it has no use for."""
 
 
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
@@ -70,6 +76,7 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
+    refuse_given(settings, UNUSED[settings.model], f"with the model {settings.model}")
     return run(settings, TranslationTask(f"multi30k_{settings.model}", make_model, DEFAULTS))
 
 

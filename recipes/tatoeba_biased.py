@@ -26,6 +26,7 @@ from zoo.tasks.translation.symmetric import SymmetricTask
 from zoo.tasks.translation.tatoeba import TatoebaSettings, TatoebaTask
 from zoo.training.bounds import Count, NotNegative, Whole
 from zoo.training.command import start
+from zoo.training.unused import refuse_given
 
 BIASES = ("position", "markov", "fertility")
 
@@ -77,17 +78,14 @@ def chosen(biases: str) -> dict[str, bool]:
 
 
 def check(settings: Settings) -> None:
-    """Refuses settings that contradict each other, before anything is written.
+    """Refuses settings that contradict each other or have no use, before anything is written.
 
     Raises:
         ValueError: names the setting.
     """
     chosen(settings.biases)
-    if not settings.symmetric and settings.start_backward_from is not None:
-        raise ValueError(
-            "start_backward_from must be None without symmetric, "
-            f"got {str(settings.start_backward_from)!r}"
-        )
+    if not settings.symmetric:
+        refuse_given(settings, ("trace_weight", "start_backward_from"), "without symmetric")
 
 
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:

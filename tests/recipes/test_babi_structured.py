@@ -11,6 +11,7 @@ from zoo.data.story_sample import story_sample
 from zoo.serving.cards import read_card
 from zoo.serving.load import load, load_servable
 from zoo.tasks.export_again import export_again
+from zoo.tasks.stories.training import CompiledTraining
 
 LINES = "1 Ann took the cat.\n2 Ann went to the {0}.\n3 Where is the cat? \t{0}\t1 2\n"
 
@@ -76,7 +77,53 @@ def test_runs_are_kept_and_the_missing_ones_trained(data_dir, attention, monkeyp
         babi.main(settings(data_dir, seed=4, **chosen, embedding_dim=4))
 
 
+def diverging(monkeypatch, seeds):
+    """The loss of these seeds is not a number from the first epoch on."""
+    run = CompiledTraining.run
+
+    def run_or_diverge(self, seed):
+        with monkeypatch.context() as patched:
+            if seed in seeds:
+                patched.setattr(CompiledTraining, "epoch", lambda *_, **__: float("nan"))
+            return run(self, seed)
+
+    monkeypatch.setattr(CompiledTraining, "run", run_or_diverge)
+
+
+def test_a_run_that_diverges_is_left_out_and_told(data_dir, monkeypatch, capsys):
+    diverging(monkeypatch, {5})
+    result = babi.main(settings(data_dir, runs=3, seed=4))
+    assert [row["seed"] for row in result["runs"]] == [4, 6]
+    assert result["diverged_seeds"] == [5]
+    assert result["means"].keys() == {"mean of 2"}
+    said = capsys.readouterr().out
+    assert "the loss is not finite with seed 5: lower learning_rate. The run is left out" in said
+    assert "left out, since they diverged: seeds [5]" in said
+    held = json.loads((data_dir / "run" / "result.json").read_text())
+    assert (held["diverged_seeds"], held["best_seed"]) == ([5], result["best_seed"])
+
+
+def test_a_command_fails_if_all_runs_diverge(data_dir, monkeypatch):
+    diverging(monkeypatch, {4, 5})
+    message = r"not finite with any of the seeds \[4, 5\]: lower learning_rate"
+    with pytest.raises(FloatingPointError, match=message):
+        babi.main(settings(data_dir, runs=2, seed=4))
+
+
+def test_a_short_training_starts_with_the_usual_share_of_its_epochs(data_dir, capsys):
+    """By default a fifth."""
+    result = babi.main(settings(data_dir, epochs=6, start_epochs=None))
+    assert "start_epochs: 1 instead of 20, for 6 epochs in all" in capsys.readouterr().out
+    assert result["runs"][0]["epoch"] > 1
+    held = json.loads((data_dir / "run" / "settings.json").read_text())
+    assert (held["epochs"], held["start_epochs"]) == (6, 1)
+    longer = babi.StoryTask("none", babi.make_model, babi.start_options, babi.DEFAULTS)
+    assert longer.resolve(settings(data_dir, epochs=21, start_epochs=None)).start_epochs == 20
+
+
 def test_wrong_settings_leave_no_folder(data_dir):
+    with pytest.raises(ValueError, match="start_epochs must be less than epochs, 3, got 3"):
+        babi.main(settings(data_dir, start_epochs=3))
     with pytest.raises(ValueError, match="held_out must leave some of the 12"):
         babi.main(settings(data_dir, held_out=0.99))
     with pytest.raises(ValueError, match="task must be from 1 to 20, got 30"):

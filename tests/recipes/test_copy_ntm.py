@@ -23,15 +23,13 @@ SMALL = {
     "steps_per_epoch": 2,
     "batch_size": 4,
     "evaluation_sequences": 3,
-    "controller_dim": 4,
-    "hidden_dim": 4,
-    "slots": 5,
-    "slot_dim": 3,
     "bits": 2,
     "longest": 3,
     "test_lengths": (4,),
     "strategy": "none",
 }
+MACHINE = {**SMALL, "controller_dim": 4, "slots": 5, "slot_dim": 3}
+BASELINE = {**SMALL, "model": "lstm", "hidden_dim": 4}
 
 
 @pytest.mark.system
@@ -62,7 +60,7 @@ def test_every_algorithm_makes_a_model_of_its_sizes(task, sizes, tmp_path: Path)
     own: dict[str, Any] = {"shortest": 2}
     if task == "ngrams":
         own = {"bits": None, "shortest": 8, "longest": 9, "test_lengths": (10,)}
-    settings = copying.Settings(data="sample", task=task, run_dir=tmp_path, **(SMALL | own))
+    settings = copying.Settings(data="sample", task=task, run_dir=tmp_path, **(MACHINE | own))
     result = copying.main(settings)
     config = read_card(tmp_path / "saved_model").config
     assert (config["input_dim"], config["output_dim"]) == sizes
@@ -96,7 +94,7 @@ def test_settings_reach_the_model_and_the_paper_s_optimizer_is_there(tmp_path: P
         heads=2,
         first_memory="learnt",
         optimizer="rmsprop",
-        **SMALL,
+        **MACHINE,
     )
     copying.main(settings)
     model = load(tmp_path / "saved_model")
@@ -114,7 +112,7 @@ def test_settings_reach_the_model_and_the_paper_s_optimizer_is_there(tmp_path: P
 
 
 def test_the_baseline_has_no_picture_of_a_memory(tmp_path: Path) -> None:
-    settings = copying.Settings(run_dir=tmp_path, model="lstm", **SMALL)
+    settings = copying.Settings(run_dir=tmp_path, **BASELINE)
     copying.main(settings)
     check_run_folder(tmp_path, "bits_4", attends=False)
     config = read_card(tmp_path / "saved_model").config
@@ -122,7 +120,7 @@ def test_the_baseline_has_no_picture_of_a_memory(tmp_path: Path) -> None:
 
 
 def test_the_same_command_reports_a_complete_run_again(tmp_path: Path) -> None:
-    settings = copying.Settings(run_dir=tmp_path, model="lstm", **SMALL)
+    settings = copying.Settings(run_dir=tmp_path, **BASELINE)
     first = copying.main(settings)
     second = copying.main(settings)
     assert first["history"] == second["history"]
@@ -134,7 +132,11 @@ def test_the_same_command_reports_a_complete_run_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (("--task", "recall", "--shortest", "1"), "length must be at least 2 items, got 1"),
+        (("--task", "recall", "--shortest", "1"), "shortest must be at least 2 items, got 1"),
+        (
+            ("--task", "recall", "--test-lengths", "2", "1"),
+            "test_lengths must be at least 2 items, got 1",
+        ),
         (("--shortest", "9", "--longest", "3"), "longest must be at least shortest, 9, got 3"),
         (("--task", "ngrams", "--bits", "2"), "bits must be left out with the task ngrams, got 2"),
         (("--test-lengths", "0"), "test_lengths must be positive, got 0"),
@@ -153,6 +155,13 @@ def test_settings_that_an_algorithm_cannot_have_are_one_line(
         start(copying.main, copying.Settings, copying.__doc__)
     assert exit_.value.code == f"error: {message}"
     assert not folder.exists()
+
+
+def test_lengths_are_checked_without_the_command_too():
+    for name, value in (("shortest", 0), ("test_lengths", (3, 0))):
+        made = AlgorithmTask("none", copying.make_model, copying.DEFAULTS, copying.OF_TASKS)
+        with pytest.raises(ValueError, match=f"{name} must be positive, got 0"):
+            made.resolve(copying.Settings(**{name: value}))
 
 
 def test_the_command_refuses_a_setting_in_one_line_with_status_one(tmp_path: Path) -> None:

@@ -149,8 +149,12 @@ def test_flags_reach_the_model() -> None:
         (["--source", "fr", "--target", "de"], "source and target must be en and one of"),
         (["--source", "de"], "data: no data set for the languages de and en is complete"),
         (["--global-fertility", "-1"], "global_fertility must be at least 0 and finite"),
-        (["--trace-weight", "-1"], "trace_weight must be at least 0 and finite"),
-        (["--start-backward-from", "x"], "start_backward_from must be None without symmetric, got"),
+        (["--symmetric", "--trace-weight", "-1"], "trace_weight must be at least 0 and finite"),
+        (
+            ["--start-backward-from", "x"],
+            "start_backward_from must be left out without symmetric, got 'x'",
+        ),
+        (["--trace-weight", "0.1"], "trace_weight must be left out without symmetric, got 0.1"),
     ],
 )
 def test_a_bad_setting_is_one_line(arguments, message, tmp_path, monkeypatch) -> None:

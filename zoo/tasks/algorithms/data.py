@@ -63,11 +63,20 @@ def resolve_lengths(settings: Any, algorithm: Algorithm) -> Any:
         raise ValueError(
             f"longest must be at least shortest, {chosen.shortest}, got {chosen.longest}"
         )
-    for length in (chosen.shortest, *chosen.test_lengths):
-        if length < 1:
-            raise ValueError(f"test_lengths must be positive, got {chosen.test_lengths}")
-        algorithm.draw(np.random.default_rng(0), 1, length)
+    for name, lengths in (("shortest", [chosen.shortest]), ("test_lengths", chosen.test_lengths)):
+        for length in lengths:
+            _check_length(name, length, algorithm)
     return chosen
+
+
+def _check_length(name: str, length: int, algorithm: Algorithm) -> None:
+    """Raises a ValueError that names the setting if the algorithm has no such sequences."""
+    if length < 1:
+        raise ValueError(f"{name} must be positive, got {length}")
+    try:
+        algorithm.draw(np.random.default_rng(0), 1, length)
+    except ValueError as error:  # of its argument, length
+        raise ValueError(f"{name}{str(error).removeprefix('length')}") from error
 
 
 def describe(settings: Any, algorithm: Algorithm, logger: logging.Logger) -> DataRecord:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from zoo.training.bounds import Count, NotNegative, Positive, Rate, Seed, Whole, check_numbers
 from zoo.training.command import next_commands
+from zoo.training.unused import refuse_given
 
 if TYPE_CHECKING:
     from zoo.tasks.stories.data import StoryData
@@ -39,7 +40,8 @@ class StorySettings:
     clip_norm: Positive = 40.0
     """Maximum norm of the whole gradient."""
     start_epochs: Whole | None = None
-    """Epochs at the start with other options of the model, such as without its softmax."""
+    """Epochs at the start with other options of the model, such as without its softmax; fewer than
+    all."""
     stop_loss: NotNegative = 5 / 900
     """Mean loss of an epoch below which a run ends."""
     held_out: Rate = 0.1
@@ -77,15 +79,30 @@ class StoryTask:
     """Data set -> what settings that are None become."""
 
     def resolve(self, settings: Any) -> Any:
-        """Takes bAbI where it lies, else the sample, and fills in what depends on it."""
+        """Takes bAbI where it lies, else the sample, and fills in what depends on it.
+
+        A default of ``start_epochs`` that is too large for the epochs becomes the same share of
+        them as it is of the default ones.
+
+        Raises:
+            ValueError: settings that the sample has no use for, or that contradict each other.
+        """
         from zoo.tasks.stories.data import resolve_data
 
+        if settings.data == "sample":
+            refuse_given(settings, ("task", "held_out"), "with the data sample")
         data = resolve_data(settings.data, settings.task, settings.data_dir)
         place = f"{data}{settings.task}" if data == "babi" else data
         chosen = {"run_dir": Path("runs") / f"{self.recipe}_{place}_{settings.attention}"}
         chosen |= self.defaults[data]
         missing = {name: v for name, v in chosen.items() if getattr(settings, name) is None}
-        return replace(settings, data=data, **missing)
+        resolved = replace(settings, data=data, **missing)
+        start, epochs = resolved.start_epochs, resolved.epochs
+        if start < epochs:
+            return resolved
+        if settings.start_epochs is not None:
+            raise ValueError(f"start_epochs must be less than epochs, {epochs}, got {start}")
+        return replace(resolved, start_epochs=start * epochs // self.defaults[data]["epochs"])
 
     def run(self, settings: Any) -> dict[str, Any]:
         """Trains all runs, measures and exports the best one, and draws what it attends to.
@@ -95,12 +112,17 @@ class StoryTask:
 
         Returns:
             What ``result.json`` holds: the metrics of the exported run, ``runs``, a row each, their
-            means, and ``data``.
+            means, ``diverged_seeds``, whose runs are in none of these, and ``data``.
+
+        Raises:
+            ValueError: a setting is refused, or the data is malformed.
+            FloatingPointError: all runs have diverged.
         """
         from zoo.training.runs import RunFolder as Folder
 
         check_numbers(settings)
-        self.settings = settings = self.resolve(settings)
+        given, settings = settings, self.resolve(settings)
+        self.settings = settings
         self.folder: RunFolder = Folder(
             settings.run_dir,
             asdict(settings),
@@ -108,6 +130,10 @@ class StoryTask:
             fresh=settings.fresh,
             lock_untrained=False,
         )
+        usual, start = self.defaults[settings.data]["start_epochs"], settings.start_epochs
+        if given.start_epochs is None and start != usual:
+            told = "start_epochs: %d instead of %d, for %d epochs in all"
+            self.folder.logger.info(told, start, usual, settings.epochs)
         try:
             training = self._prepare()
         except (ValueError, OSError):
@@ -167,7 +193,10 @@ class StoryTask:
         }
 
     def _train_all(self, training: "CompiledTraining") -> "list[Row]":
-        """Trains the runs that are not complete; returns all, the seeds in order."""
+        """Trains the runs that are not complete; returns all, the seeds in order.
+
+        A run that diverges is left out: else it would end the command at each start.
+        """
         from zoo.tasks.stories.examples import StoryEvaluator
         from zoo.tasks.stories.runs import Runs
 
@@ -177,14 +206,23 @@ class StoryTask:
         for seed in seeds:
             if seed not in runs.rows:
                 begun = time.monotonic()
-                trained = training.run(seed)
+                try:
+                    trained = training.run(seed)
+                except FloatingPointError as error:
+                    self.folder.logger.warning("%s. The run is left out", error)
+                    continue
                 self._take(trained.weights)
                 runs.add(seed, trained, dict(evaluate()), time.monotonic() - begun)
             self.folder.logger.info("%s", runs.rows[seed].told())
-        best = runs.best(seeds)
-        self._take(runs.weights(best.seed))
-        self.best = best
-        return [runs.rows[seed] for seed in seeds]
+        kept = [seed for seed in seeds if seed in runs.rows]
+        if not kept:
+            raise FloatingPointError(
+                f"the loss is not finite with any of the seeds {[*seeds]}: lower learning_rate"
+            )
+        self.diverged = [seed for seed in seeds if seed not in kept]
+        self.best = runs.best(kept)
+        self._take(runs.weights(self.best.seed))
+        return [runs.rows[seed] for seed in kept]
 
     def _take(self, weights: Any) -> None:
         for weight, value in zip(self.model.weights, weights, strict=True):
@@ -216,10 +254,11 @@ class StoryTask:
         for name, metrics in summary.items():
             told = ", ".join(f"{key} {value:.2f}" for key, value in metrics.items())
             folder.logger.info("test, %s: %s", name, told)
+        if self.diverged:
+            folder.logger.warning("left out, since they diverged: seeds %s", self.diverged)
         table = {"runs": [asdict(row) for row in rows], "means": summary, "best_seed": best.seed}
-        complete = folder.finish(
-            {**best.test, **table, "seconds": seconds, "data": self.data.record}
-        )
+        table |= {"diverged_seeds": self.diverged, "seconds": seconds, "data": self.data.record}
+        complete = folder.finish({**best.test, **table})
         # The first one would be to ask it in one line, which a story does not fit into.
         for line in next_commands(folder.saved_model, {})[1:]:
             folder.logger.info("%s", line)
