@@ -21,7 +21,7 @@ from zoo.training.bounds import Count, NotNegative, Rate
 from zoo.training.command import start
 
 if TYPE_CHECKING:
-    from zoo.tasks.captioning.data import CaptionedPictures
+    from zoo.tasks.captioning.data import CaptionData, CaptionedPictures
 
 COLUMNS = ("bleu_1", "bleu_2", "bleu_3", "bleu_4", "cider_d", "words")
 
@@ -68,7 +68,11 @@ def main(settings: Settings) -> dict[str, Any]:
             raise ValueError(f"{name} must name one at least, got none")
     folders = find_models(settings.models, settings.labels)
     captioners = {label: load_captioner(folder) for label, folder in folders.items()}
-    part = load_part(settings)
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    data = load_data(settings)
+    part: CaptionedPictures = getattr(data, settings.part)
+    # The test part may be missing, and the validation part stand for it.
+    measured = data.record.evaluation if settings.part == "test" else settings.part
     rows, signature = [], ""
     for label, captioner in captioners.items():
         for penalty in settings.length_penalties:
@@ -77,26 +81,25 @@ def main(settings: Settings) -> dict[str, Any]:
                 signature = scores.signature
                 row = {"model": label, "beam_width": width, "length_penalty": penalty}
                 rows.append(row | scores.values | {"words": words})
-    print(f"\n{table(rows)}\n\n{len(part.captions)} pictures; BLEU-4: {signature}")
+    told = f"{len(part.captions)} pictures of {data.record.name}, part {measured}"
+    print(f"\n{table(rows)}\n\n{told}; BLEU-4: {signature}")
     settings.run_dir.mkdir(parents=True, exist_ok=True)
-    result = {"settings": settings, "pictures": len(part.captions), "rows": rows}
+    chosen = {"settings": settings, "data": data.record, "part": measured}
+    result = {**chosen, "pictures": len(part.captions), "rows": rows}
     write_json(settings.run_dir / "result.json", result)
     return result
 
 
-def load_part(settings: Settings) -> "CaptionedPictures":
+def load_data(settings: Settings) -> "CaptionData":
     """Reads the pictures and their captions."""
     from zoo.tasks.captioning.data import load_flickr8k, load_own
 
     logger = logging.getLogger(__name__)
     if settings.folder is None:
-        data = load_flickr8k(settings.splits, settings.data_dir, logger)
-    elif settings.splits is not None:
+        return load_flickr8k(settings.splits, settings.data_dir, logger)
+    if settings.splits is not None:
         raise ValueError(f"splits must not be given with a folder, got {settings.splits}")
-    else:
-        data = load_own(settings.folder, settings.held_out, logger)
-    found: CaptionedPictures = getattr(data, settings.part)
-    return found
+    return load_own(settings.folder, settings.held_out, logger)
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -12,7 +12,7 @@ errors that are a single path's own. The table is printed, and is the run folder
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -77,6 +77,7 @@ def main(settings: Settings) -> dict[str, Any]:
     }
     data = resolve_data(settings.data, settings.data_dir)
     sizes = (settings.task, settings.canvas, settings.held_out)
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
     parts = load_images(data, *sizes, settings.data_dir, logging.getLogger(__name__))
     part: LabelledScenes = getattr(parts, settings.part)
     for label, model in models.items():
@@ -86,9 +87,11 @@ def main(settings: Settings) -> dict[str, Any]:
                 f" got {part.scenes.size}"
             )
     rows = {label: measure(model, part, settings) for label, model in models.items()}
-    print(f"{table(rows)}\n\n{len(part.labels)} pictures, % errors")
+    told = f"{len(part.labels)} pictures of {parts.record.name}, part {settings.part}, % errors"
+    print(f"{table(rows)}\n\n{told}")
     settings.run_dir.mkdir(parents=True, exist_ok=True)
-    result = {"settings": settings, "pictures": len(part.labels), "errors": rows}
+    chosen = {"settings": replace(settings, data=data), "data": parts.record}
+    result = {**chosen, "pictures": len(part.labels), "errors": rows}
     write_json(settings.run_dir / "result.json", result)
     return result
 

@@ -10,6 +10,7 @@ import pytest
 
 import recipes.caption_quality as recipe
 from tests.images.files import encoded
+from tests.recipes.run_folder import run_recipe
 from zoo.data.painting import dog_on_grass
 from zoo.tasks.captioning.data import CaptionedPictures, load_own
 from zoo.tasks.captioning.quality import load_captioner, measure_captions, write_captions
@@ -53,6 +54,18 @@ def test_each_search_has_a_row_of_scores(folder: Path, tmp_path: Path, capsys) -
     expected = {"model": "soft", "beam_width": 5, "length_penalty": 1, "words": words}
     assert result["rows"][3] == pytest.approx(expected | scores.values)
     assert f"| soft | 5 | 1 | {scores.values['bleu_1']:.2f} |" in capsys.readouterr().out
+    assert (result["data"]["name"], result["part"]) == ("own files: mine/captions.tsv", "test")
+
+
+def test_it_says_that_the_validation_part_stands_for_the_test_part(folder, tmp_path) -> None:
+    captions = folder / "captions.tsv"
+    captions.write_text(captions.read_text().replace("\ttest", "\ttrain"))
+    options = ("--beam-widths", "1", "--run-dir", str(tmp_path / "run"))
+    finished = run_recipe("caption_quality", MODEL, "--folder", str(folder), *options)
+    assert "no test part: measured on the validation part" in finished.stderr
+    assert "1 pictures of own files: mine/captions.tsv, part validation" in finished.stdout
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert (result["part"], result["data"]["evaluation"]) == ("validation", "validation")
 
 
 def test_what_cannot_be_measured_is_an_error(folder: Path, tmp_path: Path, monkeypatch) -> None:

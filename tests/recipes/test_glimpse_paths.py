@@ -2,6 +2,9 @@
 
 import json
 import logging
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +22,9 @@ def test_errors_by_number_of_paths(tmp_path: Path, capsys) -> None:
     """On the drawn digits, which the model has never seen."""
     options = {"data": "sample", "run_dir": tmp_path, "labels": ("a",), "paths": (1, 4)}
     result = recipe.main(recipe.Settings((MODEL,), **options))
-    errors = json.loads((tmp_path / "result.json").read_text())["errors"]["a"]
+    held = json.loads((tmp_path / "result.json").read_text())
+    assert (held["settings"]["data"], held["data"]["name"]) == ("sample", "sample")
+    errors = held["errors"]["a"]
     assert [*errors] == ["means", "1 drawn", "4 drawn"]
     assert result["errors"]["a"] == errors
     part = load_images("sample", "plain", 60, 1 / 12, None, logging.getLogger()).test
@@ -28,6 +33,24 @@ def test_errors_by_number_of_paths(tmp_path: Path, capsys) -> None:
     assert len({*errors.values()}) == 3  # places are drawn, and averaged
     assert recipe.main(recipe.Settings((MODEL,), **options))["errors"]["a"] == errors
     assert f"| a | {errors['means']:.2f} |" in capsys.readouterr().out
+
+
+def test_it_says_which_data_stands_for_what_is_not_there(tmp_path: Path) -> None:
+    """Where nothing is downloaded and no folder is named."""
+    environment = {"ZOO_DATA": "", "KERAS_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    options = ("--paths", "1", "--part", "validation", "--run-dir", str(tmp_path))
+    finished = subprocess.run(
+        [sys.executable, "-m", "recipes.glimpse_paths", MODEL, *options],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | environment,
+    )
+    assert "data: the generated sample" in finished.stderr
+    assert "pictures of sample, part validation, % errors" in finished.stdout
+    held = json.loads((tmp_path / "result.json").read_text())
+    assert (held["settings"]["data"], held["data"]["name"]) == ("sample", "sample")
 
 
 def test_probabilities_of_all_paths_are_averaged(monkeypatch) -> None:
