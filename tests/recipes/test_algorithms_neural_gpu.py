@@ -17,6 +17,7 @@ from zoo.serving.load import load, load_servable
 from zoo.tasks.export_again import export_again
 from zoo.training.command import start
 from zoo.training.optimizers import NoisyAdam
+from zoo.training.runs import RunFolder
 
 SMALL: dict[str, Any] = {
     "data": "sample",
@@ -112,6 +113,19 @@ def test_settings_reach_the_model_and_the_optimizer(tmp_path: Path) -> None:
     assert optimizer.global_clipnorm == 1.0
 
 
+def test_sequences_have_grown_by_the_end_of_a_short_training(tmp_path: Path) -> None:
+    """The sample grows for five epochs by default."""
+    settings = recipe.Settings(run_dir=tmp_path, **(SMALL | {"growing_epochs": None}))
+    recipe.main(settings)
+    told = "growing_epochs: 2 instead of 5, for 2 epochs in all"
+    assert told in (tmp_path / "train.log").read_text()
+    task = recipe.SymbolTask("none", recipe.make_model, recipe.DEFAULTS, recipe.OF_TASKS)
+    task.settings, task.folder = task.resolve(settings), RunFolder(tmp_path / "other", {})
+    batches = task.encode()
+    assert batches.longest(settings.epochs - 1) == 6
+    assert task.resolve(recipe.Settings(data="sample", epochs=3, growing_epochs=3))
+
+
 def test_a_stopped_run_goes_on_to_the_same_end(tmp_path: Path) -> None:
     """With noise on the gradients and dropout, which are drawn alike."""
     own = {"gradient_noise": 0.3, "dropout": 0.2, "evaluate_every": 1, "checkpoint_every": 1}
@@ -146,6 +160,10 @@ def test_a_stopped_run_goes_on_to_the_same_end(tmp_path: Path) -> None:
         (("--task", "addition", "--alphabet", "3"), "alphabet must be 2 with the task addition"),
         (("--alphabet", "99"), "alphabet must be at most 36 symbols, got 99"),
         (("--alphabet", "1"), "alphabet must be at least 2 symbols, got 1"),
+        (
+            ("--epochs", "4", "--growing-epochs", "5"),
+            "growing_epochs must be at most epochs, 4, got 5",
+        ),
     ],
 )
 def test_settings_that_an_algorithm_cannot_have_are_one_line(flags, message, tmp_path, monkeypatch):

@@ -34,7 +34,8 @@ class SymbolSettings(TrainingSettings):
     """Places that the longest training sequences may take, input and answer; each batch has one
     length."""
     growing_epochs: Count | None = None
-    """Epochs in which sequences grow from the shortest to the longest; 1: they do not."""
+    """Epochs in which sequences grow from the shortest to the longest, at most all; 1: they do
+    not."""
     test_lengths: tuple[Count, ...] | None = None
     """Places, likewise, to measure the trained model at."""
     steps_per_epoch: Count | None = None
@@ -66,7 +67,8 @@ class SymbolTask(Task):
         """Makes the algorithm.
 
         Raises:
-            ValueError: an alphabet that the algorithm cannot have, or too few places for it.
+            ValueError: an alphabet that the algorithm cannot have, too few places for it, or fewer
+                epochs than are given for growing.
         """
         from zoo.data.symbol_algorithms import SYMBOL_ALGORITHMS
 
@@ -82,6 +84,11 @@ class SymbolTask(Task):
         )
         if resolved.alphabet < 2:
             raise ValueError(f"alphabet must be at least 2 symbols, got {resolved.alphabet}")
+        if (settings.growing_epochs or 0) > resolved.epochs:
+            raise ValueError(
+                f"growing_epochs must be at most epochs, {resolved.epochs}, "
+                f"got {settings.growing_epochs}"
+            )
         _ = self.algorithm.characters  # refuses an alphabet that has too few
         for name, places in [("longest", resolved.longest)] + [
             ("test_lengths", one) for one in resolved.test_lengths
@@ -116,8 +123,19 @@ class SymbolTask(Task):
             settings.batch_size,
             settings.steps_per_epoch,
             settings.seed,
-            growing=settings.growing_epochs,
+            growing=self._growing_epochs(),
         )
+
+    def _growing_epochs(self) -> int:
+        """Returns the epochs in which sequences grow; a default has to fit into a short training.
+
+        Else the longest sequences would never be trained on.
+        """
+        growing, epochs = self.settings.growing_epochs, self.settings.epochs
+        if growing > epochs:
+            told = "growing_epochs: %d instead of %d, for %d epochs in all"
+            self.folder.logger.info(told, epochs, growing, epochs)
+        return min(growing, epochs)
 
     @property
     def _longest(self) -> int:
