@@ -21,7 +21,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zoo.text_files import read_lines
 from zoo.training.bounds import Count, NotNegative, Positive, Seed
@@ -113,6 +113,7 @@ def main(settings: Settings) -> Result:
     started = time.time()
     if not settings.output.absolute().parent.is_dir():
         raise FileNotFoundError(f"output must be in a folder that exists, got {settings.output}")
+    import_word2vec()  # tokenising takes minutes, and would be in vain without it
     sentences: list[list[str]] = []
     for name in settings.texts:
         before = len(sentences)
@@ -130,13 +131,9 @@ def main(settings: Settings) -> Result:
 
 def train(sentences: list[list[str]], settings: Settings) -> "WordVectors":
     """Trains skip-gram vectors, most frequent words first."""
-    try:
-        from gensim.models import Word2Vec
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError("gensim is missing: pip install .[vectors]") from None
     from zoo.text.vectors import WordVectors
 
-    model = Word2Vec(
+    model = import_word2vec()(
         vector_size=settings.dimensions,
         window=settings.window,
         negative=settings.negative,
@@ -155,6 +152,19 @@ def train(sentences: list[list[str]], settings: Settings) -> "WordVectors":
         )
     model.train(corpus, total_examples=model.corpus_count, epochs=settings.epochs)
     return WordVectors(list(model.wv.index_to_key), model.wv.vectors)
+
+
+def import_word2vec() -> Any:
+    """Returns gensim's class.
+
+    Raises:
+        ModuleNotFoundError: If gensim is not installed.
+    """
+    try:
+        from gensim.models import Word2Vec
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("gensim is missing: pip install .[vectors]") from None
+    return Word2Vec
 
 
 def tokenise(texts: list[str], name: str) -> list[list[str]]:

@@ -81,6 +81,10 @@ def test_runs_are_made_seed_by_seed_and_kept(pretended, tmp_path):
     again = dataclasses.replace(settings, more="--epochs 9")
     with pytest.raises(ValueError, match=r"penalty, seed 1: .* holds it with other flags: .*"):
         claims.main(again)
+    changed_later = dataclasses.replace(again, seeds=(7, 1))
+    with pytest.raises(ValueError, match=r"penalty, seed 1: .* holds it with other flags: .*"):
+        claims.main(changed_later)
+    assert len(pretended) == 6  # nothing is trained before it is refused
     with pytest.raises(ValueError, match="penalty, seed 5: the recipe ended with status 1"):
         claims.main(dataclasses.replace(settings, seeds=(5,), more="fail"))
 

@@ -151,7 +151,7 @@ def test_unwritable_output_is_found_before_training(tmp_path):
 def test_missing_gensim_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "gensim", None)
     monkeypatch.setitem(sys.modules, "gensim.models", None)
-    (tmp_path / "texts.txt").write_text("a b\n")
+    # Before the texts are read, which are not there.
     with pytest.raises(ModuleNotFoundError, match=r"pip install \.\[vectors\]"):
         main(Settings(output=tmp_path / "out.txt", texts=(str(tmp_path / "texts.txt"),)))
 

@@ -54,8 +54,11 @@ def record_with_vectors(record: DataRecord, path: Path, norm: float | None = Non
         norm: what they were scaled to, if they were.
     """
     told = f"word vectors: {path.name}" + (f", scaled to norm {norm:g}" if norm else "")
+    name = path.name
+    while name in record.sha256:  # a file of the data is called the same
+        name = f"vectors/{name}"
     return replace(
         record,
-        sha256=record.sha256 | {path.name: file_sha256(path)},
+        sha256=record.sha256 | {name: file_sha256(path)},
         remarks="; ".join(filter(None, (record.remarks, told))),
     )

@@ -44,7 +44,8 @@ class Study:
             All complete rows, those trained by an earlier call too.
 
         Raises:
-            ValueError: if a row was trained with other flags, or its run failed.
+            ValueError: if a row was trained with other flags, which is found before any training,
+                or its run failed.
             SystemExit: if a signal stopped it.
         """
         from zoo.training.json_files import read_object, write_json
@@ -53,12 +54,13 @@ class Study:
         path = self.folder / "result.json"
         rows = {row["row"]: row for row in read_object(path)["rows"]} if path.exists() else {}
         for name, own in flags.items():
+            if name in rows and rows[name]["flags"] != [*own]:
+                held = shlex.join(rows[name]["flags"])
+                raise ValueError(f"{name}: {self.folder} holds it with other flags: {held}")
+        for name, own in flags.items():
             if name not in rows:
                 measured = self.describe(name, self._run(name, own))
                 rows[name] = {"row": name, "flags": [*own], **measured}
-            elif rows[name]["flags"] != [*own]:
-                held = shlex.join(rows[name]["flags"])
-                raise ValueError(f"{name}: {self.folder} holds it with other flags: {held}")
             complete = self._ordered(rows)
             write_json(path, {"rows": complete})
             self.write(complete)
