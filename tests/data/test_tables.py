@@ -1,12 +1,14 @@
 """Tables of a user's own: formats, columns, and what is wrong with a line."""
 
+import csv
 import gzip
+import json
 from pathlib import Path
 
 import pytest
 
 from zoo.data.reading_table import read_reading_table
-from zoo.data.tables import ending, read_table
+from zoo.data.tables import ending, read_table, read_whole_table
 
 COLUMNS = {"text": "text", "label": "label"}
 
@@ -60,6 +62,31 @@ def test_a_malformed_table_is_refused_with_the_line(name, content, message, tmp_
     path.write_text(content)
     with pytest.raises(ValueError, match=f"{name}: {message}"):
         read_table(path, COLUMNS)
+
+
+def test_a_cell_may_be_long_and_the_limit_of_others_stays(tmp_path: Path) -> None:
+    path, long = tmp_path / "t.csv", "word " * 30_000
+    path.write_text(f"text,label\n{long},1\n")
+    limit = csv.field_size_limit()
+    assert read_table(path, COLUMNS)["text"][0] == long
+    assert read_whole_table(path)["text"][0] == long
+    path.write_text(f'text,label\n{long},1\n"')
+    with pytest.raises(ValueError, match="line 3: not valid CSV"):
+        read_table(path, COLUMNS)
+    assert csv.field_size_limit() == limit
+
+
+def test_an_object_need_not_have_what_later_ones_have(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    question = {"question": "Who?", "context": "Bo saw Ada. Ada sang.", "answer": "Ada"}
+    rows = [question, question | {"answer_start": 12}, question | {"answer_start": None}]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert read_reading_table(path)["answer_starts"].tolist() == [[7], [12], [7]]
+    names = {name: name for name in ("question", "answer_start")}
+    found = read_table(path, names, optional=("answer_start",))
+    assert found["answer_start"].tolist() == [None, "12", None]
+    with pytest.raises(ValueError, match="line 1: 'answer_start' must be text, got nothing"):
+        read_table(path, names)
 
 
 def test_the_place_of_an_answer_is_found_or_checked(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ guessed, dropped or filled in.
 
 import csv
 import io
+import itertools
 import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -47,7 +48,8 @@ def read_table(
         optional: Names in the frame that the file may lack; so does the frame then.
 
     Returns:
-        A column of strings for each name, and a row for each of the file, in its order.
+        A column of strings for each name, and a row for each of the file, in its order. In JSON
+        lines an optional value may be absent from some rows: it is None there.
 
     Raises:
         ValueError: The ending is none of `ENDINGS`, or the file is empty, not UTF-8, lacks a
@@ -79,7 +81,9 @@ def collect(
     Raises:
         ValueError: As `read_table`; names the line.
     """
-    return pd.DataFrame(_columns(rows, columns, optional))
+    found = _columns(rows, columns, optional)
+    # A column of strings would make NaN of None.
+    return pd.DataFrame(found, dtype=object if any(None in one for one in found.values()) else None)
 
 
 def read_whole_table(path: str | os.PathLike[str]) -> pd.DataFrame:
@@ -161,43 +165,66 @@ def _cells(text: str, quoted: bool) -> Iterator[_Row]:
         yield from ((n, line.split("\t")) for n, line in enumerate(split_lines(text), start=1))
         return
     reader, first = csv.reader(io.StringIO(text, newline=""), strict=True), 1
+    while (row := _next_row(reader, len(text), first)) is not None:
+        if row:
+            yield first, row
+        first = reader.line_num + 1
+
+
+def _next_row(reader: Iterator[list[str]], longest: int, line: int) -> list[str] | None:
+    """Reads a row whose cells may be long; None: there is no more."""
+    # The limit holds for all readers of the process, so it is put back after each row.
+    limit = csv.field_size_limit(longest)
     try:
-        for row in reader:
-            if row:
-                yield first, row
-            first = reader.line_num + 1
+        return next(reader, None)
     except csv.Error as error:
-        raise ValueError(f"line {first}: not valid CSV: {error}") from None
+        raise ValueError(f"line {line}: not valid CSV: {error}") from None
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _columns(
     rows: Iterator[_Row], columns: Mapping[str, str], optional: Collection[str]
-) -> dict[str, list[str]]:
+) -> dict[str, list[str | None]]:
     """Collects the wanted columns."""
-    number, first = next(rows, (0, None))
-    if first is None:
-        raise ValueError("the file must be a table, got an empty one")
-    if isinstance(first, dict):
-        names: list[str] = list(first)
-    elif all(column.isdecimal() for column in columns.values()):
-        names = [str(index) for index in range(len(first))]
-    else:
-        names = first
-        number, first = next(rows, (0, None))
+    numbered = all(column.isdecimal() for column in columns.values())
+    names, rows = _with_names(rows, numbered)
     found = {name: column for name, column in columns.items() if column in names}
     if missing := [c for name, c in columns.items() if name not in {*found, *optional}]:
         raise ValueError(
             f"a column must be named {missing[0]!r}, got {', '.join(map(shown, names))}; name "
             "others by the flags of the columns, or give numbers, from 0, if no line has names"
         )
-    if first is None:
-        raise ValueError("holds no line besides the names of the columns")
-    values: dict[str, list[str]] = {name: [] for name in columns if name in found}
-    for line, row in ((number, first), *rows):
+    values: dict[str, list[str | None]] = {name: [] for name in found}
+    line = 0
+    for line, row in rows:
+        objects = isinstance(row, dict)
         cells = row if isinstance(row, dict) else _named(names, row, line)
         for name, kept in values.items():
-            kept.append(_value(cells, found[name], line))
+            absent = objects and name in optional and cells.get(found[name]) is None
+            kept.append(None if absent else _value(cells, found[name], line))
+    if not line:
+        raise ValueError("holds no line besides the names of the columns")
     return values
+
+
+def _with_names(rows: Iterator[_Row], numbered: bool) -> tuple[list[str], Iterator[_Row]]:
+    """Returns the names of the columns, and the rows without a line of names.
+
+    Args:
+        rows: as of `collect`.
+        numbered: whether columns have numbers for names, if a line has none.
+    """
+    first = next(rows, None)
+    if first is None:
+        raise ValueError("the file must be a table, got an empty one")
+    if isinstance(first[1], dict):
+        # The first object need not have all that later ones have.
+        every = [first, *rows]
+        return [*dict.fromkeys(name for _, row in every for name in row)], iter(every)
+    if numbered:
+        return [str(index) for index in range(len(first[1]))], itertools.chain([first], rows)
+    return first[1], rows
 
 
 def _named(names: list[str], row: list[str], number: int) -> dict[str, Any]:
