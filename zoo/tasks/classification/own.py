@@ -94,7 +94,9 @@ class OwnClassificationTask(ClassificationTask):
         def read(paths: Sequence[Path]) -> "pd.DataFrame":
             from zoo.data.tables import read_table
 
-            return read_table(paths[0], columns | {"label": settings.label_column})
+            frame = read_table(paths[0], columns | {"label": settings.label_column})
+            _check_labels(frame["label"], paths[0], settings.label_column)
+            return frame
 
         files = {
             part: tuple(filter(None, [getattr(settings, part)]))
@@ -112,6 +114,21 @@ class OwnClassificationTask(ClassificationTask):
         return resolve_own(settings, self.recipe, examples, files["train"][0], self.defaults)
 
 
+def _check_labels(labels: "pd.Series", path: Path, column: str) -> None:
+    """Refuses labels that no model card may hold, before anything is trained on them.
+
+    Raises:
+        ValueError: there is one; names file, column and row.
+    """
+    from zoo.serving.strict_json import printable, shown
+
+    for row, label in enumerate(labels, start=1):
+        if printable(label) != label:
+            raise ValueError(
+                f"{path}: {column} of row {row} must have no control characters, got {shown(label)}"
+            )
+
+
 def classes_of(parts: "OwnParts", sides: tuple[str, ...], held_out: bool) -> "ClassificationData":
     """Gives classes of the training part ids, whole numbers in order, words by alphabet.
 
@@ -119,11 +136,11 @@ def classes_of(parts: "OwnParts", sides: tuple[str, ...], held_out: bool) -> "Cl
         ValueError: There is only one class, or a part has one that the training part lacks.
     """
     from zoo.tasks.classification.data import ClassificationData
+    from zoo.tasks.shared.class_names import sorted_classes
     from zoo.tasks.shared.own_settings import DATA
 
     known = {*parts.training["label"]} | ({*parts.validation["label"]} if held_out else set())
-    numbers = all(label.lstrip("-").isdecimal() for label in known)
-    labels = tuple(sorted(known, key=int if numbers else str))
+    labels = sorted_classes(known)
     if len(labels) < 2:
         raise ValueError(f"train must have two classes at least, got {', '.join(labels)}")
     frames = []

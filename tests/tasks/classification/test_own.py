@@ -1,0 +1,39 @@
+"""Classes of texts of one's own: their order, and labels that no model card may hold."""
+
+import json
+import logging
+
+import pytest
+
+import recipes.classification as classification
+
+LOGGER = logging.getLogger(__name__)
+
+
+def read(path, labels):
+    """Reads a table of texts with these labels, before a run folder is opened."""
+    rows = [{"text": f"word{n}", "stars": label} for n, label in enumerate(labels)]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    task = classification.OwnClassificationTask(
+        "classification",
+        classification.make_model,
+        classification.DEFAULTS,
+        models=classification.MODELS,
+    )
+    task.resolve(classification.Settings(train=path, label_column="stars"))
+    return task.read(None, LOGGER)
+
+
+@pytest.mark.parametrize(
+    "labels", [("-5", "01", "1", "2", "10"), ("10", "2", "red"), ("--5", "1", "2")]
+)
+def test_classes_are_in_an_order_of_their_own(tmp_path, labels):
+    assert read(tmp_path / "a.jsonl", [*labels[::-1]] * 3).labels == labels
+
+
+@pytest.mark.parametrize("odd", ["a\nb", "a\tb", "a\u202eb"])
+def test_labels_with_control_characters_are_refused(tmp_path, odd):
+    told = repr(odd).replace("\\", r"\\")
+    expected = rf"a\.jsonl: stars of row 3 must have no control characters, got {told}"
+    with pytest.raises(ValueError, match=expected):
+        read(tmp_path / "a.jsonl", ["good", "bad", odd, "good"] * 3)
