@@ -9,11 +9,13 @@ from tests.contracts.subjects import build
 from tests.contracts.tabular_task import CODEC, LABELS
 from zoo.models.core.registry import find_model
 from zoo.pipelines.results import RowLabel, RowValue
+from zoo.pipelines.rows import read_rows
 from zoo.serving.cards import DataRecord, read_card
 from zoo.serving.servable import Servable
 from zoo.serving.warming import warm_up
 from zoo.tasks.export_again import export_again
 from zoo.tasks.shared.endpoints import export_endpoint
+from zoo.tasks.tabular.columns import CategoricalColumn, RowCodec
 from zoo.tasks.tabular.endpoint import TabularEndpoint, Target
 
 ROW = {"Age": 61.5, "Gain": None, "Work": "private", "Sex": "male"}
@@ -71,6 +73,32 @@ def test_a_table_has_an_answer_for_each_row(pipeline):
     assert found[1].weights["Work"] == found[2].weights["Work"] == found[2].weights["Sex"] == 0
     columns = {name: [*TABLE[name]] for name in CODEC.names}
     assert [one.label for one in pipeline(columns)] == [one.label for one in found]
+
+
+def test_a_value_beside_columns_goes_with_every_row(pipeline):
+    found = pipeline({**ROW, "Age": [61.5, 20]})
+    assert [one.probabilities for one in found] == [
+        pytest.approx(pipeline({**ROW, "Age": age}).probabilities) for age in (61.5, 20)
+    ]
+    assert len(pipeline({**ROW, "Age": np.array([1.0, 2.0]), "Work": ("none", "public")})) == 2
+    # As many rows as the string has characters, which are no values.
+    assert [one.weights["Sex"] > 0 for one in pipeline({**ROW, "Age": [1, 2, 3, 4]})] == [True] * 4
+    assert len(pipeline({**ROW, "Age": [61.5]})) == 1
+    assert pipeline({**ROW, "Age": np.array(61.5)}).weights["Age"] > 0
+
+
+def test_a_column_of_nothing_but_unknown_values_is_told(pipeline):
+    with pytest.warns(
+        UserWarning, match="Work: no value is a category .* as 'sailor'; known:"
+    ) as w:
+        pipeline(ROW | {"Work": "sailor"})
+    assert w[0].filename == __file__
+
+
+def test_values_are_spelled_as_training_spelled_them():
+    one = CategoricalColumn("Zip", "zip", ("3.0", "true"))
+    _, columns = read_rows(RowCodec((), (one,)).get_config(), ({"Zip": [3, True, "3"]},), {})
+    assert columns["zip"].tolist() == ["3.0", "true", "3"]
 
 
 @pytest.mark.parametrize(

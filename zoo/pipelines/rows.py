@@ -1,5 +1,6 @@
 """Rows of tables as a servable takes them: a tensor a column, by its name in tables or its own."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -7,7 +8,13 @@ import numpy as np
 import pandas as pd
 
 from zoo.pipelines.questions import Questions
-from zoo.tasks.tabular.columns import RowCodec, to_numbers, to_strings
+from zoo.tasks.tabular.columns import (
+    NumericColumn,
+    RowCodec,
+    all_strange,
+    to_categories,
+    to_numbers,
+)
 
 
 def read_rows(
@@ -18,7 +25,7 @@ def read_rows(
     Args:
         config: of the model's `RowCodec`, as its card has it.
         positional: one table, a DataFrame or a dict of columns or of the values of one row; or
-            nothing.
+            nothing. A value beside columns goes with every row.
         named: otherwise the columns, or the values of one row, by name.
 
     Returns:
@@ -41,11 +48,7 @@ def read_rows(
             raise ValueError(
                 f"rows must be a pandas DataFrame or a dict of columns, got {type(given).__name__}"
             )
-        single = all(value is None or np.isscalar(value) for value in given.values())
-        given = {name: [value] if single else [*value] for name, value in given.items()}
-        lengths = {name: len(column) for name, column in given.items()}
-        if len({*lengths.values()}) > 1:
-            raise ValueError(f"columns must have the same length, got {lengths}")
+        given, single = _listed(given)
     table = pd.DataFrame(given)
     if positional:  # may have more columns, such as the target
         table = table[[name for name in table if name in {*codec.names, *codec.inputs}]]
@@ -54,10 +57,20 @@ def read_rows(
     return Questions(texts, single), columns
 
 
+def _listed(given: Mapping[str, Any]) -> tuple[dict[str, list[Any]], bool]:
+    """Makes columns of values and columns, and tells whether there was no column among them."""
+    columns = {name: [*value] for name, value in given.items() if pd.api.types.is_list_like(value)}
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len({*lengths.values()}) > 1:
+        raise ValueError(f"columns must have the same length, got {lengths}")
+    rows = next(iter(lengths.values()), 1)
+    return {name: columns.get(name, [value] * rows) for name, value in given.items()}, not columns
+
+
 def _columns(codec: RowCodec, table: pd.DataFrame) -> dict[str, np.ndarray]:
     columns: dict[str, np.ndarray] = {}
     used = set()
-    for place, one in enumerate(codec.columns):
+    for one in codec.columns:
         name = next((n for n in (one.column, one.input) if n in table), None)
         if name is None:
             raise ValueError(
@@ -66,10 +79,12 @@ def _columns(codec: RowCodec, table: pd.DataFrame) -> dict[str, np.ndarray]:
             )
         used.add(name)
         column = table[name].reset_index(drop=True)
-        if place < len(codec.numeric):
+        if isinstance(one, NumericColumn):
             columns[one.input] = to_numbers(column).astype("float32")
         else:
-            strings = to_strings(column)
+            strings = to_categories(column, one.categories)
+            if strange := all_strange(strings, one.categories):
+                warnings.warn(strange, stacklevel=5)
             columns[one.input] = strings.where(strings.notna(), "").to_numpy(object)
     if other := [name for name in table if name not in used]:
         raise ValueError(f"columns must be {', '.join(codec.names)}, got {other[0]} too")

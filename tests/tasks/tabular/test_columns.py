@@ -15,6 +15,9 @@ from zoo.tasks.tabular.columns import (
     infer_columns,
     input_names,
     is_numeric,
+    strip,
+    to_categories,
+    unprintable,
 )
 
 TABLE = pd.DataFrame(
@@ -58,7 +61,8 @@ def test_rows_are_encoded_and_gaps_and_strangers_are_missing(codec):
     np.testing.assert_array_equal(rows[:, 3], [0, 1, np.nan, 0])
     np.testing.assert_array_equal(rows[:, 4], [0, 1, 0, np.nan])
     strange = TABLE.assign(Town=["Rome", "ulm", "", "NA"])
-    assert np.isnan(codec.encode(strange)[:, 3]).all()
+    with pytest.warns(UserWarning, match="Town: no value is a category .* such as 'Rome'; known:"):
+        assert np.isnan(codec.encode(strange)[:, 3]).all()
 
 
 def test_a_graph_encodes_the_same(codec):
@@ -103,7 +107,7 @@ def test_rare_categories_are_unknown():
 
 
 def test_names_become_names_of_arguments():
-    names = ["capital-gain", "Capital gain", "2nd", "Größe", "*", "column"]
+    names = ["capital-gain", "Capital gain", "2nd", "Größe", "*", "column", "Class", "self"]
     assert input_names(names) == [
         "capital_gain",
         "capital_gain_2",
@@ -111,6 +115,8 @@ def test_names_become_names_of_arguments():
         "gr_e",
         "column",
         "column_2",
+        "column_class",
+        "column_self",
     ]
 
 
@@ -121,9 +127,51 @@ def test_strings_of_numbers_are_numbers_and_truth_values_are_not():
     assert not is_numeric(pd.Series(["?", ""]))
 
 
+def test_numbers_and_truth_values_are_spelled_as_the_text_of_training():
+    values = pd.Series([3, 3.0, np.float32(3), 2.5, True, None, np.nan, " 3.0 "], dtype=object)
+    for known, three, true in [
+        (("3", "True", "2.5"), "3", "True"),
+        (("3.0", "true", "2.5"), "3.0", "true"),
+        (("TRUE", "4", "2.5"), "3", "TRUE"),
+        (("no",), "3", "True"),
+    ]:
+        found = to_categories(values, known)
+        assert found[:5].tolist() == [three] * 3 + ["2.5", true]
+        assert found[5:7].isna().all()
+        assert found[7] == "3.0"  # text stays as it is
+    assert to_categories(pd.Series([4, None]), ["4"])[0] == "4"  # pandas makes floats of them
+    assert to_categories(pd.Series([10**400]), ["4"])[0] == str(10**400)
+    codec = RowCodec((), (CategoricalColumn("a", "a", ("false", "true")),))
+    table = pd.DataFrame({"a": [True, False, None]})
+    np.testing.assert_array_equal(codec.encode(table)[:, 0], [1, 0, np.nan])
+    assert as_texts(table, codec) == {"a": "true"}
+
+
+def test_white_space_of_any_script_is_stripped_in_tables_and_in_graphs():
+    spaces = [one for one in map(chr, range(0x110000)) if one.isspace()]
+    texts = ["".join(spaces), *(f"{one}大 阪\u3000x{one}{one}" for one in spaces), "", "\u200b"]
+    found = [one.decode() for one in strip(tf.constant(texts)).numpy()]
+    assert found == [one.strip() for one in texts]
+    codec = RowCodec((), (CategoricalColumn("town", "town", ("Ulm", "大阪")),))
+    towns = ["大阪\u00a0", "\u3000Ulm", "\u3000"]
+    encoded = codec.encode(pd.DataFrame({"town": towns}))
+    np.testing.assert_array_equal(codec.read(tf.constant(towns)), encoded)
+    np.testing.assert_array_equal(encoded[:, 0], [1, 0, np.nan])
+
+
+def test_categories_that_a_card_can_hold_are_known_and_others_are_told():
+    towns = ["New\u00a0York", "大\u3000阪", "a\tb", "a\u202eb", "Ulm"]
+    table = pd.DataFrame({"town": towns})
+    codec, _ = infer_columns(table, ["town"])
+    assert codec.categorical[0].categories == ("New\u00a0York", "Ulm", "大\u3000阪")
+    assert unprintable(table["town"]) == ["a\tb", "a\u202eb"]
+
+
 def test_what_cannot_be_read_is_refused(codec):
     with pytest.raises(ValueError, match=r"Age of row 1 must be a number, got 'fifty'"):
         codec.encode(TABLE.assign(Age=["1", "fifty", "2", "3"]))
+    with pytest.raises(ValueError, match=r"Age of row 8 must be a number, got 'fifty'"):
+        codec.encode(TABLE.assign(Age=["1", "fifty", "2", "3"]).set_index(pd.RangeIndex(7, 11)))
     with pytest.raises(ValueError, match="Town is missing"):
         codec.encode(TABLE.drop(columns="Town"))
     with pytest.raises(ValueError, match=r"categorical must be names of .*, got 'zip'"):

@@ -44,6 +44,13 @@ def test_a_row_of_nothing_but_gaps_is_answered(endpoint):
     assert nothing["label"].shape == (0,)
 
 
+def test_numbers_may_have_white_space_of_any_script_around_them(endpoint):
+    _, *others = columns("strings")
+    plain = endpoint.serve_strings(tf.constant(["25", "61.5", ""]), *others)
+    found = endpoint.serve_strings(tf.constant(["25\u00a0", "\u300061.5", "\u2003"]), *others)
+    np.testing.assert_array_equal(found["probabilities"], plain["probabilities"])
+
+
 def test_other_columns_and_labels_are_refused(endpoint):
     age, *others = columns("strings")
     with pytest.raises(tf.errors.InvalidArgumentError, match="must have the same batch size"):

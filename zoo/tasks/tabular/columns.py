@@ -6,16 +6,26 @@ model gives both weight 0.
 """
 
 import dataclasses
+import keyword
 import re
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import tensorflow as tf
 
+from zoo.serving.strict_json import printable, shown
+
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>"})
 """Strings that stand for a missing value."""
+# All that `str.strip` takes for white space: in ASCII, and beyond.
+_SPACE = r"\t-\r\x1c-\x20\x{85}\x{a0}"
+_SPACE += r"\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}"
+_TAKEN = {*keyword.kwlist, "self"}  # TensorFlow makes an argument of each input
+_AROUND = f"^[{_SPACE}]+|[{_SPACE}]+$"
 
 
 class NumericColumn(NamedTuple):
@@ -97,7 +107,8 @@ class RowCodec:
         """Encodes the rows of a table: float32 (rows, F), NaN where missing or unknown.
 
         Raises:
-            ValueError: a column is missing, or has something other than a number; names the row.
+            ValueError: a column is missing, or has something other than a number; names the row
+                as the table's index does.
         """
         if absent := [name for name in self.names if name not in table]:
             raise ValueError(
@@ -108,7 +119,10 @@ class RowCodec:
         ]
         for category in self.categorical:
             ids = {name: float(number) for number, name in enumerate(category.categories)}
-            columns.append(to_strings(table[category.column]).map(ids).to_numpy("float64"))
+            strings = to_categories(table[category.column], category.categories)
+            if strange := all_strange(strings, category.categories):
+                warnings.warn(strange, stacklevel=2)
+            columns.append(strings.map(ids).to_numpy("float64"))
         return np.stack(columns, axis=1).astype("float32")
 
     def specs(self) -> list[tf.TensorSpec]:
@@ -134,7 +148,7 @@ class RowCodec:
             values = tf.where(tf.math.is_finite(values), values, float("nan"))
             features.append((values - one.mean) / one.deviation)
         for category, names in zip(self.categorical, columns[len(self.numeric) :], strict=True):
-            same = tf.strings.strip(names)[:, None] == tf.constant(category.categories)[None]
+            same = strip(names)[:, None] == tf.constant(category.categories)[None]
             ids = tf.cast(tf.argmax(same, axis=1), tf.float32)
             features.append(tf.where(tf.reduce_any(same, axis=1), ids, float("nan")))
         return tf.stack(features, axis=1)
@@ -148,7 +162,7 @@ def to_numbers(column: pd.Series) -> np.ndarray:
     """Reads a column as float64; missing and infinite values become NaN.
 
     Raises:
-        ValueError: a value is no number; names column and row, from 0.
+        ValueError: a value is no number; names column and row, as the column's index does.
     """
     if pd.api.types.is_numeric_dtype(column.dtype):
         values = column.to_numpy("float64", na_value=np.nan)
@@ -159,7 +173,8 @@ def to_numbers(column: pd.Series) -> np.ndarray:
         if wrong.any():
             row = int(wrong.argmax())
             raise ValueError(
-                f"{column.name} of row {row} must be a number, got {strings.iloc[row]!r}"
+                f"{column.name} of row {column.index[row]} must be a number, got"
+                f" {strings.iloc[row]!r}"
             )
         values = numbers
     return np.where(np.isfinite(values), values, np.nan)
@@ -170,6 +185,59 @@ def to_strings(column: pd.Series) -> pd.Series:
     texts = column.astype(object).where(column.notna(), None)
     texts = texts.map(lambda value: None if value is None else str(value).strip())
     return texts.where(~texts.isin(MISSING), None)
+
+
+def to_categories(column: pd.Series, categories: Collection[str]) -> pd.Series:
+    """Reads a column as `to_strings`, numbers and truth values in the spelling of the categories.
+
+    Those come from text, which may have ``3`` or ``3.0`` for the same number, and ``true`` or
+    ``True``.
+    """
+    known = frozenset(categories)
+    return to_strings(column.astype(object).map(lambda value: _spelled(value, known)))
+
+
+def _spelled(value: Any, known: frozenset[str]) -> Any:
+    """Spells a truth value or whole number as a known category, if there is one; others stay."""
+    if isinstance(value, bool | np.bool_):
+        text = str(value)
+        spellings = [text, text.lower(), text.upper()]
+    elif isinstance(value, Integral) or (
+        isinstance(value, float | np.floating) and value.is_integer()
+    ):
+        text = str(int(value))
+        spellings = [text, f"{text}.0"]
+    else:
+        return value
+    return next((one for one in spellings if one in known), text)
+
+
+def all_strange(strings: pd.Series, categories: Collection[str]) -> str:
+    """Tells of a column that has values, of which none is a known category; empty: it is not so."""
+    values = strings.dropna()
+    if not len(values) or values.isin([*categories]).any():
+        return ""
+    return (
+        f"{strings.name}: no value is a category that training knew, so that all are missing, such"
+        f" as {shown(values.iloc[0])}; known: {shown([*categories])}"
+    )
+
+
+def unprintable(column: pd.Series) -> list[str]:
+    """Finds strings with control characters: no model card holds them, so they are no categories.
+
+    Returns:
+        The strings in their order.
+    """
+    return sorted(name for name in {*to_strings(column).dropna()} if printable(name) != name)
+
+
+def strip(strings: tf.Tensor) -> tf.Tensor:
+    """Strips white space in the graph as `str.strip` does.
+
+    `tf.strings.strip` knows ASCII alone, and leaves the ideographic space for instance.
+    """
+    return tf.strings.regex_replace(strings, _AROUND, "")
 
 
 def is_numeric(column: pd.Series) -> bool:
@@ -223,7 +291,7 @@ def infer_columns(
         else:
             counts = to_strings(table[name]).value_counts()
             frequent = counts[counts >= minimum_count].index[:maximum_categories]
-            known_names = tuple(sorted(name for name in frequent if name.isprintable()))
+            known_names = tuple(sorted(name for name in frequent if printable(name) == name))
             # One known category tells rows with it from the others.
             if len(known_names) > 1 or 0 < counts[[*known_names]].sum() < len(table):
                 strings.append(CategoricalColumn(name, inputs[name], known_names))
@@ -236,19 +304,22 @@ def infer_columns(
 
 def as_texts(table: pd.DataFrame, codec: RowCodec) -> dict[str, str]:
     """Returns the first row as the signature of strings takes it: input -> text, "" if missing."""
-    texts = {one.input: to_strings(table[one.column]).iloc[0] for one in codec.columns}
+    first = table.head(1)
+    texts = {one.input: to_strings(first[one.column]).iloc[0] for one in codec.numeric}
+    for one in codec.categorical:
+        texts[one.input] = to_categories(first[one.column], one.categories).iloc[0]
     return {name: "" if pd.isna(text) else str(text) for name, text in texts.items()}
 
 
 def input_names(columns: Sequence[str]) -> list[str]:
     """Makes names of columns names of inputs: small letters, digits and underscores, all different.
 
-    Arguments of a graph's functions need such names.
+    Arguments of a graph's functions need such names, and none that Python has a use for.
     """
     found: list[str] = []
     for column in columns:
         name = re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_") or "column"
-        name = f"column_{name}" if name[0].isdigit() else name
+        name = f"column_{name}" if name[0].isdigit() or name in _TAKEN else name
         numbered = (f"{name}_{number}" for number in range(2, len(columns) + 2))
         found.append(next(one for one in (name, *numbered) if one not in found))
     return found

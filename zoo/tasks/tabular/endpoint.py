@@ -9,7 +9,7 @@ from zoo.models.core.axes import Axes, Listed
 from zoo.models.core.base import BaseModel
 from zoo.serving.export import Endpoint
 from zoo.tasks.shared.endpoints import attention_maps, map_axes, same_batch
-from zoo.tasks.tabular.columns import MISSING, RowCodec
+from zoo.tasks.tabular.columns import MISSING, RowCodec, strip
 
 NAMES = "row_features"
 """Output with the names of the features, in the order of their weights."""
@@ -143,7 +143,7 @@ class TabularEndpoint:
 
 def _to_number(strings: tf.Tensor) -> tf.Tensor:
     """Reads numbers (batch,), NaN where there is none."""
-    stripped = tf.strings.strip(strings)
+    stripped = strip(strings)
     missing = tf.reduce_any(stripped[:, None] == tf.constant(sorted(MISSING))[None], axis=1)
     numbers = tf.strings.to_number(tf.where(missing, "0", stripped), tf.float32)
     return tf.where(missing, float("nan"), numbers)

@@ -9,7 +9,7 @@ import pandas as pd
 import tensorflow as tf
 
 from zoo.metrics.ranks import area_under_curve
-from zoo.tasks.tabular.columns import RowCodec, to_numbers
+from zoo.tasks.tabular.columns import RowCodec, to_categories, to_numbers
 from zoo.tasks.tabular.endpoint import Target
 from zoo.text.batching import BucketedBatches
 
@@ -36,7 +36,7 @@ def encode_rows(table: pd.DataFrame, codec: RowCodec, target: Target) -> Rows:
 
     Raises:
         ValueError: there is no row, a column is missing, or a target is no class or no number;
-            names column and row.
+            names column and row, as the table's index does.
     """
     if not len(table):
         raise ValueError("table must have at least one row, got none")
@@ -45,9 +45,10 @@ def encode_rows(table: pd.DataFrame, codec: RowCodec, target: Target) -> Rows:
     column = table[target.column]
     if not target.labels:
         values = to_numbers(column)
-        _check(column, ~np.isnan(values), "a number")
+        _check(column, ~np.isnan(values), "a finite number")
         return Rows(codec.encode(table), ((values - target.mean) / target.deviation).astype("f4"))
-    numbers = column.astype(str).map({name: number for number, name in enumerate(target.labels)})
+    names = to_categories(column, target.labels)
+    numbers = names.map({name: number for number, name in enumerate(target.labels)})
     _check(column, numbers.notna().to_numpy(), f"one of {', '.join(map(repr, target.labels))}")
     return Rows(codec.encode(table), numbers.to_numpy("int32"))
 
@@ -55,7 +56,9 @@ def encode_rows(table: pd.DataFrame, codec: RowCodec, target: Target) -> Rows:
 def _check(column: pd.Series, right: np.ndarray, expected: str) -> None:
     if not right.all():
         row = int((~right).argmax())
-        raise ValueError(f"{column.name} of row {row} must be {expected}, got {column.iloc[row]!r}")
+        raise ValueError(
+            f"{column.name} of row {column.index[row]} must be {expected}, got {column.iloc[row]!r}"
+        )
 
 
 class Answers(NamedTuple):
