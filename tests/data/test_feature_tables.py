@@ -1,6 +1,7 @@
 """Readers of Adult and mushrooms, rows of known importance, and the sample of parcels."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from zoo.data import adult, known_importance, mushroom
@@ -60,6 +61,17 @@ def test_mushrooms_are_read_and_divided_class_by_class(tmp_path):
     again, other = (divide(frame, 0.2, seed, by="class")[1] for seed in (0, 1))
     assert again["number"].tolist() == held["number"].tolist() != other["number"].tolist()
     assert [len(part) for part in divide(frame, 0.1)] == [36, 4]
+
+
+def test_both_parts_have_a_row_of_every_class_of_two():
+    frame = pd.DataFrame({"class": ["a"] * 30 + ["b"] * 2 + ["c"]})
+    for share, counts in [(0.1, {"a": 3, "b": 1}), (0.9, {"a": 27, "b": 1, "c": 1})]:
+        kept, held = divide(frame, share, by="class")
+        assert held["class"].value_counts().to_dict() == counts
+        assert {"a", "b"} <= {*kept["class"]}
+        assert frame.loc[held.index].equals(held)  # rows keep their numbers
+    assert [len(part) for part in divide(frame, 0.0, by="class")] == [33, 0]
+    assert [len(part) for part in divide(frame, 1.0, by="class")] == [0, 33]
 
 
 def log_odds(name, x):

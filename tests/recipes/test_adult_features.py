@@ -14,7 +14,7 @@ from tests.recipes.run_folder import check_run_folder
 from zoo.data.tabular_sample import tabular_sample
 from zoo.serving.cards import read_card
 from zoo.serving.load import load_servable
-from zoo.tasks.tabular.data import load_table
+from zoo.tasks.tabular.data import load_table, own_table
 from zoo.tasks.tabular.importance import MEAN, MISSING, PERMUTATION
 
 SMALL = {"embedding_dim": 4, "hidden_dim": 4, "epochs": 1, "batch_size": 16}
@@ -75,6 +75,16 @@ def test_values_of_a_table_of_ones_own_are_predicted(tmp_path):
         ({"target": None}, "target must be the name of a column of the table, got none"),
         ({"target": "cost"}, r"target must be one of \['a', 'y'\], got 'cost'"),
         ({"train": None}, "train must be a table, since target is given, got none"),
+        (
+            {"train": None, "target": None, "kind": "regression"},
+            "train must be a table, since kind is given, got none",
+        ),
+        ({"data": "adult"}, r"train must be left out with the data adult, got '.*a\.csv'"),
+        ({"features": 20}, "features must be left out with the data files, got 20"),
+        (
+            {"train": None, "target": None, "data": "sample", "features": 20},
+            "features must be left out with the data sample, got 20",
+        ),
         ({"categorical": ("b",)}, r"categorical must be names of \['a'\], got 'b'"),
         ({"held_out": 0.0}, "held_out must be a share"),
     ],
@@ -88,22 +98,76 @@ def test_contradictions_leave_no_folder(tmp_path, changed, message):
     assert not (tmp_path / "run").exists()
 
 
-def test_a_row_without_a_target_and_an_unknown_class_are_named(tmp_path):
-    rows = "".join(f"{n},{'no' if n % 2 else 'yes'}\n" for n in range(20))
-    (tmp_path / "a.csv").write_text("a,y\n" + rows)
-    (tmp_path / "b.csv").write_text("a,y\n1,perhaps\n")
-    settings = adult.Settings(
-        train=tmp_path / "a.csv",
-        test=tmp_path / "b.csv",
-        target="y",
-        run_dir=tmp_path / "run",
-        **SMALL,
-    )
-    with pytest.raises(ValueError, match="y of row 0 must be one of 'no', 'yes', got 'perhaps'"):
-        adult.main(settings)
-    (tmp_path / "b.csv").write_text("a,y\n1,\n")
-    with pytest.raises(ValueError, match=r"b\.csv: row 1 must have a y"):
-        adult.main(settings)
+@pytest.mark.parametrize("part", ["validation", "test"])
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("1,no\n2,perhaps\n", "y of row 2 must be one of 'no', 'yes', got 'perhaps'"),
+        ("1,no\n\nold,yes\n", "a of row 2 must be a number, got 'old'"),
+        ("1,\n", "row 1 must have a y"),
+    ],
+)
+def test_a_bad_row_of_any_file_is_named_before_the_training(
+    tmp_path, monkeypatch, part, rows, message
+):
+    yes_and_no = "".join(f"{n},{'no' if n % 2 else 'yes'}\n" for n in range(20))
+    (tmp_path / "a.csv").write_text("a,y\n" + yes_and_no)
+    (tmp_path / "b.csv").write_text("a,y\n" + rows)
+    if part == "validation" and "perhaps" in rows:
+        message = None  # classes that only the validation part has are classes
+    settings = {"train": tmp_path / "a.csv", part: tmp_path / "b.csv", "target": "y", **SMALL}
+
+    def train(*_, **__):
+        raise AssertionError("trained")
+
+    monkeypatch.setattr("zoo.tasks.shared.training_run.train", train)
+    refused = (ValueError, rf"b\.csv: {message}") if message else (AssertionError, "trained")
+    with pytest.raises(refused[0], match=refused[1]):
+        adult.main(adult.Settings(**settings, run_dir=tmp_path / "run"))
+    assert (tmp_path / "run").exists() is (message is None)
+
+
+def test_the_row_of_a_part_held_out_is_that_of_the_file(tmp_path):
+    rows = [f"{n},{n}.5\n" for n in range(60)]
+    divided, _ = own_table(write(tmp_path / "a.csv", "a,y\n", rows), "y", "auto", 0.1)
+    number = int(divided.validation.index[-1])
+    rows[number - 1] = "old,3.5\n"
+    write(tmp_path / "a.csv", "a,y\n", rows)
+    settings = {"train": tmp_path / "a.csv", "target": "y", "run_dir": tmp_path / "run", **SMALL}
+    # Of the training part it would make the column one of categories.
+    with pytest.raises(ValueError, match=rf"a\.csv: a of row {number} must be a number, got 'old'"):
+        adult.main(adult.Settings(**settings))
+    assert not (tmp_path / "run").exists()
+
+
+def write(path, head, rows):
+    path.write_text(head + "".join(rows))
+    return {"train": (path,), "validation": (), "test": ()}
+
+
+@pytest.mark.parametrize("kind", ["classification", "regression"])
+def test_metrics_that_the_test_part_does_not_have_are_left_out(tmp_path, kind):
+    rows = "".join(f"{n},{'no' if n % 2 else 'yes'},{n}.5\n" for n in range(20))
+    (tmp_path / "a.csv").write_text("a,class,value\n" + rows)
+    (tmp_path / "b.csv").write_text("a,class,value\n1,no,2.5\n")
+    target, absent = ("class", "auc") if kind == "classification" else ("value", "r2")
+    files = {"train": tmp_path / "a.csv", "test": tmp_path / "b.csv", "target": target}
+    result = adult.main(adult.Settings(**files, run_dir=tmp_path / "run", **SMALL))
+    metrics = read_card(tmp_path / "run" / "saved_model").metrics
+    assert absent not in {*metrics, *result}
+    assert np.isfinite(metrics["loss"])
+    log = (tmp_path / "run" / "train.log").read_text()
+    assert f"{absent} is nan on the test part, and is left out" in log
+
+
+def test_categories_that_no_card_holds_are_told(tmp_path):
+    rows = [{"town": ["Ulm", "a\tb"][n % 2], "y": ["no", "yes"][n % 2]} for n in range(20)]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    settings = {"train": path, "target": "y", "run_dir": tmp_path / "run", **SMALL}
+    adult.main(adult.Settings(**settings))
+    log = (tmp_path / "run" / "train.log").read_text()
+    assert r"column town: no categories, since they have control characters: 'a\tb'" in log
 
 
 def test_adult_mushrooms_and_known_importance_are_read_where_they_lie(tmp_path, monkeypatch):

@@ -68,7 +68,8 @@ def divide(
         by: column of classes, each of which is divided by itself; None: all rows are alike.
 
     Returns:
-        The rows to keep and those held out, both in the order of the frame.
+        The rows to keep and those held out, both in the order of the frame and with its index. Each
+        has a row at least of every class of two, unless the share is 0 or 1.
     """
     order = np.random.default_rng(seed).permutation(len(frame))
     classes = np.zeros(len(frame), int) if by is None else pd.factorize(frame[by])[0]
@@ -76,5 +77,9 @@ def divide(
     place = shuffled.groupby(shuffled).cumcount()
     size = shuffled.map(shuffled.value_counts())
     held = np.zeros(len(frame), bool)
-    held[order] = (place < (size * share).round()).to_numpy()
-    return frame[~held].reset_index(drop=True), frame[held].reset_index(drop=True)
+    count = (size * share).round()
+    if 0 < share < 1:
+        # A class that a part lacks is not measured, or not learned.
+        count = count.where(size < 2, count.clip(1, size - 1))
+    held[order] = (place < count).to_numpy()
+    return frame[~held], frame[held]

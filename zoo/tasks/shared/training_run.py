@@ -5,6 +5,7 @@ and the question of the pictures. A recipe supplies its settings, their defaults
 that builds its model.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ from zoo.training.settings import (
 )
 
 if TYPE_CHECKING:
+    import logging
+
     import keras
     import tensorflow as tf
     from matplotlib.figure import Figure
@@ -70,10 +73,18 @@ def run(settings: Any, task: "Task") -> dict[str, Any]:
         draw=task.figure,
     )
     task.end(model)
-    metrics = task.measure(endpoint)
+    metrics = _finite(task.measure(endpoint), folder.logger)
     task.export(endpoint, record, metrics, report["seconds"])
     task.draw()
     return _finish(task, {**metrics, **task.notes, **report, "data": record})
+
+
+def _finite(metrics: Mapping[str, float], logger: "logging.Logger") -> dict[str, float]:
+    """Leaves out metrics that the test part does not have: no card holds what is not a number."""
+    for name, value in metrics.items():
+        if not math.isfinite(value):
+            logger.info("%s is %s on the test part, and is left out", name, value)
+    return {name: value for name, value in metrics.items() if math.isfinite(value)}
 
 
 def _finish(task: "Task", result: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from zoo.data.rows import divide
 from zoo.data.tables import read_whole_table
 from zoo.metrics.ranks import area_under_curve
 from zoo.serving.cards import DataRecord
+from zoo.serving.strict_json import printable, shown
+from zoo.tasks.shared.class_names import sorted_classes
 from zoo.tasks.shared.own_data import OwnParts, own_parts
 from zoo.tasks.shared.own_settings import DATA
 from zoo.tasks.shared.records import record_files
@@ -139,21 +141,22 @@ def own_table(
         share: of the training rows to hold out where there is no validation file.
 
     Returns:
-        The data, and the parts as they were read, whose `log` tells of them.
+        The data, and the parts as they were read, whose `log` tells of them. The index of a part
+        counts the rows of its file, from 1.
 
     Raises:
         FileNotFoundError: a file is missing.
-        ValueError: a file is malformed or lacks a column, or a target is missing or another class
-            than those of the training part; names file or row.
+        ValueError: a file is malformed or lacks a column, or a target is missing or cannot be
+            predicted; names file, column and row.
     """
 
     def read(paths: Sequence[Path]) -> pd.DataFrame:
         frame = read_whole_table(paths[0])
-        if column not in frame:
-            raise ValueError(f"{paths[0]}: target must be one of {[*frame]}, got {column!r}")
-        missing = to_strings(frame[column]).isna().to_numpy()
-        if missing.any():
-            raise ValueError(f"{paths[0]}: row {missing.argmax() + 1} must have a {column}")
+        frame.index = pd.RangeIndex(1, len(frame) + 1)
+        try:
+            _check_own(frame, column, kind)
+        except ValueError as error:
+            raise ValueError(f"{paths[0]}: {error}") from None
         return frame
 
     def hold_out(frame: pd.DataFrame, held: float) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -170,20 +173,58 @@ def own_table(
     return TabularData(DATA, target, features, *frames, record), parts
 
 
+def _check_own(frame: pd.DataFrame, column: str, kind: Kind) -> None:
+    """Checks names and targets of a table before anything is trained on them.
+
+    Raises:
+        ValueError: there is no such target, a row lacks it or has none that can be predicted, or a
+            name is one that no model card may hold.
+    """
+    if odd := [name for name in map(str, frame) if printable(name) != name]:
+        raise ValueError(f"names of columns must have no control characters, got {shown(odd[0])}")
+    if column not in frame:
+        raise ValueError(f"target must be one of {[*frame]}, got {column!r}")
+    strings = to_strings(frame[column])
+    if strings.isna().any():
+        raise ValueError(f"row {strings.isna().idxmax()} must have a {column}")
+    if kind == "regression" or (kind == "auto" and is_numeric(strings)):
+        _finite(strings)
+        return
+    for row, label in strings.items():
+        if printable(label) != label:
+            raise ValueError(
+                f"{column} of row {row} must have no control characters, got {shown(label)}"
+            )
+
+
+def _finite(column: pd.Series) -> np.ndarray:
+    """Reads targets as numbers.
+
+    Raises:
+        ValueError: one is no number, or infinite; names column and row.
+    """
+    values = to_numbers(column)
+    if np.isnan(values).any():
+        row = int(np.isnan(values).argmax())
+        raise ValueError(
+            f"{column.name} of row {column.index[row]} must be a finite number, got"
+            f" {column.iloc[row]!r}"
+        )
+    return values
+
+
 def make_target(column: pd.Series, kind: Kind) -> Target:
     """Finds the classes of a column, or the scale of its values.
 
     Raises:
-        ValueError: there are fewer than two classes, or all values are equal.
+        ValueError: there are fewer than two classes, a value is not finite, or all are equal.
     """
     if not _is_class(column, kind):
-        values = to_numbers(column)
+        values = _finite(column)
         if not values.std() > 0:
             raise ValueError(f"{column.name} must have different values, got {values[0]}")
         return Target(str(column.name), (), float(values.mean()), float(values.std()))
-    names = {*to_strings(column)}
-    numbers = all(name.lstrip("-").isdecimal() for name in names)
-    labels = tuple(sorted(names, key=int if numbers else str))
+    labels = sorted_classes({*to_strings(column)})
     if len(labels) < 2:
         raise ValueError(f"{column.name} must have two classes at least, got {', '.join(labels)}")
     return Target(str(column.name), labels)

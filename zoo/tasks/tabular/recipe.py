@@ -68,20 +68,33 @@ class TabularTask(Task):
         """Takes the table of one's own, else the data set where it lies, else the sample.
 
         Raises:
-            ValueError: a table without a target, or a target without a table.
+            ValueError: a table without a target, or settings that the data has no use for.
         """
-        from zoo.tasks.tabular.data import own_table, resolve_data
+        from zoo.tasks.tabular.data import resolve_data
 
         self.data: Any = None
-        files = {p: getattr(settings, p) for p in ("train", "validation", "test")}
-        if settings.train is None:
-            given = [n for n, v in (*files.items(), ("target", settings.target)) if v is not None]
-            if given:
-                raise ValueError(f"train must be a table, since {given[0]} is given, got none")
-            name = resolve_data(settings.data, settings.data_dir)
-            return resolve(settings, self.recipe, name, self.defaults)
+        if settings.train is not None:
+            return self._resolve_own(settings)
+        own = {one: getattr(settings, one) for one in ("validation", "test", "target")}
+        own["kind"] = None if settings.kind == "auto" else settings.kind
+        if given := [name for name, value in own.items() if value is not None]:
+            raise ValueError(f"train must be a table, since {given[0]} is given, got none")
+        name = resolve_data(settings.data, settings.data_dir)
+        _refuse_features(settings, name)
+        return resolve(settings, self.recipe, name, self.defaults)
+
+    def _resolve_own(self, settings: Any) -> Any:
+        """Reads the tables of one's own."""
+        from zoo.tasks.tabular.data import DATA, own_table
+
+        if settings.data not in ("auto", DATA):
+            raise ValueError(
+                f"train must be left out with the data {settings.data}, got {str(settings.train)!r}"
+            )
+        _refuse_features(settings, DATA)
         if settings.target is None:
             raise ValueError("target must be the name of a column of the table, got none")
+        files = {part: getattr(settings, part) for part in ("train", "validation", "test")}
         paths: dict[str, tuple[Path, ...]] = {
             part: (path,) if path else () for part, path in files.items()
         }
@@ -89,7 +102,7 @@ class TabularTask(Task):
         self.data, self._parts = own
         stem = settings.train.name.removesuffix(".gz").partition(".")[0]
         folder = settings.run_dir or Path("runs") / f"{self.recipe}_{stem}"
-        return resolve(replace(settings, run_dir=folder), self.recipe, "files", self.defaults)
+        return resolve(replace(settings, run_dir=folder), self.recipe, DATA, self.defaults)
 
     def load(self) -> "DataRecord":
         """Reads the rows, unless they have been read already."""
@@ -105,19 +118,41 @@ class TabularTask(Task):
         return record
 
     def encode(self) -> "Batches":
-        """Finds scales and categories in the training part."""
-        settings = self.settings
+        """Finds scales and categories in the training part, and encodes all parts.
+
+        Raises:
+            ValueError: a value cannot be encoded; names file, column and row.
+        """
+        from zoo.tasks.tabular.columns import unprintable
+        from zoo.tasks.tabular.examples import encode_rows
+
+        settings, logger = self.settings, self.folder.logger
         counted = settings.categorical, settings.minimum_count
         self.codec, left_out = self.data.codec(*counted)
         for name in left_out:
-            self.folder.logger.info("column %s says nothing and is left out", name)
-        rows = self._rows(self.data.training)
-        return rows.batches(settings.batch_size, settings.seed)
+            logger.info("column %s says nothing and is left out", name)
+        for name in (*(one.column for one in self.codec.categorical), *left_out):
+            if odd := unprintable(self.data.training[name]):
+                told = "column %s: no categories, since they have control characters: %s"
+                logger.info(told, name, ", ".join(map(repr, odd[:5])))
+        self._rows: dict[str, Any] = {}
+        for part, place in self._places().items():
+            try:
+                frame = getattr(self.data, part)
+                self._rows[part] = encode_rows(frame, self.codec, self.data.target)
+            except ValueError as error:
+                raise ValueError(f"{place}: {error}") from None
+        batches: Batches = self._rows["training"].batches(settings.batch_size, settings.seed)
+        return batches
 
-    def _rows(self, frame: Any) -> Any:
-        from zoo.tasks.tabular.examples import encode_rows
-
-        return encode_rows(frame, self.codec, self.data.target)
+    def _places(self) -> dict[str, str]:
+        """Returns part -> where its rows are from, for errors."""
+        chosen, parts = self.settings, ("training", "validation", "test")
+        if chosen.train is None:
+            return {part: f"{chosen.data}, {part} part" for part in parts}
+        validation = chosen.validation or chosen.train
+        paths = (chosen.train, validation, chosen.test or validation)
+        return dict(zip(parts, map(str, paths), strict=True))
 
     def build(self) -> Any:
         """Makes the model of the features and the classes."""
@@ -128,7 +163,7 @@ class TabularTask(Task):
         """Scores the validation part."""
         from zoo.tasks.tabular.examples import TabularEvaluator
 
-        return TabularEvaluator(model, self._rows(self.data.validation), self.data.target)
+        return TabularEvaluator(model, self._rows["validation"], self.data.target)
 
     def endpoint(self, model: Any) -> "TabularEndpoint":
         """Takes a tensor a column."""
@@ -154,7 +189,7 @@ class TabularTask(Task):
         from zoo.tasks.tabular.importance import found_features, importance_of_data
 
         ask, logger = Asking(endpoint.model), self.folder.logger
-        examples = self._rows(self.data.test)
+        examples = self._rows["test"]
         answers = ask(examples.rows)
         metrics = scores(answers, examples.targets, self.data.target)
         if self.data.known:
@@ -177,3 +212,15 @@ class TabularTask(Task):
         parts = ask, self.codec, self.data.target, examples
         told = draw_importance(*parts, self.importance, self.folder.picture)
         self.folder.logger.info("drawn of the test part: %s", told)
+
+
+def _refuse_features(settings: Any, data: str) -> None:
+    """Refuses a number of features of rows that are not generated with so many.
+
+    Raises:
+        ValueError: it is not the default.
+    """
+    from zoo.data.known_importance import NAMES
+
+    if data not in NAMES and settings.features != TabularSettings.features:
+        raise ValueError(f"features must be left out with the data {data}, got {settings.features}")
