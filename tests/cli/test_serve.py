@@ -106,7 +106,8 @@ def test_a_model_that_cannot_be_warmed_up_is_served_and_standard_error_says_so(
     code, said = zoo_command("serve", "squad_dcn", "--port", "0")
     assert code == "error: it would be served now"
     assert said.err == (
-        "squad_dcn is not warmed up, its first answers are slow: serving_default: not this\n"
+        "squad_dcn is not wholly warmed up, some first answers are slow: serving_default: not this;"
+        " beam: not this; pair: not this; ranked: not this\n"
     )
 
 

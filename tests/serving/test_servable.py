@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from zoo.serving.servable import Servable, TensorInfo
 
@@ -39,6 +40,17 @@ def test_arrays_and_lists_are_answered_with_arrays(toy):
         ({"text": [["a"]]}, "serving_default", r"text must have the shape \(None,\)"),
         ({"text": [1]}, "serving_default", "string"),
         ({"text": ["a"], "beam_width": 1.5}, "beam", "int32"),
+        (
+            {"text": ["a"], "beam_width": 2**32 + 3},
+            "beam",
+            "^beam_width must be from -2147483648 to 2147483647, got 4294967299$",
+        ),
+        (
+            {"text": ["a"], "beam_width": np.int64(-(2**40))},
+            "beam",
+            "^beam_width must be from .*, got -1099511627776$",
+        ),
+        ({"text": ["a"], "beam_width": 2**70}, "beam", "^beam_width must be from .*, got 11805"),
         ({"text": ["a"], "beam_width": 0}, "beam", "^beam: beam_width must be positive, got 0$"),
     ],
 )
@@ -46,6 +58,25 @@ def test_mistakes_are_one_line(inputs, signature, message, toy):
     with pytest.raises(ValueError, match=message) as raised:
         toy.ask(inputs, signature)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [([[1e300]], r"1e\+300"), (np.array([[0, -1e39]]), r"-1e\+39"), ([[10**400, 2]], "1000")],
+)
+def test_finite_numbers_that_would_be_infinite_are_refused(value, shown, tmp_path):
+    double = tf.function(
+        lambda numbers: {"double": 2 * numbers},
+        input_signature=[tf.TensorSpec([None, None], tf.float32, name="numbers")],
+        autograph=False,
+    )
+    module = tf.Module()
+    tf.saved_model.save(module, str(tmp_path), signatures={"serving_default": double})
+    servable = Servable(tmp_path)
+    with pytest.raises(ValueError, match=rf"^numbers must be from -3\.4.*e\+38, got {shown}"):
+        servable.ask({"numbers": value})
+    assert servable.ask({"numbers": [[np.inf, 1e38, 5]]})["double"].tolist()[0][::2] == [np.inf, 10]
+    assert np.isnan(servable.ask({"numbers": [[np.nan]]})["double"])
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path):

@@ -2,6 +2,7 @@
 
 import statistics
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -74,3 +75,45 @@ def test_a_model_that_refuses_says_so():
 
     with pytest.raises(ValueError, match="serving_default: not this"):
         warm_up(Refusing())
+
+
+def test_signatures_after_one_that_refuses_are_warmed_too():
+    class Refusing(Echo):
+        def ask(self, inputs, signature="serving_default"):
+            if signature in ("serving_default", "pair"):
+                raise ValueError(f"{signature}: not this")
+            return super().ask(inputs, signature)
+
+    refusing = Refusing()
+    with pytest.raises(ValueError, match=r"^serving_default: not this; pair: not this$"):
+        warm_up(refusing)
+    assert refusing.asked == [1, 1, 2] * 2
+
+
+def test_what_the_example_of_the_card_has_is_asked():
+    infos = {
+        "image_bytes": STRING,
+        "lines": TensorInfo("string", (None, None)),
+        "vectors": TensorInfo("float32", (None, None, 2)),
+        "text": STRING,
+        "n": TensorInfo("int32", ()),
+    }
+    asked = []
+    noted = SimpleNamespace(
+        example={"image_bytes": b"\x89PNG", "lines": ["a", "b"], "vectors": [[0, 1]], "n": 9},
+        signatures={"serving_default": Signature(infos, {})},
+        ask=lambda inputs, _: asked.append(inputs),
+    )
+    warm_up(noted)
+    inputs = asked[-1]
+    assert inputs["image_bytes"].tolist() == [b"\x89PNG"] * 2
+    assert inputs["lines"].tolist() == [["a", "b"]] * 2
+    assert inputs["vectors"].tolist() == [[[0, 1]]] * 2
+    assert inputs["vectors"].dtype == np.float32
+    assert inputs["text"].shape == (2,)
+    assert int(inputs["n"]) == 1  # as the card limits it, or the least
+
+
+@pytest.mark.parametrize("name", ["flickr8k_caption_soft", "mnist_glimpse", "reverse_neural_gpu"])
+def test_models_that_read_no_plain_text_are_wholly_warmed(name):
+    warm_up(Servable(name))

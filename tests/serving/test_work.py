@@ -319,3 +319,17 @@ def test_numbers_of_a_continuation_are_no_width():
     assert row_costs(inputs, limits).tolist() == row_costs(longer, limits).tolist()
     with pytest.raises(RequestError, match="at most 64"):
         check_work(texts(b"a") | {"beam_width": np.array(65)}, Limits())
+
+
+def test_the_size_of_the_file_of_a_picture_does_not_count():
+    """Any picture is read in one size: a large file is no long text."""
+    width = {"beam_width": np.array(5)}
+    large = {"image_bytes": objects([b"x" * 3_000_000])} | width
+    check_work(large, Limits())
+    small = {"image_bytes": objects([b"x"])} | width
+    assert row_costs(large, {}).tolist() == row_costs(small, {}).tolist()
+    many = {"image_bytes": objects([b"x"] * 64)} | {"beam_width": np.array(64)}
+    with pytest.raises(RequestError, match="ask for fewer rows or a smaller beam"):
+        check_work(many, Limits())
+    with pytest.raises(RequestError, match="ask for fewer rows or a smaller beam"):
+        check_work({"text": objects([b"x" * 30_000])} | width, Limits())

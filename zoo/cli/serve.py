@@ -137,7 +137,9 @@ def _warm_up(servables: Mapping[str, "Servable"]) -> None:
         try:
             warm_up(servable)
         except ValueError as error:
-            sys.stderr.write(f"{name} is not warmed up, its first answers are slow: {error}\n")
+            sys.stderr.write(
+                f"{name} is not wholly warmed up, some first answers are slow: {error}\n"
+            )
 
 
 def make_served_app(

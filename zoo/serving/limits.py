@@ -16,7 +16,8 @@ class Limits:
     maximum_integer: int = 64
     """Largest value of whole-number inputs that hold for a whole batch, such as a beam width."""
     maximum_work: int = 100_000
-    """Work of a request with such an input: rows x bytes of the longest text x the number."""
+    """Work of a request with such an input: rows x bytes of the longest text x the number, where
+    the file of a picture counts as 1000 bytes."""
     maximum_batch_cost: int = 65_536
     """Cost of one batch, about in bytes that a reader reads; more is divided into pieces,
     between which other requests have their turn. A single row may cost more."""

@@ -1,5 +1,6 @@
 """A SavedModel as a server and a command line see it: named NumPy arrays in, named arrays out."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -50,6 +51,7 @@ class Servable:
         signatures: name -> what it takes and gives.
         axes: output -> the meaning of its last axes; None: the card, if any, does not say.
         limits: those of its card, such as the tokens of a text that are read; none without a card.
+        example: inputs of the example of its card, as `ask` takes one row; empty without one.
         stopper: makes an object that stops what its thread asks meanwhile.
     """
 
@@ -69,9 +71,11 @@ class Servable:
         self._functions: Mapping[str, Any] = self._loaded.signatures
         self.axes: Mapping[str, Axes] | None = None
         self.limits: Mapping[str, Any] = {}
+        self.example: Mapping[str, Any] = {}
         if (self.folder / CARD_FILE).is_file():
             card = read_card(self.folder)
             self.limits = card.limits
+            self.example = {} if card.example is None else card.example.question()
             self.axes = None if card.axes is None else from_json(card.axes)
         self.signatures = {
             name: Signature(
@@ -124,12 +128,31 @@ def unoptimised() -> Iterator[None]:
 
 def _tensor(name: str, value: Any, info: TensorInfo) -> tf.Tensor:
     """Raises ValueError for another rank or size than the signature has: it would not be seen."""
+    _check_range(name, value, tf.as_dtype(info.dtype))
     tensor = tf.constant(value, dtype=info.dtype)
     if not tf.TensorShape(info.shape).is_compatible_with(tensor.shape):
         raise ValueError(
             f"{name} must have the shape {tf.TensorShape(info.shape)}, got {tensor.shape}"
         )
     return tensor
+
+
+def _check_range(name: str, value: Any, dtype: tf.DType) -> None:
+    """Raises ValueError for a number beyond its type: TensorFlow takes another one instead."""
+    if not (dtype.is_integer or dtype.is_floating) or dtype == getattr(value, "dtype", None):
+        return
+    try:
+        numbers = np.asarray(value)
+    except ValueError:  # rows of different sizes, which TensorFlow refuses
+        return
+    bounds = least, most = dtype.min, dtype.max
+    if numbers.dtype.kind not in "iuf":
+        # Where there are whole numbers beyond 64 bits, all are objects.
+        numbers = np.array([x for x in numbers.flat if isinstance(x, int)], object)
+        bounds = int(least), int(most)
+    for number in numbers[(numbers < bounds[0]) | (numbers > bounds[1])].flat:
+        if isinstance(number, int) or not math.isinf(number):
+            raise ValueError(f"{name} must be from {least} to {most}, got {number}")
 
 
 def _infos(specs: Mapping[str, tf.TensorSpec]) -> dict[str, TensorInfo]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from zoo.serving.servable import Servable, TensorInfo
 
 _TEXT = "A man said that XXXXX was here ."
-"""A text for every task: the blank is that of cloze questions."""
+"""A text where the card has no example: the blank is that of cloze questions."""
 _ROWS_OF_TEXTS = "strings"
 """The signature whose texts may stand for numbers: "" is missing in any column of a table."""
 _TIMES = 2
@@ -22,27 +22,55 @@ _TIMES = 2
 def warm_up(servable: "Servable") -> None:
     """Asks every signature of a model, for one example and for a batch.
 
+    Inputs are those of the card's example; a text or zeros for those that it lacks.
+
     Args:
         servable: The model.
 
     Raises:
-        ValueError: The model refuses what it is asked; names the signature.
+        ValueError: The model refuses what it is asked; names each signature, and all others are
+            warm.
     """
-    limits = getattr(servable, "limits", {})
-    for name, signature in servable.signatures.items():
-        for rows in [1] * _TIMES + [2]:
-            text = "" if name == _ROWS_OF_TEXTS else _TEXT
-            inputs = {
-                key: _example(key, info, rows, limits, text)
-                for key, info in signature.inputs.items()
-            }
-            servable.ask(inputs, name)
+    refused = []
+    for name in servable.signatures:
+        try:
+            for rows in [1] * _TIMES + [2]:
+                servable.ask(_inputs(servable, name, rows), name)
+        except ValueError as error:
+            refused.append(str(error))
+    if refused:
+        raise ValueError("; ".join(refused))
 
 
-def _example(
+def _inputs(servable: "Servable", signature: str, rows: int) -> dict[str, np.ndarray]:
+    """Inputs of a signature."""
+    limits, given = getattr(servable, "limits", {}), getattr(servable, "example", {})
+    text = _TEXT
+    if signature == _ROWS_OF_TEXTS:
+        text, given = "", {}
+    infos = servable.signatures[signature].inputs
+    return {
+        name: _repeated(given[name], info, rows)
+        if name in given and info.batched
+        else _made_up(name, info, rows, limits, text)
+        for name, info in infos.items()
+    }
+
+
+def _repeated(value: Any, info: "TensorInfo", rows: int) -> np.ndarray:
+    """The input of an example, once for each row."""
+    texts = info.dtype == "string"
+    if texts and isinstance(value, (list, tuple)):
+        one = np.array([*value, None], object)[:-1]
+    else:
+        one = np.asarray(value, object if texts else info.dtype)
+    return np.repeat(one[None], rows, axis=0)
+
+
+def _made_up(
     name: str, info: "TensorInfo", rows: int, limits: Mapping[str, Any], text: str
 ) -> np.ndarray:
-    """An input of a signature; what holds for all rows is as in the card, or else 1."""
+    """An input without an example; what holds for all rows is as in the card, or else 1."""
     shape = [size or 1 for size in info.shape]
     if info.batched:
         shape[0] = rows

@@ -28,13 +28,18 @@ _WRITTEN = "new_tokens"
 """Input that tells how many tokens are written to each row, one after the other."""
 _NO_WIDTH = frozenset({_WRITTEN, "seed", "top_k"})
 """Whole numbers that hold for all rows and are not the width of a search."""
+_FILE = "_bytes"
+"""End of the names of inputs that are files, such as `image_bytes`."""
+_FILE_BYTES = 1000
+"""What a file counts: a model reads any picture in one size, however large its file is."""
 _SIDES = {"text": ("text", "source")}  # what the names of outputs call a text
 
 
 def check_work(inputs: Arrays, limits: Limits) -> None:
     """Refuses what would take too long to answer.
 
-    A search costs about as much as its rows have characters at most, times its width.
+    A search costs about as much as its rows have characters at most, times its width. A file
+    counts as a short text.
 
     Args:
         inputs: Of a signature; a whole number that holds for all rows is the width of a search.
@@ -45,8 +50,8 @@ def check_work(inputs: Arrays, limits: Limits) -> None:
     """
     widths = {name: x for name, x in inputs.items() if name not in _NO_WIDTH}
     scalars = [int(x) for x in widths.values() if not x.ndim and x.dtype.kind in "iu"]
-    texts = [x for x in inputs.values() if x.ndim and x.dtype.kind == "O"]
-    work = sum(len(x) * max(map(len, x.ravel()), default=0) for x in texts)
+    texts = {name: x for name, x in inputs.items() if x.ndim and x.dtype.kind == "O"}
+    work = sum(len(x) * max(_sizes(name, x), default=0) for name, x in texts.items())
     work *= math.prod(max(1, scalar) for scalar in scalars)
     if scalars and work > limits.maximum_work:
         raise RequestError(
@@ -79,7 +84,7 @@ def row_costs(inputs: Arrays, limits: Mapping[str, Any]) -> np.ndarray:
     for name, value in inputs.items():
         if value.ndim and value.dtype.kind == "O":
             most = _TOKEN_BYTES * _tokens_read(name, limits)
-            sizes = [min(most, sum(map(len, np.ravel(row)))) for row in value]
+            sizes = [min(most, sum(_sizes(name, row))) for row in value]
             length += np.array(sizes, float)
     if _WRITTEN in inputs:
         length += _TOKEN_BYTES * max(0, int(inputs[_WRITTEN]))
@@ -123,6 +128,13 @@ def least_bytes(
         known = [size or other for size, other in zip(sizes, fallback, strict=True)]
         total += rows * math.prod(known) * (3 if info.dtype == "string" else NUMBER_BYTES)
     return total
+
+
+def _sizes(name: str, texts: Any) -> list[int]:
+    """Bytes of each of the texts of an input, or what each file counts."""
+    if name.endswith(_FILE):
+        return [_FILE_BYTES] * np.size(texts)
+    return list(map(len, np.ravel(texts)))
 
 
 def _longest(inputs: Arrays, limits: Mapping[str, Any]) -> dict[str, int]:
