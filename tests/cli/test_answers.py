@@ -239,7 +239,7 @@ def test_what_a_continuation_lacks_is_named(zoo_command):
 def test_rows_of_a_table_are_json_objects_whose_numbers_may_be_texts(zoo_command):
     row = read_card(resolve(TABLE)).example.inputs
     texts = {name: str(value) for name, value in row.items()}
-    gaps = row | {"age": None, "sex": "", "capital_gain": ""}
+    gaps = row | {"age": None, "sex": None, "capital_gain": ""}
     lines = [json.dumps(one).encode() for one in (row, texts, gaps)]
     code, said = zoo_command("run", TABLE, "--json", lines=b"\n".join(lines))
     assert code is None
@@ -252,7 +252,7 @@ def test_rows_of_a_table_are_json_objects_whose_numbers_may_be_texts(zoo_command
     assert said.out == f"{first['label']}\n"
 
 
-@pytest.mark.parametrize("value", ["old", True, [1]])
+@pytest.mark.parametrize("value", ["old", True, [1], 10**400])
 def test_a_number_that_is_none_is_named_with_its_line(zoo_command, value):
     row = read_card(resolve(TABLE)).example.inputs | {"age": value}
     code, _ = zoo_command("run", TABLE, lines=json.dumps(row).encode())
@@ -283,12 +283,39 @@ def test_sequences_of_vectors_are_lists_of_any_length(zoo_command):
 
 
 @pytest.mark.parametrize(
-    "line", ["0 1", "[]", "[[0, 1], [1]]", '[["0"]]', "[[true]]", "[[1], null]", '{"vectors": []}']
+    "line",
+    [
+        "[[NaN, 1]]",
+        "[[1e999]]",
+        "[" * 5000,
+        "[[1" + "0" * 400 + "]]",
+        "0 1",
+        "[]",
+        "[[0, 1], [1]]",
+        '[["0"]]',
+        "[[true]]",
+        "[[1], null]",
+        '{"vectors": []}',
+    ],
 )
 def test_a_line_that_is_no_sequence_of_vectors_is_named(zoo_command, line):
     code, _ = zoo_command("run", "copy_ntm", lines=line.encode())
     assert code.startswith("error: line 1 must be a JSON list of vectors of one size, such as [[")
-    assert code.endswith(f"got {line!r}")
+    assert code.endswith(f"got {line[:60]!r}")
+
+
+def test_a_sequence_of_vectors_is_drawn(zoo_command, tmp_path):
+    line = json.dumps(read_card(resolve("copy_ntm")).example.inputs["vectors"]).encode()
+    path = tmp_path / "machine.png"
+    code, said = zoo_command("picture", "copy_ntm", "--out", path, lines=line)
+    assert (code, said.out.strip()) == (None, str(path))
+    assert path.stat().st_size > 5_000
+
+
+def test_what_a_picture_of_all_heads_does_not_take_is_named(zoo_command, tmp_path):
+    options = ["--heads", "--seed", "3", "--out", tmp_path / "a.png"]
+    code, _ = zoo_command("picture", "multi30k_transformer_en_de", ENGLISH, *options)
+    assert code == "error: seed must be left out with --heads"
 
 
 def test_what_a_model_of_vectors_takes_is_told(zoo_command):

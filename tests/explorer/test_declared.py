@@ -269,3 +269,17 @@ def test_an_answer_with_only_a_part_of_a_known_tasks_names_is_shown_by_its_axes(
     assert page.inner_text(".result") == "a dog"
     assert texts(page, ".looks .option") == ["a", "dog", "</s>"]
     assert page.locator(".note").count() == 0  # of what is written nothing was left unread
+
+
+def test_the_bits_of_an_algorithm_are_its_answer(open_page):
+    page = open_page(model="word_by_word", inputs={"text": "two"})
+    page.evaluate(
+        """async () => {
+            const { fillPane } = await import('/assets/answers.js');
+            const pane = document.querySelector('.pane');
+            const outputs = { bits: ['01', '11', '10'], probabilities: [[0, 1], [1, 1], [1, 0]] };
+            const given = { inputs: {}, state: {}, change() {}, looked() {}, width: 400 };
+            fillPane({ pane, model: { axes: {}, limits: {} }, outputs, given, tools: [] });
+        }"""
+    )
+    assert page.inner_text(".result") == "01 11 10"

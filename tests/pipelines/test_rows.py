@@ -106,6 +106,7 @@ def test_values_are_spelled_as_training_spelled_them():
     [
         ((), {}, "rows must be one table or columns by name"),
         ((["a"],), {}, "rows must be a pandas DataFrame or a dict of columns, got list"),
+        ((TABLE.to_dict(),), {}, "must be a value or a list, got dict"),
         (({"Age": 1},), {}, "columns must be Age, Gain, Work, Sex, got Age: Gain is missing"),
         ((ROW | {"Age": "old"},), {}, "Age of row 0 must be a number, got 'old'"),
         (({**ROW, "Age": [1, 2], "Gain": [1]},), {}, "columns must have the same length"),
@@ -134,6 +135,8 @@ def test_it_is_scored_trained_and_saved(folder, tmp_path):
         (TABLE.drop(columns="Age"), "Age is missing"),
         (TABLE.assign(Height="tall"), "Height of row 0 must be one of 'low', .* got 'tall'"),
         ([1], "data must be a pandas DataFrame or a dict of columns"),
+        (TABLE.to_dict(), "Age of data must be a list of values, got dict"),
+        ({**TABLE, "Age": 3}, "Age of data must be a list of values, got int"),
     ]:
         with pytest.raises(ValueError, match=message):
             pipeline.fit(data)

@@ -71,3 +71,12 @@ def test_a_model_without_memory_has_bits_and_no_picture(tmp_path):
 def test_other_sequences_are_refused(copier, given, named, message):
     with pytest.raises(ValueError, match=message):
         copier(*given, **named)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e39])
+def test_vectors_that_are_not_finite_are_refused(copier, value):
+    """One would stay in the memory, and every later step be wrong."""
+    sequences = np.zeros((2, 3, 5))
+    sequences[1, 2, 4] = value
+    with pytest.raises(ValueError, match=r"vectors\[1\] must be finite numbers, got .* at 2"):
+        copier(sequences)

@@ -111,6 +111,9 @@ def test_learnt_algorithms_on_vectors(exported):
     for wrong in (sequences[0][:, :9], np.zeros((0, 10)), sequences[0][0]):
         with pytest.raises(ValueError, match=r"vectors must be an array \(T, 10\), T positive"):
             model.answer(vectors=wrong)
+    for wrong in (np.nan, np.inf, 1e39):
+        with pytest.raises(ValueError, match="vectors must be finite numbers"):
+            model.answer(vectors=np.full((2, 10), wrong))
 
 
 def test_learnt_algorithms_on_symbols(exported):
@@ -128,6 +131,17 @@ def test_the_runner_which_imports_nothing_of_the_package_has_its_constants():
     assert values._MISSING == MISSING
     assert words._SPECIALS == SPECIALS
     assert tuple(range(SPECIALS)) == (search.PADDING, search.UNKNOWN, search.START, search.END)
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [(True, 1.0), (False, 0.0), (3.0, 2.0), (3, 2.0), (4.0, 3.0), (5.5, 4.0), (7, None)],
+)
+def test_values_are_spelled_as_the_categories(value, found):
+    column = {"categories": ["false", "True", "3", "4.0", "5.5", "nan"]}
+    number = values._category(value, column)
+    assert number == found or (found is None and np.isnan(number))
+    assert np.isnan(values._category(None, column))
 
 
 def test_rows_of_tables(exported):

@@ -5,10 +5,10 @@ import itertools
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zoo.cli.questions import Question, choose_signature, examples, left_to_input, scalars
 from zoo.cli.quiet import without_collector, without_greetings, without_keras
@@ -19,6 +19,7 @@ from zoo.text_files import FileText
 if TYPE_CHECKING:
     import numpy as np
 
+    from zoo.models.core.axes import Axes
     from zoo.serving.servable import Servable
 
 
@@ -44,7 +45,7 @@ class Run(Question):
         """Writes one answer per line, or score and translation per entry of an n-best list."""
         rows = 1 if sys.stdin.isatty() else _ROWS  # a user at a terminal waits for each answer
         folder = resolve(self.name)  # once, and before TensorFlow is loaded: names may be wrong
-        for number, result in enumerate(_ask(self, folder, rows), 1):
+        for number, (result, *_) in enumerate(_ask(self, folder, rows), 1):
             _warn_of_unknown_words(folder, result, number)
             row = {name: value[0] for name, value in result.items()}
             print(_as_json(row) if self.json else _as_text(row), flush=True)
@@ -72,7 +73,13 @@ class Picture(Question):
         if len(found) != 1:
             count = "none" if not found else "several"
             raise ValueError(f"examples of a picture must be one, got {count}")
-        drawn = translation_heads(found[0]) if self.heads else answer(found[0], inputs=_image(self))
+        (one,) = found
+        asked = _image(self) | one.asked
+        drawn = (
+            translation_heads(one.outputs)
+            if self.heads
+            else answer(one.outputs, axes=one.axes, inputs=asked)
+        )
         save_figure(drawn, self.out)
         print(self.out)
 
@@ -87,9 +94,21 @@ def _image(question: Question) -> dict[str, "np.ndarray"]:
     return {"image": PictureReader(3, None)([file.read_bytes()], [str(file)]) / 255.0}
 
 
-def _ask(
-    question: Question, folder: Path, rows: int, name: str | None = None
-) -> Iterator[dict[str, "np.ndarray"]]:
+class _Answer(NamedTuple):
+    """The answer to one example.
+
+    Attributes:
+        outputs: name -> (1, ...), without padding.
+        axes: of the outputs, as `Servable.axes` has them.
+        asked: the vectors (1, T, d) that were asked about, and their number; else nothing.
+    """
+
+    outputs: "dict[str, np.ndarray]"
+    axes: "Mapping[str, Axes] | None"
+    asked: "dict[str, np.ndarray]"
+
+
+def _ask(question: Question, folder: Path, rows: int, name: str | None = None) -> Iterator[_Answer]:
     """Yields the outputs of a signature for one example after another, without padding.
 
     Args:
@@ -99,7 +118,7 @@ def _ask(
         name: of the signature; None: the one that takes the given inputs.
 
     Yields:
-        Name -> (1, ...).
+        The answers.
 
     Raises:
         ValueError: the model has no such signature, or none that takes the given inputs.
@@ -114,6 +133,8 @@ def _ask(
     if name not in servable.signatures:
         raise ValueError(f"{servable.folder.name} has no signature {name}, which gives all heads")
     signature = servable.signatures[name]
+    if other := given.keys() - signature.inputs.keys():
+        raise ValueError(f"{', '.join(sorted(other))} must be left out with --heads")
     same = scalars(servable, signature, given)
     many = bool(left_to_input(question, given, signature))
     with nullcontext() if many else unoptimised():
@@ -128,10 +149,11 @@ def _ask(
                 continue
             result = _count_from_files(servable.ask(columns | same, name), batch)
             for row in range(len(batch)):
-                yield pick_rows(result, slice(row, row + 1), servable.axes)
+                own = pick_rows(result, slice(row, row + 1), servable.axes)
+                yield _Answer(own, servable.axes, {})
 
 
-def _ask_sequences(servable: "Servable", sequences: list[Any]) -> Iterator[dict[str, "np.ndarray"]]:
+def _ask_sequences(servable: "Servable", sequences: list[Any]) -> Iterator[_Answer]:
     """Yields the answers to sequences of vectors, each as long as its sequence."""
     import numpy as np
 
@@ -142,7 +164,8 @@ def _ask_sequences(servable: "Servable", sequences: list[Any]) -> Iterator[dict[
     result = servable.ask(padded)
     for row, sequence in enumerate(sequences):
         own = pick_rows(result, slice(row, row + 1), servable.axes)
-        yield without_padding(own, len(sequence), servable.axes)
+        asked = pad_sequences([np.array(sequence, "float32")])
+        yield _Answer(without_padding(own, len(sequence), servable.axes), servable.axes, asked)
 
 
 def _warn_of_unknown_words(folder: Path, result: dict[str, "np.ndarray"], number: int) -> None:

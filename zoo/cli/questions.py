@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _FILES = ("context", "document", "story")
 _SEQUENCE = {"vectors", "length"}
 """Inputs of a model of sequences of vectors; the lengths are counted."""
+_UNREADABLE = (ValueError, TypeError, OverflowError, RecursionError)
+"""What JSON that is no list of vectors may raise."""
 _TEXTS = ("text", "symbols")
 """Inputs that are given without a flag; a model has one of them at most."""
 _LINE_INPUTS = (
@@ -193,7 +195,7 @@ def _read_line(
     names = ", ".join(missing)
     try:
         values = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(
             f"line {number} must be a JSON object with {names} ({error}), got {line[:60]!r}"
         ) from None
@@ -204,6 +206,8 @@ def _read_line(
     for name, value in values.items():
         if name in numeric:
             continue
+        if numeric and value is None:  # of a row of a table
+            values[name] = value = ""
         words = value if isinstance(value, list) and name == "candidates" else [value]
         if not all(isinstance(word, str) for word in words):
             raise ValueError(f"line {number}: {name} must be text, got {str(value)[:60]!r}")
@@ -214,16 +218,17 @@ def _vectors(line: str, number: int) -> list[list[float]]:
     """Reads a sequence of vectors of one size."""
     try:
         rows = json.loads(line)
-        sizes = {len(row) for row in rows}
-        numbers = {type(value) for row in rows for value in row}
-    except (ValueError, TypeError):
-        sizes, numbers = set(), set()
-    if len(sizes) != 1 or not numbers or not numbers <= {int, float}:
+        types = {type(value) for row in rows for value in row}
+        found = [[float(value) for value in row] for row in rows] if types <= {int, float} else []
+    except _UNREADABLE:
+        found = []
+    finite = all(math.isfinite(value) for row in found for value in row)
+    if len({len(row) for row in found}) != 1 or not found[0] or not finite:
         raise ValueError(
             f"line {number} must be a JSON list of vectors of one size, "
             f"such as [[0, 1], [1, 1]], got {line[:60]!r}"
         )
-    return [[float(value) for value in row] for row in rows]
+    return found
 
 
 def _number(name: str, value: Any, line: int) -> float:
@@ -234,8 +239,8 @@ def _number(name: str, value: Any, line: int) -> float:
         if isinstance(value, bool):
             raise ValueError
         return float(value)
-    except (TypeError, ValueError):
-        shown = str(value)[:60]
+    except (TypeError, ValueError, OverflowError):
+        shown = "a number beyond all floats" if type(value) is int else str(value)[:60]
         raise ValueError(f"line {line}: {name} must be a number, got {shown!r}") from None
 
 

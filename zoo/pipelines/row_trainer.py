@@ -1,6 +1,6 @@
 """Trains the model behind a pipeline on rows of a table."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -33,6 +33,11 @@ class TabularTrainer(Trainer):
             raise ValueError(
                 f"data must have the columns {', '.join(names)}: {', '.join(missing)} is missing"
             )
+        for name in names:
+            if not pd.api.types.is_list_like(data[name]) or isinstance(data[name], Mapping | Set):
+                raise ValueError(
+                    f"{name} of data must be a list of values, got {type(data[name]).__name__}"
+                )
         lengths = {name: len(data[name]) for name in names}
         if len({*lengths.values()}) > 1:
             raise ValueError(f"columns of data must have the same length, got {lengths}")

@@ -1,7 +1,7 @@
 """Rows of tables as a servable takes them: a tensor a column, by its name in tables or its own."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,9 @@ def read_rows(
 
 def _listed(given: Mapping[str, Any]) -> tuple[dict[str, list[Any]], bool]:
     """Makes columns of values and columns, and tells whether there was no column among them."""
+    for name, value in given.items():
+        if isinstance(value, Mapping | Set):  # would be read as its keys, or in any order
+            raise ValueError(f"{name} must be a value or a list, got {type(value).__name__}")
     columns = {name: [*value] for name, value in given.items() if pd.api.types.is_list_like(value)}
     lengths = {name: len(column) for name, column in columns.items()}
     if len({*lengths.values()}) > 1:

@@ -26,7 +26,7 @@ def read_sequences(name: str, positional: Sequence[Any], named: Mapping[str, Any
         The sequences as float32 arrays.
 
     Raises:
-        ValueError: there is no such input, or a sequence is not of the shape (T, d).
+        ValueError: there is no such input, or a sequence is not of the shape (T, d), or not finite.
     """
     given = [*positional, *(value for key, value in named.items() if key == "vectors")]
     if len(given) != 1 or named.keys() - {"vectors"}:
@@ -89,4 +89,7 @@ def _sequence(value: Any, number: int) -> np.ndarray:
         raise ValueError(
             f"vectors[{number}] must be numbers of the shape (steps, size), got {str(value)[:60]!r}"
         )
+    if not np.isfinite(vectors).all():  # one of them would stay in the memory for good
+        step = int(np.argmin(np.isfinite(vectors).all(axis=1)))
+        raise ValueError(f"vectors[{number}] must be finite numbers, got {vectors[step]} at {step}")
     return vectors

@@ -86,6 +86,7 @@ function answerOf(outputs, labels) {
       .slice(0, SHOWN);
     return { text: `… ${likely[0]?.text ?? ""}`, chance: chance(likely[0]?.chance), likely };
   }
+  if (outputs.bits) return { text: outputs.bits.map(asText).join(" ") };
   const values = Object.entries(outputs).filter(([name]) => !name.endsWith("_length"));
   const text = values.find(([, value]) => typeof value === "string")?.[1];
   const numbers = values.filter(([, value]) => typeof value === "number");

@@ -92,11 +92,13 @@ def run_algorithm(model: Any, given: dict[str, Any]) -> dict[str, Any]:
         `adds` and `erases`, of a model with a memory; the attention maps.
 
     Raises:
-        ValueError: the vectors have another shape.
+        ValueError: the vectors have another shape, or are not finite.
     """
     vectors, size = np.asarray(given["vectors"], np.float32), model.manifest["dim"]
     if vectors.ndim != 2 or vectors.shape[1] != size or not len(vectors):
         raise ValueError(f"vectors must be an array (T, {size}), T positive, got {vectors.shape}")
+    if not np.isfinite(vectors).all():
+        raise ValueError("vectors must be finite numbers, got NaN or infinity")
     length = np.array([len(vectors)], np.int32)
     outputs = model.run("answer", {"vectors": vectors[None], "length": length})
     logits = outputs["logits"][0]
@@ -180,8 +182,20 @@ def _scaled(value: Any, column: dict[str, Any]) -> float:
 def _category(value: Any, column: dict[str, Any]) -> float:
     """The number of a category; NaN where it is missing or unknown."""
     names = column["categories"]
-    text = "" if value is None else str(value).strip()
-    return float(names.index(text)) if text in names else math.nan
+    spelled = (one for one in _spellings(value) if one in names)
+    return next((float(names.index(one)) for one in spelled), math.nan)
+
+
+def _spellings(value: Any) -> list[str]:
+    """How the text that a model is trained on may spell a value: ``3`` or ``3.0``, ``true``."""
+    if value is None:
+        return []
+    text = str(value).strip()
+    if isinstance(value, bool):
+        return [text, text.lower(), text.upper()]
+    if isinstance(value, int | float) and math.isfinite(value) and value == int(value):
+        return [str(int(value)), f"{int(value)}.0"]
+    return [text]
 
 
 def _ids(model: Any, text: Any, side: str) -> list[int]:
