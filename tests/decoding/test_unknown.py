@@ -47,6 +47,19 @@ def test_equals_the_reference(convention, words, shape):
         assert found[index].tolist() == expected
 
 
+def test_a_hypothesis_that_ends_with_an_unknown_word_is_the_same_beside_a_longer_one():
+    """Rows of weights beyond its end are zero."""
+    alignment = np.array([[0.9, 0.1], [0.2, 0.8], [0.0, 0.0]])
+
+    def replaced(steps):
+        arrays = [[["a", "<unk>", ""][:steps]], [[4, 1, 0][:steps]], [alignment[:steps]]]
+        given = [*map(tf.constant, arrays), tf.constant([["x", "y"]]), tf.constant([2])]
+        return texts(replace_unknown(*given, convention="input"))[0].tolist()
+
+    assert replaced(2) == ["a", "y"]
+    assert replaced(3) == ["a", "y", ""]
+
+
 def test_what_is_beyond_the_words_is_never_copied():
     """The end of the source and its padding may have all the weight there is."""
     alignment = tf.constant([[[0.0, 0.1, 0.0, 0.9, 0.0], [0.0, 0.0, 0.0, 1.0, 0.0]]])

@@ -58,6 +58,12 @@ def test_what_attends_to_itself_is_a_ring():
     assert [one.get_offsets()[0, 0] for one in panel.collections] == [0, 1]
 
 
+def test_marginals_that_are_rounded_above_one_are_drawn():
+    rounded = 1.0000001 * np.array([[1.0, 0.0], [1.0, 0.0]])
+    (panel,) = arcs(rounded, ["a", "b"]).axes
+    assert drawn(panel) == {(0, 1): 1.0}
+
+
 def test_the_answer_of_a_servable_has_arcs_over_the_columns_of_its_alignment(tmp_path):
     figure = answer(RESULT)
     upper, lower, *_ = figure.axes

@@ -47,6 +47,8 @@ def test_what_cannot_be_drawn_is_refused():
     grid = {"attention_a": (Steps("steps"), Grid("image"))}
     with pytest.raises(ValueError, match="row must be in a batch of 1, got 1"):
         declared({"attention_a": CELLS[None]}, grid, {"image": IMAGE[None]}, row=1)
+    with pytest.raises(ValueError, match=r"inputs must have 'image', got \['photo'\]"):
+        declared({"attention_a": CELLS[None]}, grid, {"photo": IMAGE[None]})
     with pytest.raises(ValueError, match=r"weights must be finite .* got \(3, 2\)"):
         over_image(CELLS[0], IMAGE)
     with pytest.raises(ValueError, match=r"weights must be finite"):

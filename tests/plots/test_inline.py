@@ -69,6 +69,9 @@ def test_without_attention_or_tokens_there_is_none():
     assert inline({"label": [b"good"]}) == ""
     empty = TRANSLATION | {"source_length": np.zeros(1)}
     assert inline(empty) == ""
+    for row in (-1, 1):
+        with pytest.raises(ValueError, match=f"row must be in a batch of 1, got {row}"):
+            inline(TRANSLATION, row)
 
 
 @pytest.mark.parametrize("weights", [np.ones((2, 2)), -np.ones((1, 2)), np.full((1, 2), np.nan)])

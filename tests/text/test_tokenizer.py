@@ -194,6 +194,7 @@ def test_runs_in_tf_data_and_in_a_saved_model(tmp_path):
 def test_text_that_was_cut_before_is_cut_at_white_space_alone():
     tokenizer = SpaceTokenizer()
     texts = ["  the <unk> cost $ 1 @,@ 000\tN 's\u00a0A.B.\n", "", " \u3000", "a\x00b Éa\x1fc"]
+    texts.append("\x00abc \x00d")
     tokens = tokenizer(tf.constant(texts))
     for row, text in zip(tokens.surface.to_list(), texts, strict=True):
         assert row == [word.encode() for word in text.replace("\0", "\1").split()]

@@ -54,7 +54,10 @@ def replace_unknown(
     """
     one_of("convention", convention, ("predicted", "input"))
     if convention == "input":
-        alignment = tf.concat([alignment[..., 1:, :], alignment[..., -1:, :]], axis=-2)
+        following = tf.concat([alignment[..., 1:, :], alignment[..., -1:, :]], axis=-2)
+        # Beyond the end of a hypothesis that is shorter than others there is no weight.
+        read = tf.reduce_any(following > 0, axis=-1, keepdims=True)
+        alignment = tf.where(read, following, alignment)
     batch, words = tf.unstack(tf.shape(source_tokens))
     columns = tf.shape(alignment)[-1]
     # An extra column that belongs to no word, so that an empty source has one too.

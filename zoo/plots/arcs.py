@@ -110,14 +110,14 @@ def draw_arcs(panel: Axes, one: Arcs) -> None:
     # The least probable first: the others are drawn over them.
     for place in np.argsort(one.weights[children, heads]):
         child, head = int(children[place]), int(heads[place])
-        chance = float(one.weights[child, head])
+        chance = min(float(one.weights[child, head]), 1.0)  # marginals may round above one
         if head == child:  # what attends to itself
             panel.scatter([child], [0.06], s=26, facecolors="none", edgecolors=WEIGHT, alpha=chance)
             continue
         middle, width = (child + head) / 2, abs(child - head)
         # An ellipse is as high below the axis as above it.
         arc = Arc((middle, 0), width, 2 * width / highest, theta1=0, theta2=180)
-        arc.set(color=WEIGHT, alpha=min(chance, 1.0), linewidth=0.5 + 1.7 * chance)
+        arc.set(color=WEIGHT, alpha=chance, linewidth=0.5 + 1.7 * chance)
         panel.add_patch(arc)
         panel.scatter([child], [0], marker="v", s=14, color=INK, alpha=chance, clip_on=False)
     panel.set_xlim(-0.5, count - 0.5)

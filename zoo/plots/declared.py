@@ -128,7 +128,8 @@ def declared(
         A figure.
 
     Raises:
-        ValueError: There is no such map, or `row` is not in the batch.
+        ValueError: There is no such map, its image is not among the inputs, or `row` is not in the
+            batch.
     """
     for name in _drawable(result, axes):
         queries, keys = axes[name]
@@ -138,6 +139,8 @@ def declared(
         kind = "step" if isinstance(queries, Steps) else "slot"
         names = [f"{kind} {number}" for number in range(1, values.shape[1] + 1)]
         if isinstance(keys, Grid):
+            if keys.of not in inputs:
+                raise ValueError(f"inputs must have {keys.of!r}, got {sorted(inputs)}")
             return over_image(values[row], np.asarray(inputs[keys.of])[row], names=names)
         return over_features(values[row], _names(result, keys, row), names=names)
     raise ValueError(f"result must have a map over an image or features, got {', '.join(result)}")

@@ -40,9 +40,15 @@ def inline(result: Mapping[str, Any], row: int = 0) -> str:
 
     Returns:
         The element, or "" where there is no such attention or a text has no token.
+
+    Raises:
+        ValueError: `row` is not in the batch.
     """
     for name, draw in _DRAWN_BY.items():
         if name in result:
+            batch = len(np.asarray(result[name]))
+            if not 0 <= row < batch:
+                raise ValueError(f"row must be in a batch of {batch}, got {row}")
             sides = [key.removesuffix("_length") for key in result if key.endswith("_length")]
             empty = any(not np.asarray(result[f"{side}_length"])[row] for side in sides)
             return "" if empty else draw(result, row)

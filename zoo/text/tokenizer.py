@@ -158,4 +158,5 @@ def _restore_nul(strings: tf.Tensor, tokens: tf.Tensor, starts: tf.RaggedTensor)
     lengths = tf.strings.length(strings, unit="BYTE")
     string_starts = tf.cast(tf.cumsum(lengths, exclusive=True), tf.int64)
     flat_starts = tf.gather(string_starts, starts.value_rowids()) + starts.flat_values
-    return tf.where(tf.gather(all_bytes, flat_starts) == 0, b"\x00", tokens)
+    alone = tf.strings.length(tokens) == 1  # a longer token keeps the stand-in
+    return tf.where((tf.gather(all_bytes, flat_starts) == 0) & alone, b"\x00", tokens)

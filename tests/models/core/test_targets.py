@@ -143,3 +143,20 @@ def test_unknown_targets_are_not_checked_and_only_examples_have_weights():
     both = {"y": np.ones(2), "z": np.ones(2)}
     with pytest.raises(ValueError, match=r"sample_weight must be one array.* got a dict of"):
         standard_weights(None, both, both)
+
+
+@pytest.mark.parametrize("unlabelled", [-1, -100])
+@pytest.mark.parametrize("kind", [Targets(classes=True), TOKENS, SPAN])
+def test_a_class_token_or_position_is_not_counted_from_the_end(kind, unlabelled):
+    """Of -1, as some data sets mark what has no label, an evaluation would be wrong in silence."""
+    shape = (2, 3) if kind.tokens else (2,)
+    targets = np.ones(shape, "int32")
+    targets[1] = unlabelled
+    given = {"start": targets, "end": targets} if kind.names else targets
+    for check in (checked_in_a_graph, lambda kind, given: standard_targets(kind, inputs(), given)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="must not be negative, got"):
+            check(kind, given)
+
+
+def test_a_value_to_predict_may_be_negative():
+    np.testing.assert_array_equal(standard_targets(ONE, inputs(), np.array([-1.5, 2.0])), [-1.5, 2])

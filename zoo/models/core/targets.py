@@ -49,7 +49,8 @@ def standard_targets(kind: Targets | None, inputs: Any, targets: Any) -> Any:
 
     Raises:
         ValueError: if names are missing, or a shape differs.
-        tensorflow.errors.InvalidArgumentError: likewise, for sizes that are only known in a run.
+        tensorflow.errors.InvalidArgumentError: likewise, for sizes that are only known in a run; or
+            a class, a token or a position is negative.
     """
     if kind is None:
         return targets
@@ -66,9 +67,11 @@ def standard_targets(kind: Targets | None, inputs: Any, targets: Any) -> Any:
     like = inputs[kind.tokens] if kind.tokens else tree.flatten(inputs)[0]
     axes = 2 if kind.tokens else 1
     if not kind.names:
-        return _like("targets", targets, like, axes)
+        targets = _like("targets", targets, like, axes)
+        return _counted("targets", targets) if kind.tokens or kind.classes else targets
     checked = {name: _like(f"targets[{name!r}]", targets[name], like, axes) for name in kind.names}
-    return {**targets, **checked}
+    counted = {name: _counted(f"targets[{name!r}]", one) for name, one in checked.items()}
+    return {**targets, **counted}
 
 
 def check_weights(kind: Targets | None, targets: Any, weights: Any) -> None:
@@ -164,6 +167,17 @@ def _like(name: str, values: Any, like: Any, axes: int, own: Shape = ()) -> Tens
         # Not that of Keras, which must know beforehand that there is one.
         values = tf.squeeze(values, axis=[len(expected)])
     return tf.ensure_shape(values, (*values.shape[:axes], *own)) if own else values
+
+
+def _counted(name: str, values: Tensor) -> Tensor:
+    """Returns numbers of classes, tokens or positions, if none of them is negative.
+
+    Counted from the end, -1, with which some data sets mark what has no label, would be a class.
+    """
+    tf.debugging.Assert(
+        tf.reduce_all(values >= 0), [f"{name} must not be negative, got", tf.reduce_min(values)]
+    )
+    return values
 
 
 def _shape(values: Any) -> Shape:
