@@ -69,8 +69,8 @@ def test_without_attention_or_tokens_there_is_none():
     assert inline({"label": [b"good"]}) == ""
     empty = TRANSLATION | {"source_length": np.zeros(1)}
     assert inline(empty) == ""
-    for row in (-1, 1):
-        with pytest.raises(ValueError, match=f"row must be in a batch of 1, got {row}"):
+    for row in (-1, 2):
+        with pytest.raises(ValueError, match=f"row must be in a batch of 2, got {row}"):
             inline(TRANSLATION, row)
 
 

@@ -157,8 +157,8 @@ def _ask_sequences(servable: "Servable", sequences: list[Any]) -> Iterator[_Answ
     """Yields the answers to sequences of vectors, each as long as its sequence."""
     import numpy as np
 
-    from zoo.pipelines.sequences import pad_sequences, without_padding
     from zoo.serving.padding import pick_rows
+    from zoo.serving.sequences import pad_sequences, without_padding
 
     padded = pad_sequences([np.array(one, "float32") for one in sequences])
     result = servable.ask(padded)

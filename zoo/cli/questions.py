@@ -21,7 +21,7 @@ _FILES = ("context", "document", "story")
 _SEQUENCE = {"vectors", "length"}
 """Inputs of a model of sequences of vectors; the lengths are counted."""
 _UNREADABLE = (ValueError, TypeError, OverflowError, RecursionError)
-"""What JSON that is no list of vectors may raise."""
+"""Errors that JSON raises which is no list of vectors."""
 _TEXTS = ("text", "symbols")
 """Inputs that are given without a flag; a model has one of them at most."""
 _LINE_INPUTS = (

@@ -277,7 +277,8 @@ class Pipeline:
         self, sequences: Sequence[Any], named: Mapping[str, Any], batch_size: int
     ) -> Any:
         """Answers for sequences of vectors."""
-        from zoo.pipelines.sequences import pad_sequences, read_sequences, without_padding
+        from zoo.pipelines.sequences import read_sequences
+        from zoo.serving.sequences import pad_sequences, without_padding
 
         questions = read_sequences(self.name, sequences, named)
         found: list[Any] = []

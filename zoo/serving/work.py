@@ -31,7 +31,7 @@ _NO_WIDTH = frozenset({_WRITTEN, "seed", "top_k"})
 _FILE = "_bytes"
 """End of the names of inputs that are files, such as `image_bytes`."""
 _FILE_BYTES = 1000
-"""What a file counts: a model reads any picture in one size, however large its file is."""
+"""Bytes that a file counts as: a model reads any picture in one size, however large its file is."""
 _SIDES = {"text": ("text", "source")}  # what the names of outputs call a text
 
 

@@ -148,7 +148,7 @@ def test_unknown_targets_are_not_checked_and_only_examples_have_weights():
 @pytest.mark.parametrize("unlabelled", [-1, -100])
 @pytest.mark.parametrize("kind", [Targets(classes=True), TOKENS, SPAN])
 def test_a_class_token_or_position_is_not_counted_from_the_end(kind, unlabelled):
-    """Of -1, as some data sets mark what has no label, an evaluation would be wrong in silence."""
+    """Some data sets mark so what has no label: an evaluation would be wrong in silence."""
     shape = (2, 3) if kind.tokens else (2,)
     targets = np.ones(shape, "int32")
     targets[1] = unlabelled
