@@ -62,6 +62,19 @@ def test_links_of_both_directions_are_joined(files, tmp_path: Path, capsys) -> N
     assert any(wanted)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "union"}, "backward must be given with method, got method union alone"),
+        ({"gold_first": 0}, "gold must be given with gold_first, got gold_first 0 alone"),
+        ({"drop_outside": True}, "gold must be given with drop_outside, got drop_outside alone"),
+    ],
+)
+def test_options_that_would_change_nothing_are_refused(options, message, files) -> None:
+    with pytest.raises(ValueError, match=message):
+        Align(MODEL, **files, **options)()
+
+
 def test_what_cannot_be_aligned_is_refused(files, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="must hold a translator, got a model whose task"):
         Align("squad_dcn", **files)()

@@ -172,6 +172,29 @@ def test_export_builds_a_model_anew_in_its_own_place(zoo_command, tmp_path):
     assert [path.name for path in folder.parent.iterdir()] == ["mine"]
 
 
+def test_export_finds_the_model_of_a_finished_run_however_it_writes_it(
+    zoo_command, tmp_path, monkeypatch
+):
+    run, asked = tmp_path / "run", []
+    shutil.copytree(resolve("sst_lstmn"), run / "saved_model")
+    (run / "saved_model" / "attention.png").rename(run / "attention.png")
+    code, said = zoo_command("export", run, tmp_path / "again", "--again")
+    assert (code, said.out.strip()) == (None, str(tmp_path / "again"))
+    assert verify(tmp_path / "again").date > read_card(run / "saved_model").date
+    picture = (run / "attention.png").read_bytes()
+    assert (tmp_path / "again" / "attention.png").read_bytes() == picture
+    monkeypatch.setattr("zoo.portable.export.load", asked.append)
+    with pytest.raises(AttributeError):  # what was loaded is no model
+        zoo_command("export", run, tmp_path / "graphs", "--format", "onnx")
+    assert asked == [run / "saved_model"]
+
+
+def test_export_refuses_weights_that_it_would_not_write(zoo_command, tmp_path):
+    code, _ = zoo_command("export", "squad_dcn", tmp_path / "new", "--weights", "int8")
+    assert code == "error: weights must be float32 in format saved_model, got 'int8'"
+    assert not (tmp_path / "new").exists()
+
+
 def test_export_refuses_what_is_not_whole(zoo_command, tmp_path):
     run, other = tmp_path / "run", tmp_path / "other"
     (run / "checkpoints").mkdir(parents=True)

@@ -1,6 +1,7 @@
 """Exports run without TensorFlow and find what the models find in TensorFlow."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -190,6 +191,38 @@ def test_what_cannot_be_exported_is_refused(tmp_path, monkeypatch):
     assert not (tmp_path / "new").exists()
     with pytest.raises(ValueError, match=r"folder must hold an exported model, got .*taken"):
         load_model(Path(tmp_path / "taken"))
+
+
+def test_an_export_is_replaced_only_if_nothing_of_others_lies_in_it(
+    exported, tmp_path, monkeypatch
+):
+    folder = shutil.copytree(exported[1], tmp_path / "export")
+    for name in ("words_0.txt", "subwords_1.json", "runner/__pycache__/model.cpython-311.pyc"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).touch()
+    loaded = []
+    monkeypatch.setattr("zoo.portable.export.load", loaded.append)
+    with pytest.raises(AttributeError):  # what was loaded is no model
+        export_portable("sst_lstmn", folder, "onnx")
+    assert len(loaded) == 1
+    for name in ("answer.onnx", "notes.txt", "runner/mine.txt", "more/words_0.txt"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).touch()
+    others = r"answer\.onnx, more/words_0\.txt, notes\.txt, runner/mine\.txt: not replaced"
+    with pytest.raises(ValueError, match=f"do not belong to its export: {others}"):
+        export_portable("sst_lstmn", folder, "onnx")
+    (folder / "portable.json").write_text("{", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"answer\.onnx, encode\.onnx, .*step\.onnx: not"):
+        export_portable("sst_lstmn", folder, "onnx")
+    assert len(loaded) == 1
+    assert (folder / "notes.txt").is_file()
+
+
+@pytest.mark.parametrize("name", ["beam_width", "n_best"])
+def test_a_search_for_nothing_is_refused(name, exported):
+    model = load_model(exported[1])
+    with pytest.raises(ValueError, match=f"^{name} must be at least 1, got 0"):
+        model.answer(text=[4, 7], **{name: 0})
 
 
 def test_a_text_without_a_tokenizer_and_a_missing_input_are_refused(exported):

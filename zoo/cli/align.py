@@ -26,10 +26,11 @@ class Align:
     """Their translations, line by line."""
     backward: str | None = None
     """A translator of the other direction, whose links are joined with the first one's."""
-    method: Literal[
-        "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"
-    ] = "grow-diag-final-and"
-    """Joins the links of both directions."""
+    method: (
+        Literal["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
+        | None
+    ) = None
+    """Joins the links of both directions; grow-diag-final-and by default."""
     convention: Literal["predicted", "input"] = "predicted"
     """Whether a step's weights belong to the word that it writes or that it reads; see the
     documentation of the model."""
@@ -40,13 +41,14 @@ class Align:
     gold: Path | None = None
     """Annotated alignment: prints the alignment error rate instead of the links. One link a line if
     the name ends in .wa, else in Pharaoh format."""
-    gold_first: Literal[0, 1] = 0
-    """The number of a sentence's first word in that file."""
+    gold_first: Literal[0, 1] | None = None
+    """The number of a sentence's first word in that file; 0 by default."""
     drop_outside: bool = False
     """Leave out links of that file that are beyond their sentences, instead of refusing it."""
 
     def __call__(self) -> None:
         """Writes the links, or their error rate."""
+        self._check_options()
         folders = [resolve(one) for one in (self.name, self.backward) if one is not None]
         sources, targets = read_lines(self.source), read_lines(self.target)
         if len(sources) != len(targets):
@@ -62,15 +64,32 @@ class Align:
 
             others = map(flip_links, self._links(folders[1], targets, sources))
             pairs = zip(found, others, strict=True)
-            found = [symmetrise(*pair, self.method) for pair in pairs]
+            found = [symmetrise(*pair, self.method or "grow-diag-final-and") for pair in pairs]
         self._write(found, gold)
+
+    def _check_options(self) -> None:
+        """Refuses options that would change nothing.
+
+        Raises:
+            ValueError: Names the option that another one lacks.
+        """
+        if self.backward is None and self.method is not None:
+            raise ValueError(f"backward must be given with method, got method {self.method} alone")
+        if self.gold is not None:
+            return
+        if self.gold_first is not None:
+            raise ValueError(
+                f"gold must be given with gold_first, got gold_first {self.gold_first} alone"
+            )
+        if self.drop_outside:
+            raise ValueError("gold must be given with drop_outside, got drop_outside alone")
 
     def _gold(self, lengths: list[tuple[int, int]]) -> "list[Alignment] | None":
         if self.gold is None:
             return None
         from zoo.metrics.gold import read_gold
 
-        read = read_gold(self.gold, self.gold_first, lengths, drop_outside=self.drop_outside)
+        read = read_gold(self.gold, self.gold_first or 0, lengths, drop_outside=self.drop_outside)
         if read.outside:
             print(f"{self.gold}: {read.outside} links beyond their sentences are left out")
         return read.alignments

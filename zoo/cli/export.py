@@ -44,14 +44,13 @@ class Export:
                 raise ValueError(f"again must go with format saved_model, got {self.format}")
             from zoo.portable.export import export_portable
 
-            export_portable(resolve_or_path(self.source), self.folder, self.format, self.weights)
-            print(self.folder)
-            return
-        if self.again:
+            export_portable(self.source, self.folder, self.format, self.weights)
+        elif self.weights != "float32":
+            raise ValueError(f"weights must be float32 in format saved_model, got {self.weights!r}")
+        elif self.again:
             from zoo.tasks.export_again import export_again
 
             export_again(self.source, self.folder)
-            print(self.folder)
-            return
-        copy_servable(resolve_or_path(self.source), self.folder)
+        else:
+            copy_servable(resolve_or_path(self.source), self.folder)
         print(self.folder)

@@ -1,6 +1,7 @@
 """Exports shipped models for machines without TensorFlow: graphs, vocabulary and a runner."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,14 +22,20 @@ from zoo.portable.runner.model import ENDINGS, MANIFEST_FILE
 from zoo.portable.runner.search import START
 from zoo.portable.runner.sessions import open_session
 from zoo.portable.runner.tasks import TASKS
-from zoo.portable.tokenizers import write_tokenizers
-from zoo.serving.load import load, load_card, resolve
+from zoo.portable.tokenizers import SUBWORDS, WORDS, write_tokenizers
+from zoo.serving.folders import model_folder
+from zoo.serving.load import load, load_card, resolve, resolve_or_path
 
 Format = Literal["onnx", "litert"]
 Weights = Literal["float32", "int8"]
 RUNNER = "runner"
 TOLERANCE = 1e-3
 """Largest difference between a graph's outputs and TensorFlow's, of numbers around one."""
+_OWN = re.compile(
+    rf"{re.escape(MANIFEST_FILE)}|{WORDS}_\d+\.txt|{SUBWORDS}_\d+\.json"
+    rf"|{RUNNER}/\w+\.py|{RUNNER}/__pycache__/[^/]+\.pyc"
+)
+"""Files of an export besides its graphs, and what Python leaves beside the runner."""
 VARIETY = 13
 """Ids with which a graph is tried; fewer where a vocabulary is smaller."""
 
@@ -59,7 +66,7 @@ def export_portable(
     Every graph is run once and compared with TensorFlow before anything gets its name.
 
     Args:
-        name_or_path: As in `zoo.serving.load.resolve`.
+        name_or_path: As in `zoo.serving.load.resolve`, or the folder of a finished run.
         folder: Where to; an export that is there is replaced as a whole.
         file_format: "onnx" or "litert".
         weights: "int8", of ONNX alone: matrices in a quarter of the size, which costs accuracy.
@@ -70,9 +77,10 @@ def export_portable(
     Raises:
         ValueError: No such model or format; a task whose answers the runner does not know; an
             operation that the format lacks; a graph that computes something else; `folder` holds
-            something other than an export.
+            something other than an export, or something beside it.
     """
-    source, folder = resolve(name_or_path), Path(folder).expanduser().absolute()
+    source = resolve(model_folder(resolve_or_path(name_or_path)))
+    folder = Path(folder).expanduser().absolute()
     card = load_card(source)
     if weights != "float32" and file_format != "onnx":
         raise ValueError(f"weights must be float32 in format {file_format}, got {weights!r}")
@@ -145,9 +153,32 @@ def write_export(
 
 
 def _check_free(folder: Path) -> None:
-    """Refuses a folder that holds something other than an export."""
-    if folder.exists() and not (folder / MANIFEST_FILE).is_file() and any(folder.iterdir()):
+    """Refuses a folder that holds something other than an export, or something beside it."""
+    empty = folder.is_dir() and next(folder.iterdir(), None) is None
+    if folder.exists() and not (folder / MANIFEST_FILE).is_file() and not empty:
         raise ValueError(f"folder {folder} holds something other than an export: not replaced")
+    if others := _others(folder):
+        raise ValueError(
+            f"folder {folder} holds files that do not belong to its export: "
+            f"{', '.join(others)}: not replaced"
+        )
+
+
+def _others(folder: Path) -> list[str]:
+    """Files in the folder of an export that are neither written with it nor left by its runner."""
+    files = (file for file in folder.rglob("*") if not file.is_dir() or file.is_symlink())
+    found = {file.relative_to(folder).as_posix() for file in files}
+    graphs = _graph_files(folder / MANIFEST_FILE)
+    return sorted(name for name in found - graphs if not _OWN.fullmatch(name))
+
+
+def _graph_files(manifest: Path) -> set[str]:
+    """Names of the files of the graphs that a manifest lists; none if it cannot be read."""
+    try:
+        told = json.loads(manifest.read_text(encoding="utf-8"))
+        return {name + ENDINGS[told["format"]] for name in told["graphs"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
 
 
 def _copy_runner(folder: Path) -> None:

@@ -44,6 +44,16 @@ def _others(folder: Path) -> list[str]:
     return sorted(found - own - _BESIDE)
 
 
+def model_folder(folder: Path) -> Path:
+    """Finds the SavedModel of a finished run, which holds it in `saved_model/`.
+
+    Returns:
+        Its folder; of any other folder, that folder.
+    """
+    inside = folder / "saved_model"
+    return inside if (inside / SAVED_MODEL_FILE).is_file() else folder
+
+
 def servable_files(source: Path) -> tuple[ModelCard, dict[str, Path]]:
     """Lists the files of a model, once they are found to be whole.
 
@@ -57,8 +67,7 @@ def servable_files(source: Path) -> tuple[ModelCard, dict[str, Path]]:
     Raises:
         ValueError: `source` holds no SavedModel, or one whose files are not those of its card.
     """
-    inside = source / "saved_model"
-    model = inside if (inside / SAVED_MODEL_FILE).is_file() else source
+    model = model_folder(source)
     if not (model / SAVED_MODEL_FILE).is_file():
         raise ValueError(
             f"{source}: neither the folder of a SavedModel nor that of a finished run, which holds"

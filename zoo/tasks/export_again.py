@@ -14,8 +14,8 @@ from zoo.images.encoders import restored_encoder
 from zoo.serving.cards import ModelCard
 from zoo.serving.codecs import load_codecs, load_labels
 from zoo.serving.export import export_servable, renewed
-from zoo.serving.folders import PICTURE_FILE, check_free
-from zoo.serving.load import load, load_card, load_vocabulary, resolve
+from zoo.serving.folders import PICTURE_FILE, check_free, model_folder
+from zoo.serving.load import load, load_card, load_vocabulary, resolve, resolve_or_path
 from zoo.serving.weights import order_of_use, read_frozen_weights
 from zoo.tasks.algorithms.endpoint import AlgorithmEndpoint
 from zoo.tasks.captioning.endpoint import CaptionEndpoint
@@ -40,7 +40,7 @@ def export_again(name_or_path: str | Path, folder: str | Path) -> ModelCard:
     same, byte for byte, unless the signatures use other weights than before.
 
     Args:
-        name_or_path: As in `zoo.serving.load.resolve`.
+        name_or_path: As in `zoo.serving.load.resolve`, or the folder of a finished run.
         folder: Where to; a SavedModel that is there is replaced as a whole, the same one too.
 
     Returns:
@@ -51,7 +51,8 @@ def export_again(name_or_path: str | Path, folder: str | Path) -> ModelCard:
             exported from: a task of one's own, or a cloze reader of several readings; `folder`
             holds something other than a SavedModel.
     """
-    source, folder = resolve(name_or_path), Path(folder).expanduser().absolute()
+    given, folder = resolve_or_path(name_or_path), Path(folder).expanduser().absolute()
+    source = resolve(model_folder(given))
     card = load_card(source)
     if card.task not in ENDPOINTS:
         raise ValueError(f"{source}: task must be one of {sorted(ENDPOINTS)}, got {card.task!r}")
@@ -61,7 +62,7 @@ def export_again(name_or_path: str | Path, folder: str | Path) -> ModelCard:
         endpoint, assets = ENDPOINTS[card.task](source, card, model)
     except (KeyError, TypeError) as error:
         raise ValueError(f"{source}: the card's limits or tokenizer do not fit: {error}") from error
-    picture = source / PICTURE_FILE
+    picture = given / PICTURE_FILE  # in the folder of a run, it lies beside the SavedModel
     return export_servable(
         folder,
         model,

@@ -51,14 +51,15 @@ def search(
         state: before the first token, (1, ...).
         shared: names of what all hypotheses have together in the state.
         limit: tokens at most, ``</s>`` counted.
-        beam_width: open hypotheses of a step.
+        beam_width: open hypotheses of a step, at least 1.
         length_penalty: GNMT's exponent; 0: none.
-        n_best: hypotheses returned, at most.
+        n_best: hypotheses returned, at most; at least 1.
         forbidden: ids that are never written.
 
     Returns:
         The best, best first; those that ended stand before those that did not.
     """
+    _check_counts(beam_width=beam_width, n_best=n_best)
     open_ones = [Hypothesis([START], 0.0, 0.0, [])]
     ended: list[Hypothesis] = []
     for length in range(1, limit + 1):
@@ -88,6 +89,13 @@ def search(
     unfinished = [one._replace(score=one.log_probability / divisor) for one in open_ones]
     found = (ended + unfinished)[:n_best] if limit else []
     return [one._replace(tokens=one.tokens[1:]) for one in found]
+
+
+def _check_counts(**counts: int) -> None:
+    """Raises ValueError for a search for nothing."""
+    for name, count in counts.items():
+        if count < 1:
+            raise ValueError(f"{name} must be at least 1, got {count}")
 
 
 def best_continuations(scores: np.ndarray, count: int) -> tuple[list[float], list[int], list[int]]:
