@@ -51,13 +51,16 @@ def search(
         state: before the first token, (1, ...).
         shared: names of what all hypotheses have together in the state.
         limit: tokens at most, ``</s>`` counted.
-        beam_width: open hypotheses of a step, at least 1.
+        beam_width: open hypotheses of a step.
         length_penalty: GNMT's exponent; 0: none.
-        n_best: hypotheses returned, at most; at least 1.
+        n_best: hypotheses returned, at most.
         forbidden: ids that are never written.
 
     Returns:
         The best, best first; those that ended stand before those that did not.
+
+    Raises:
+        ValueError: `beam_width` or `n_best` is less than 1.
     """
     _check_counts(beam_width=beam_width, n_best=n_best)
     open_ones = [Hypothesis([START], 0.0, 0.0, [])]
@@ -86,9 +89,8 @@ def search(
             break
         state = {k: v if k in shared else v[kept] for k, v in state.items()}
     divisor = ((5.0 + limit) / 6.0) ** length_penalty
-    unfinished = [one._replace(score=one.log_probability / divisor) for one in open_ones]
-    found = (ended + unfinished)[:n_best] if limit else []
-    return [one._replace(tokens=one.tokens[1:]) for one in found]
+    ended += [one._replace(score=one.log_probability / divisor) for one in open_ones]
+    return [one._replace(tokens=one.tokens[1:]) for one in ended[:n_best] if limit]
 
 
 def _check_counts(**counts: int) -> None:
