@@ -205,6 +205,24 @@ def test_bad_arguments_of_an_evaluation_are_refused():
         EvaluateAndKeepBest(lambda: {"f1": 1.0}, progress, monitor="f1", ties="loss").run()
     with pytest.raises(ValueError, match="every must be"):
         SaveCheckpoints(None, every=0)
+    with pytest.raises(ValueError, match="every must be at least 1, got 0"):
+        TensorBoardScalars("never", progress, batch_size=1, every=0)
+
+
+def test_weights_that_are_not_finite_are_not_saved(tmp_path):
+    """The loss of the step that made them was a number."""
+    progress = Progress()
+    checkpointer = Checkpointer(built_toy(), progress, tmp_path)
+    saving = SaveCheckpoints(checkpointer, every=1)
+    progress.step = 1
+    saving.save()
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    weight = checkpointer.model.trainable_variables[0]
+    weight.assign(weight * float("nan"))
+    progress.step = 2
+    with pytest.raises(FloatingPointError, match="is not finite after step 2: lower the learning"):
+        saving.save()
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
 def test_a_loss_that_is_not_finite_stops_before_anything_is_saved(tmp_path):

@@ -210,8 +210,20 @@ class SaveCheckpoints(keras.callbacks.Callback):
             self.save()
 
     def save(self) -> None:
-        """Save unless nothing has changed since the last time."""
+        """Save unless nothing has changed since the last time.
+
+        Raises:
+            FloatingPointError: a weight is NaN or infinite, as after a step whose loss was not.
+        """
         if self._saved != self._position():
+            # A checkpoint of such weights would be the newest, and no run could go on from it.
+            for weight in self.checkpointer.model.trainable_variables:
+                if not tf.reduce_all(tf.math.is_finite(tf.convert_to_tensor(weight))):
+                    raise FloatingPointError(
+                        f"{weight.path} is not finite after step {self.checkpointer.progress.step}:"
+                        " lower the learning rate or clip the gradients. The last checkpoint is"
+                        " still good"
+                    )
             self.checkpointer.save()
             self._saved = self._position()
 
@@ -244,6 +256,8 @@ class TensorBoardScalars(keras.callbacks.Callback):
                 progress bar shows them.
         """
         super().__init__()
+        if every < 1:
+            raise ValueError(f"every must be at least 1, got {every}")
         self.progress = progress
         self.batch_size = batch_size
         self.every = every
