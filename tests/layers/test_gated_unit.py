@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from zoo.layers.gated_unit import BidirectionalGatedUnit, GatedUnit
+from zoo.layers.gated_unit import BidirectionalGatedUnit, GatedUnit, ResetAfterUnit
 
 LENGTHS = (5, 2, 1, 0)
 STEPS, INPUTS, UNITS = 5, 4, 6
@@ -123,6 +123,16 @@ def test_steps_are_the_sequence():
     for step in range(STEPS):  # the first row has no padding
         hidden = layer.step(layer.project(values[:1, step]), hidden)
         np.testing.assert_allclose(hidden, states[:1, step], rtol=1e-10)
+
+
+def test_a_unit_that_resets_after_the_matrices_refuses_what_its_base_class_would_compute():
+    layer = make(ResetAfterUnit, context_dim=2)
+    values, mask = sequence()
+    with pytest.raises(ValueError, match=r"must be run by step_with_context .*, got a call"):
+        layer(values, mask)
+    hidden = tf.zeros((len(LENGTHS), UNITS), "float64")
+    with pytest.raises(ValueError, match=r"must be run by step_with_context .*, got step"):
+        layer.step(layer.project(values[:, 0]), hidden)
 
 
 def test_recurrent_blocks_are_orthogonal_each_by_itself_and_differ():

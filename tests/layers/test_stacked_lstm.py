@@ -82,6 +82,25 @@ def test_a_sequence_may_start_from_a_state():
         layer(values, mask, reverse=True, state=state)
 
 
+def test_rows_without_a_real_step_keep_the_state_that_is_given():
+    layer = make()
+    values, _ = sequence()
+    mask = tf.constant(np.arange(STEPS) < np.array([[5], [0], [2]]))
+    state = first_state()
+    outputs, final = layer(values, mask, state=state)
+    expected = stepwise(layer, values, mask, state, reverse=False)
+    assert not outputs[1].numpy().any()
+    for name in NAMES:
+        np.testing.assert_array_equal(final[name][1], state[name][1])
+        np.testing.assert_allclose(final[name], expected[1][name], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("depth", [0, -1, 1.5])
+def test_a_depth_that_is_no_number_of_layers_is_refused(depth):
+    with pytest.raises(ValueError, match=f"^depth must be a positive integer, got {depth}"):
+        StackedLSTM(UNITS, depth)
+
+
 def test_feeding_is_one_more_part_of_the_first_layers_input():
     fed, plain = make(feed_dim=2), StackedLSTM(UNITS, DEPTH, dtype="float64")
     plain.build((None, None, INPUTS + 2))

@@ -175,8 +175,24 @@ class ResetAfterUnit(GatedUnit):
 
     ``z, r = sigmoid(W_z x + U_z h + C_z c, W_r x + U_r h + C_r c)``;
     ``h~ = tanh(W x + r * (U h + C c))``; ``h' = z * h + (1 - z) * h~``. It has no whole-sequence
-    form.
+    form, and no step from the sum of input and context, which the reset gate tells apart.
     """
+
+    def call(self, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Refuses a whole sequence, which the base class would read with its own equations.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError("the unit must be run by step_with_context of ResetAfterUnit, got a call")
+
+    def step(self, projected: Tensor, hidden: Tensor) -> Tensor:
+        """Refuses a step from one sum, which the base class would take with its own equations.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError("the unit must be run by step_with_context of ResetAfterUnit, got step")
 
     def step_with_context(self, projected: Tensor, context: Tensor, hidden: Tensor) -> Tensor:
         """One step from what the input and what the context give, (B, 3n) each."""

@@ -12,12 +12,8 @@ from typing import Any, NamedTuple
 import keras
 from keras import ops
 
-from zoo.layers.recurrence import (
-    lstm_states,
-    lstm_states_and_cells,
-    lstm_step,
-    swap_batch_and_time,
-)
+from zoo.attention.score import check_size
+from zoo.layers.recurrence import lstm_states, lstm_states_and_cells, lstm_step, swap_batch_and_time
 from zoo.ops.gathering import gather_positions
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
@@ -137,12 +133,16 @@ class StackedLSTM(LSTM):
         dropout: its rate.
         feed_dim: size of the vector that input feeding adds to the first layer's input; 0: none.
         **kwargs: as of ``LSTM``.
+
+    Raises:
+        ValueError: if ``depth`` is not a positive integer.
     """
 
     def __init__(
         self, units: int, depth: int, dropout: float = 0.0, feed_dim: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(units, **kwargs)
+        check_size("depth", depth)
         self.depth = depth
         self.dropout = dropout
         self.feed_dim = feed_dim
@@ -181,8 +181,7 @@ class StackedLSTM(LSTM):
             the state after the last real step: ``hidden_<k>`` and ``cell_<k>`` (B, n).
 
         Raises:
-            ValueError: if a state is given with ``reverse``: padding, which comes first, would
-                erase it.
+            ValueError: if a state is given with ``reverse``: padding comes first, and erases it.
         """
         if reverse and state is not None:
             raise ValueError(f"state must be None with reverse, got {sorted(state)}")
@@ -198,6 +197,9 @@ class StackedLSTM(LSTM):
             values, cells = lstm_states_and_cells(projected, kernel, first, reverse)
             for name, states in (("hidden", values), ("cell", cells)):
                 final[f"{name}_{k}"] = _last(states, mask, reverse)
+        if state:  # of a row without a real step, the given state is the last
+            begun = ops.any(mask, axis=1)[:, None]
+            final = {name: ops.where(begun, last, state[name]) for name, last in final.items()}
         return swap_batch_and_time(values), final
 
     def project(self, values: Tensor, training: bool = False) -> dict[str, Tensor]:

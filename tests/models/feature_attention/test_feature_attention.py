@@ -172,3 +172,24 @@ def test_ids_of_categories_stay_exact_in_half_precision():
     table = model.vectors.tables.numpy()
     found = model.vectors(tf.constant(ids)).vectors.numpy()[:, 0].astype("float32")
     np.testing.assert_allclose(found, table[[65_537, 65_536]], rtol=1e-2)
+
+
+@pytest.mark.parametrize("unknown", [-1, 3, 7, 1e9, -np.inf, np.inf])
+def test_an_id_that_its_feature_does_not_have_is_missing(unknown):
+    model = make()
+    rows = np.array([[0.3, -1.2, unknown, 1]], "float32")
+    gaps = np.array([[0.3, -1.2, np.nan, 1]], "float32")
+    assert weights_of(model, rows)[0, 2] == 0
+    found, expected = (model({"row": x})["logits"].numpy() for x in (rows, gaps))
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_rows_of_integers_are_read_in_training_too():
+    model = FeatureAttention.from_preset("tiny", feature_dropout=0.5)
+    model.compile("adam")
+    rows = np.array([[1, -2, 1, 0], [0, 4, -1, 1], [3, 2, 2, 1]], "int64")
+    model.fit({"row": rows}, np.array([0, 1, 0]), epochs=1, verbose=0)
+    found, expected = (
+        model.predict({"row": x}, verbose=0)["logits"] for x in (rows, rows.astype("float32"))
+    )
+    np.testing.assert_array_equal(found, expected)

@@ -194,7 +194,8 @@ class FeatureAttention(BaseModel):
         """Predicts the outputs of rows.
 
         Args:
-            inputs: ``row`` float32 (B, F), numbers and then ids of categories; NaN is missing.
+            inputs: ``row`` float32 (B, F), numbers and then ids of categories. NaN is missing, and
+                so is an id that its feature does not have.
             training: whether dropout is on.
 
         Returns:
@@ -212,6 +213,7 @@ class FeatureAttention(BaseModel):
 
     def read(self, row: Tensor, training: bool = False) -> Row:
         """Looks up the vectors of rows (B, F); in training some features are taken for missing."""
+        row = at_least_float32(row)  # integers have no NaN
         if self.feature_dropout and training:
             kept = self.hide(ops.ones_like(row, "float32"), training=True) > 0
             row = ops.where(kept, row, ops.cast(float("nan"), row.dtype))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import keras
 from keras import ops
 
-from zoo.ops.masking import Tensor
+from zoo.ops.masking import Tensor, at_least_float32
 
 
 class Row(NamedTuple):
@@ -60,9 +60,11 @@ class FeatureVectors(keras.layers.Layer):
         """Reads rows.
 
         Args:
-            row: float (B, F), numbers and then ids of categories; NaN is missing.
+            row: (B, F), numbers and then ids of categories. NaN is missing, and so is an id that
+                its feature does not have: negative, or not below the number of categories.
         """
-        present = ops.logical_not(ops.isnan(row))
+        row = at_least_float32(row)  # integers have no NaN
+        present = self._present(row)
         # A gradient through NaN would be NaN, even where it is multiplied by 0.
         known = ops.where(present, row, ops.zeros((), row.dtype))
         parts = []
@@ -76,6 +78,16 @@ class FeatureVectors(keras.layers.Layer):
         vectors = ops.concatenate(parts, axis=1)  # (B, F, d)
         vectors = ops.where(present[:, :, None], vectors, ops.zeros((), vectors.dtype))
         return Row(vectors, present)
+
+    def _present(self, row: Tensor) -> Tensor:
+        """Tells which features of rows (B, F) are not missing."""
+        present = ops.logical_not(ops.isnan(row))
+        if not self.categorical:
+            return present
+        # Beyond the table of its feature, an id would read a vector of another feature.
+        ids = row[:, self.numeric :]
+        known = (ids >= 0) & (ids < ops.convert_to_tensor(self.categorical, dtype=row.dtype))
+        return ops.concatenate([present[:, : self.numeric], known], axis=1)
 
     def _offsets(self) -> Tensor:
         """Places where the tables of the features begin in the one table that is stored."""
