@@ -181,9 +181,21 @@ def test_a_configuration_makes_the_same_layer(cls):
         ({"num_heads": 4, "key_dim": 2}, "^value_dim must be given, got None"),
         ({"num_heads": 0}, "^num_heads must be a positive integer, got 0"),
         ({"key_dim": -1}, "^key_dim must be a positive integer, got -1"),
+        ({"num_heads": 2.0}, r"^num_heads must be a positive integer, got 2\.0"),
         ({"model_dim": 0}, "^model_dim must be a positive integer, got 0"),
     ],
 )
 def test_sizes_that_do_not_fit_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         SelfAttention(**({"model_dim": DIM, "num_heads": HEADS} | options))
+
+
+@pytest.mark.parametrize("cls", [SelfAttention, CrossAttention])
+def test_inputs_of_another_size_are_refused_when_the_layer_is_built(cls):
+    layer = cls(DIM, HEADS)
+    message = f"^inputs must have the size model_dim {DIM}, got 4"
+    with pytest.raises(ValueError, match=message):
+        layer.build((None, None, 4))
+    layer.build((None, None, None))
+    with pytest.raises(ValueError, match=message):
+        SelfAttention(DIM, HEADS)(np.ones((BATCH, LENGTH, 4)), MASK)

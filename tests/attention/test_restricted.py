@@ -237,3 +237,8 @@ def test_it_can_take_over_the_weights_of_full_attention():
 def test_a_window_without_a_middle_is_refused(window):
     with pytest.raises(ValueError, match=f"window must be an odd, positive integer, got {window}"):
         RestrictedSelfAttention(DIM, HEADS, window=window)
+
+
+def test_inputs_of_another_size_are_refused_when_the_layer_is_built():
+    with pytest.raises(ValueError, match=r"^inputs must have the size model_dim 6, got 4"):
+        RestrictedSelfAttention(6, 2, window=3).build((None, None, 4))

@@ -18,7 +18,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from zoo.attention.score import MaskFree
+from zoo.attention.score import MaskFree, check_input_size, check_size
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, at_least_float32, masked_softmax
@@ -159,8 +159,9 @@ class MultiHeadAttention(MaskFree):
 class SelfAttention(MultiHeadAttention):
     """Multi-head self-attention; one product computes queries, keys and values."""
 
-    def build(self, *_: Any) -> None:
+    def build(self, inputs_shape: Any = None, *_: Any) -> None:
         """Creates input_kernel (d, h (2k + v)), with W^Q, W^K, W^V per head, and output_kernel."""
+        check_input_size(self.model_dim, inputs_shape)
         self.input_projection = self.add_input_projection(
             "input", self.key_dim, self.key_dim, self.value_dim
         )
@@ -245,11 +246,12 @@ class SelfAttention(MultiHeadAttention):
 class CrossAttention(MultiHeadAttention):
     """Multi-head attention to another sequence, whose keys and values are computed once."""
 
-    def build(self, *_: Any) -> None:
+    def build(self, inputs_shape: Any = None, *_: Any) -> None:
         """Creates query_kernel (d, h k), memory_kernel (d, h (k + v)) and output_kernel (h v, d).
 
         memory_kernel holds W^K and W^V per head.
         """
+        check_input_size(self.model_dim, inputs_shape)
         self.query_projection = self.add_input_projection("query", self.key_dim)
         self.memory_projection = self.add_input_projection("memory", self.key_dim, self.value_dim)
         self.add_output_projection()
@@ -313,8 +315,8 @@ def _by_head(mask: Tensor, batch: int | None, queries: int | None, keys: int | N
 def _head_dim(name: str, size: int | None, model_dim: int, num_heads: int) -> int:
     """Returns a head's size, by default its share of the model's."""
     for which, number in (("model_dim", model_dim), ("num_heads", num_heads), (name, size)):
-        if number is not None and number < 1:
-            raise ValueError(f"{which} must be a positive integer, got {number!r}")
+        if which != name or number is not None:
+            check_size(which, number)
     if size is not None:
         return size
     if model_dim % num_heads:

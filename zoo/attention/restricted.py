@@ -15,6 +15,7 @@ import keras
 from keras import ops
 
 from zoo.attention.multi_head import MultiHeadAttention
+from zoo.attention.score import check_input_size
 from zoo.ops.banded import banded_attention, check_window
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask
@@ -43,8 +44,9 @@ class RestrictedSelfAttention(MultiHeadAttention):
         check_window(window)
         self.window = window
 
-    def build(self, *_: Any) -> None:
+    def build(self, inputs_shape: Any = None, *_: Any) -> None:
         """Creates input_kernel (d, h (2k + v)), with W^Q, W^K, W^V per head, and output_kernel."""
+        check_input_size(self.model_dim, inputs_shape)
         self.input_projection = self.add_input_projection("input", *self._sizes())
         self.add_output_projection()
         self.built = True

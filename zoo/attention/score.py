@@ -172,3 +172,15 @@ def check_size(name: str, size: Any) -> None:
     """Raises a ValueError if ``size`` is not a positive integer."""
     if not isinstance(size, int) or isinstance(size, bool) or size < 1:
         raise ValueError(f"{name} must be a positive integer, got {size!r}")
+
+
+def check_input_size(model_dim: int, shape: Any) -> None:
+    """Raises a ValueError if the last size of ``shape`` is known and is not ``model_dim``.
+
+    Args:
+        model_dim: size d of inputs.
+        shape: shape of the inputs; None: unknown. Older files of Keras hold a nest of shapes.
+    """
+    size = shape[-1] if isinstance(shape, (tuple, list)) and shape else None
+    if isinstance(size, int) and size != model_dim:
+        raise ValueError(f"inputs must have the size model_dim {model_dim}, got {size}")

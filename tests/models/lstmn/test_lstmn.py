@@ -112,6 +112,13 @@ def test_a_window_that_is_none_is_refused(window):
         LSTMN(N, window=window)
 
 
+@pytest.mark.parametrize("score_units", [0, -1, 1.5])
+def test_units_of_the_score_that_are_none_are_refused(score_units):
+    message = rf"^score_units must be a positive integer, got {score_units!r}"
+    with pytest.raises(ValueError, match=message):
+        LSTMN(N, score_units=score_units)
+
+
 @pytest.mark.parametrize("layer_class", [LSTMN, StackedLSTMN])
 def test_a_configuration_makes_the_same_layer(layer_class):
     layer = make(layer_class, window=2, include_initial=False, score_units=5)

@@ -85,3 +85,10 @@ def test_a_configuration_makes_the_same_block(cls):
 def test_a_norm_elsewhere_is_refused():
     with pytest.raises(ValueError, match=r"^norm must be one of \['post', 'pre'\], got 'both'"):
         EncoderBlock(**SIZES, norm="both")
+
+
+@pytest.mark.parametrize("cls", [EncoderBlock, DecoderBlock])
+def test_inputs_of_another_size_are_refused_when_the_block_is_built(cls):
+    block = cls(model_dim=6, feed_forward_dim=8, num_heads=2)
+    with pytest.raises(ValueError, match=r"^inputs must have the size model_dim 6, got 4"):
+        block.build((None, None, 4))

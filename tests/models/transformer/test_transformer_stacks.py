@@ -119,3 +119,12 @@ def test_a_configuration_makes_the_same_stack(cls):
 def test_a_row_sees_its_own_new_column_only(rows, beam):
     expected = np.tile(np.eye(beam, dtype=bool), (rows // max(beam, 1), 1))
     np.testing.assert_array_equal(own_columns(rows, beam), expected.reshape(rows, beam))
+
+
+@pytest.mark.parametrize("cls", [EncoderStack, DecoderStack])
+def test_sizes_that_do_not_fit_are_refused(cls):
+    for depth in (0, -1, 2.0):
+        with pytest.raises(ValueError, match=f"^depth must be a positive integer, got {depth}"):
+            cls(**SIZES | {"depth": depth})
+    with pytest.raises(ValueError, match=r"^inputs must have the size model_dim 6, got 4"):
+        cls(**SIZES).build((None, None, 4))

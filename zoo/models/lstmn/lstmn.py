@@ -14,6 +14,7 @@ from keras import ops
 
 from zoo.layers.lstm import forget_bias
 from zoo.layers.recurrence import swap_batch_and_time
+from zoo.models.core.arguments import check_sizes
 from zoo.models.lstmn.cell import (
     CellKernels,
     CellStep,
@@ -70,7 +71,7 @@ class LSTMN(keras.layers.Layer):
         recurrent_initializer: of the matrices that read the summary.
 
     Raises:
-        ValueError: if ``window`` is not positive.
+        ValueError: if ``window`` or ``score_units`` is not positive.
     """
 
     def __init__(
@@ -85,6 +86,8 @@ class LSTMN(keras.layers.Layer):
     ) -> None:
         super().__init__(**kwargs)
         check_window(window)
+        if score_units is not None:
+            check_sizes(score_units=score_units)
         self.units = units
         self.score_units = score_units
         self.window = window

@@ -15,7 +15,7 @@ import keras
 from keras import ops
 
 from zoo.attention.multi_head import CrossAttention, SelfAttention
-from zoo.attention.score import MaskFree
+from zoo.attention.score import MaskFree, check_input_size
 from zoo.ops.masking import Tensor, as_mask, refuse_attached_mask
 
 Norm = Literal["post", "pre"]
@@ -114,8 +114,9 @@ class _Block(MaskFree):
             dtype=self.dtype_policy,
         )
 
-    def build(self, *_: Any) -> None:
+    def build(self, values_shape: Any = None, *_: Any) -> None:
         """Creates every weight."""
+        check_input_size(self.model_dim, values_shape)
         shape = (None, None, self.model_dim)
         for layer in (self.self_attention, self.self_norm, self.inner, self.feed_forward_norm):
             layer.build(shape)
@@ -210,9 +211,9 @@ class DecoderBlock(_Block):
         self.cross_attention = self.make_attention(CrossAttention, "cross_attention")
         self.cross_norm = layer_norm("cross_norm", self.dtype_policy)
 
-    def build(self, *_: Any) -> None:
+    def build(self, values_shape: Any = None, *_: Any) -> None:
         """Creates every weight."""
-        super().build()
+        super().build(values_shape)
         self.cross_attention.build()
         self.cross_norm.build((None, None, self.model_dim))
 

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import keras
 from keras import ops
 
-from zoo.attention.score import MaskFree
+from zoo.attention.score import MaskFree, check_input_size, check_size
 from zoo.models.transformer.transformer_blocks import (
     OPTIONS,
     DecoderBlock,
@@ -41,6 +41,9 @@ class _Stack(MaskFree, Generic[_AnyBlock]):
     Args:
         depth: layers N.
         **options: arguments of ``EncoderBlock`` and of every Keras layer.
+
+    Raises:
+        ValueError: if ``depth`` is not a positive integer, or an option is refused by the blocks.
     """
 
     block: type[_AnyBlock]
@@ -48,6 +51,7 @@ class _Stack(MaskFree, Generic[_AnyBlock]):
     def __init__(self, depth: int, **options: Any) -> None:
         chosen = {name: options.pop(name) for name in OPTIONS if name in options}
         super().__init__(**options)
+        check_size("depth", depth)
         self.depth = depth
         self.blocks: list[_AnyBlock] = [
             self.block(**chosen, name=f"layer_{number}", dtype=self.dtype_policy)
@@ -58,8 +62,9 @@ class _Stack(MaskFree, Generic[_AnyBlock]):
         self.options = {name: getattr(first, name) for name in OPTIONS}
         self.norm = layer_norm("norm", self.dtype_policy) if first.norm == "pre" else None
 
-    def build(self, *_: Any) -> None:
+    def build(self, values_shape: Any = None, *_: Any) -> None:
         """Creates every weight."""
+        check_input_size(self.model_dim, values_shape)
         for block in self.blocks:
             block.build()
         if self.norm is not None:
