@@ -1,8 +1,12 @@
 """Inputs of the comparison of exports with their SavedModels."""
 
+import json
+
 import pytest
 import tensorflow as tf
 
+from tests.contracts.subjects import build
+from tests.contracts.tabular_task import CODEC
 from zoo.benchmarks.portable import (
     PortableModel,
     bleu,
@@ -10,6 +14,11 @@ from zoo.benchmarks.portable import (
     read_examples,
     reading_scores,
 )
+from zoo.models.core.registry import find_model
+from zoo.portable.export import export_portable
+from zoo.serving.cards import DataRecord
+from zoo.tasks.shared.endpoints import export_endpoint
+from zoo.tasks.tabular.endpoint import TabularEndpoint, Target
 
 
 def test_lines_are_inputs(tmp_path):
@@ -69,3 +78,27 @@ def test_no_line_and_references_of_a_task_that_is_not_scored_are_refused(tmp_pat
         read_examples(path, None, 9)
     with pytest.raises(ValueError, match="references must be left out for cloze, got "):
         PortableModel("cloze_aoa", tmp_path, path, references=path).measure()
+
+
+def test_values_of_a_table_are_compared_as_numbers(tmp_path, monkeypatch):
+    for one in ("intra", "inter"):  # which cannot be chosen once TensorFlow runs
+        chooser = f"set_{one}_op_parallelism_threads"
+        monkeypatch.setattr(tf.config.threading, chooser, lambda threads: None)
+    model = build(find_model("FeatureAttention"), classes=None)
+    endpoint = TabularEndpoint(model, CODEC, Target("price", (), 50_000.0, 10_000.0))
+    told = {"metrics": {"loss": 1.0}, "seed": 0, "seconds": 0.0}
+    record = DataRecord("sample", "train", "test")
+    export_endpoint(tmp_path / "model", endpoint, task="tabular", data=record, **told)
+    export_portable(tmp_path / "model", tmp_path / "export", "onnx")
+    rows = [
+        {"age": 61.5, "gain": gain, "work": "private", "sex": "male"} for gain in (0.5, 1e4, -3.0)
+    ]
+    texts = tmp_path / "texts"
+    texts.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    measured = PortableModel(str(tmp_path / "model"), tmp_path / "export", texts)
+    assert measured.measure()["equal answers"] == 3
+    manifest = tmp_path / "export" / "portable.json"
+    changed = json.loads(manifest.read_text("utf-8"))
+    changed["columns"]["target"]["mean"] += 100.0
+    manifest.write_text(json.dumps(changed), encoding="utf-8")
+    assert measured.measure()["equal answers"] == 0

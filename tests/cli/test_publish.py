@@ -7,6 +7,7 @@ import pytest
 from tests.serving.published import write_model
 from tests.serving.static_server import serving
 from zoo.serving import fetching
+from zoo.serving.cards import verify
 from zoo.serving.load import resolve
 
 
@@ -77,3 +78,15 @@ def test_a_warning_is_one_line(site, zoo_command, tmp_path, monkeypatch):
     assert said.out.splitlines()[1].startswith("reader")
     assert said.err.startswith(f"warning: cannot download {site.address}/index.json (")
     assert said.err.count("\n") == 1
+
+
+def test_fetch_replaces_a_damaged_copy_of_an_address(site, zoo_command, tmp_path):
+    write_model(tmp_path / "reader")
+    zoo_command("publish", tmp_path / "reader", "--to", tmp_path / "site")
+    address = f"{site.address}/reader.tar.gz"
+    _, said = zoo_command("fetch", address)
+    folder = Path(said.out.strip())
+    (folder / "saved_model.pb").write_text("damaged")
+    code, said = zoo_command("fetch", address)
+    assert (code, said.out.strip()) == (None, str(folder))
+    verify(folder)

@@ -24,6 +24,24 @@ def test_all_models_are_served_by_default_and_versions_by_the_name_above(tmp_pat
     assert named == {"reader": version.resolve(), "squad_dcn": resolve("squad_dcn").resolve()}
 
 
+def test_a_link_is_served_by_its_own_name(tmp_path, monkeypatch):
+    monkeypatch.setenv("ZOO_MODELS", str(tmp_path))
+    monkeypatch.setattr("zoo.serving.load._CHECKOUT_MODELS", tmp_path / "nowhere")
+    (tmp_path / "squad").mkdir()
+    (tmp_path / "squad" / "saved_model.pb").touch()
+    (tmp_path / "reader").symlink_to("squad", target_is_directory=True)
+    both = {name: tmp_path / name for name in ("reader", "squad")}
+    assert named_folders(("reader",)) == {"reader": both["reader"]}
+    assert named_folders(()) == both
+    monkeypatch.chdir(tmp_path / "squad")
+    assert named_folders(("../reader", "./../squad")) == both
+    (tmp_path / "versions" / "squad" / "1").mkdir(parents=True)
+    (tmp_path / "versions" / "squad" / "1" / "saved_model.pb").touch()
+    message = f"different last parts, got {tmp_path}/versions/squad/1, {tmp_path}/squad$"
+    with pytest.raises(ValueError, match=message):
+        named_folders(("../versions/squad/1", "squad"))
+
+
 def test_models_that_cannot_be_loaded_are_left_out_by_default(tmp_path, monkeypatch, capsys):
     """An unwhole one among models without a name is told; one that was named is an error."""
     monkeypatch.setenv("ZOO_MODELS", str(tmp_path))

@@ -23,6 +23,7 @@ from zoo.benchmarks.structures import StructureSpeed
 from zoo.benchmarks.translation import TranslationSpeed, measure_row, row_names
 from zoo.models.core.registry import find_model, models
 from zoo.quiet import LEVEL
+from zoo.serving.load import resolve
 
 TINY = {"preset": "tiny", "vocabulary_size": 13, "batch_size": 4, "steps": 2, "maximum_length": 3}
 
@@ -80,6 +81,15 @@ def test_a_server_answers_rightly_under_load(capsys, monkeypatch):
         assert 0 < row["median, ms"] <= row["99 %, ms"]
         assert 0 < row["answers/s"] < row["answers"] / seconds
     assert "share of direct" in capsys.readouterr().out
+
+
+def test_a_model_is_asked_where_the_server_serves_it(tmp_path):
+    (tmp_path / "my model").symlink_to(resolve("sst_lstmn"), target_is_directory=True)
+    with load_benchmark.serving(str(tmp_path / "my model")) as (port, path):
+        assert path == "/v1/models/my%20model:predict"
+        with load_benchmark._Connection(port, path) as connection:
+            status, _, _ = connection.ask(json.dumps({"instances": ["good"]}).encode())
+    assert status == 200
 
 
 def test_a_server_that_closes_connections_is_not_taken_for_one_that_answers():

@@ -18,7 +18,7 @@ from tests.serving.static_server import serving
 from zoo.data.download import DownloadError
 from zoo.serving import fetching
 from zoo.serving.cards import CARD_FILE, verify
-from zoo.serving.fetching import fetch_again
+from zoo.serving.fetching import fetch_address_again, fetch_again
 from zoo.serving.load import find_models, list_models, resolve
 from zoo.serving.publish import publish
 
@@ -249,6 +249,19 @@ def test_a_damaged_copy_is_fetched_again(site, monkeypatch):
     assert site.asked.count("models/reader.tar.gz") == 2
     fetch_again(find_models()["reader"])
     assert site.asked.count("models/reader.tar.gz") == 2
+
+
+@pytest.mark.parametrize("place", ["models/reader", "alone"])
+def test_a_damaged_copy_of_an_address_is_fetched_again(place, site, tmp_path):
+    archive = tmp_path / "site" / "models" / "reader.tar.gz"
+    (tmp_path / "site" / "alone.tar.gz").write_bytes(archive.read_bytes())
+    address = f"{site.address}/{place}.tar.gz"
+    folder = fetch_address_again(address)
+    (folder / "assets" / "words.txt").write_text("damaged")
+    assert fetch_address_again(address) == folder
+    verify(folder)
+    fetch_address_again(address)
+    assert site.asked.count(f"{place}.tar.gz") == 2
 
 
 @pytest.mark.parametrize(

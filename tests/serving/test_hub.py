@@ -8,6 +8,7 @@ from tests.serving.published import write_model
 from tests.serving.static_server import serving
 from zoo.data.download import DownloadError
 from zoo.serving.cards import verify
+from zoo.serving.fetching import fetch_address_again
 from zoo.serving.load import resolve
 
 
@@ -42,6 +43,26 @@ def test_a_model_that_is_not_what_its_card_says_is_refused(hub, tmp_path):
     with pytest.raises(ValueError, match=r"hf://owner/reader is refused: reader: .*saved_model"):
         resolve("hf://owner/reader")
     assert not list((tmp_path / "home").rglob("repositories/*/*/reader"))
+
+
+def test_a_damaged_copy_is_made_again_and_downloaded_if_the_download_is_damaged_too(hub, tmp_path):
+    address = "hf://owner/reader"
+    folder = resolve(address)
+
+    def downloads():
+        return len([path for path in hub.asked if "/resolve/" in path])
+
+    before = downloads()
+    (folder / "saved_model.pb").write_text("damaged")
+    (folder / "assets" / "more.txt").touch()
+    assert fetch_address_again(address) == folder
+    assert verify(folder) == verify(tmp_path / "hub" / "owner" / "reader")
+    assert downloads() == before
+    for file in (tmp_path / "home").rglob("words.txt"):
+        file.resolve().write_text("damaged")
+    assert fetch_address_again(address) == folder
+    verify(folder)
+    assert downloads() > before
 
 
 def test_a_repository_that_is_not_there_is_one_line(hub):

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
+from urllib.parse import urlsplit
 
 import orjson
 
@@ -89,8 +90,7 @@ def measure_model(settings: ServerLoad, name: str) -> dict[str, float]:
     questions = make_questions(servable)
     expected = [_answer(servable, [question])[0] for question in questions]
     told, direct = _Told(), 0.0
-    with serving(name) as port:
-        path = f"/v1/models/{name}:predict"
+    with serving(name) as (port, path):
         _ask_for(_WARM_UP, port, path, questions, expected, settings.clients, _Told())
         for _ in range(_TURNS):
             span = settings.seconds / _TURNS
@@ -153,8 +153,8 @@ def direct_speed(servable: "Servable", questions: list[dict[str, str]], seconds:
 
 
 @contextmanager
-def serving(name: str) -> Iterator[int]:
-    """Runs a server of one model; yields its port.
+def serving(name: str) -> Iterator[tuple[int, str]]:
+    """Runs a server of one model; yields its port and the path of predictions, as it prints them.
 
     Raises:
         ValueError: it does not start; it prints the reason itself.
@@ -166,7 +166,8 @@ def serving(name: str) -> Iterator[int]:
             address = server.stdout.readline()
             if not address:
                 raise ValueError(f"models: the server of {name} did not start")
-            yield int(address.split("/v1/")[0].rpartition(":")[2])
+            parts = urlsplit(address.strip())
+            yield int(parts.netloc.rpartition(":")[2]), parts.path
         finally:
             server.terminate()
 

@@ -4,6 +4,7 @@ Each example goes to both in turn, one at a time, so that a machine that others 
 The time is what the processors worked, on one thread.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -30,9 +31,9 @@ _ANSWERS = {
     "translation": "translation",
 }
 _OF_TEXTS = ("classification", "inference", "language_model", "reading")
-_LISTS = ("algorithms", "language_model")
 _OF_NUMBERS = ("algorithms", "images", "symbols", "tabular")
 _WARM_UP = 3
+_TOLERANCE = 1e-3  # of values, in deviations of the column: what an export may differ
 
 
 @dataclass(frozen=True)
@@ -72,16 +73,16 @@ class PortableModel:
         signature = load_servable(self.model).signatures["serving_default"]
         plain = task == "captioning" or (task not in _OF_NUMBERS and len(runner.inputs) == 1)
         examples = read_examples(self.texts, None if plain else inputs_of(signature), self.count)
+        output = _output(task, runner.manifest)
         found: list[tuple[Any, Any]] = []
         seconds = {"export": 0.0, "SavedModel": 0.0}
         cases = list(_cases(runner, self.model, task, examples))
         for place, case in enumerate(cases[:_WARM_UP] + cases):
             began = time.process_time()
-            own = runner.answer(**case.given)[_ANSWERS[task]]
+            own = runner.answer(**case.given)[output]
             middle = time.process_time()
             outputs = signature(**case.served)
-            answer = outputs[_ANSWERS[task]].numpy()[0]
-            answer = [x.decode() for x in answer] if task in _LISTS else answer.decode()
+            answer = _served(outputs[output].numpy()[0])
             end = time.process_time()
             if place >= _WARM_UP:
                 found.append((case.words.get(own, own) if case.words else own, answer))
@@ -89,9 +90,30 @@ class PortableModel:
                 seconds["SavedModel"] += end - middle
         figures = {f"milliseconds, {k}": 1000 * v / len(examples) for k, v in seconds.items()}
         size = sum(file.stat().st_size for file in self.folder.rglob("*") if file.is_file())
-        alike = sum(own == answer for own, answer in found)
+        alike = sum(_alike(*pair, runner.manifest) for pair in found)
         figures |= {} if self.references is None else _SCORES[task](found, self.references)
         return {"texts": len(examples), "equal answers": alike, "megabytes": size / 1e6} | figures
+
+
+def _output(task: str, manifest: dict[str, Any]) -> str:
+    """The output that is the answer; of a table of values, which has no labels, the value."""
+    is_value = task == "tabular" and not manifest["labels"]
+    return "value" if is_value else _ANSWERS[task]
+
+
+def _served(answer: Any) -> Any:
+    """The answer of a SavedModel for one row: a text, a list of texts or a number."""
+    if isinstance(answer, bytes):
+        return answer.decode()
+    return [text.decode() for text in answer] if answer.ndim else float(answer)
+
+
+def _alike(own: Any, served: Any, manifest: dict[str, Any]) -> bool:
+    """Tells whether both answer the same; values as nearly as exports do at all."""
+    if not isinstance(served, float):
+        return bool(own == served)
+    deviation = manifest["columns"]["target"]["deviation"]
+    return math.isclose(own, served, rel_tol=1e-6, abs_tol=_TOLERANCE * deviation)
 
 
 def bleu(found: list[tuple[str, str]], path: Path) -> dict[str, float]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import tyro
 
-from zoo.serving.fetching import Offer, fetch_again
+from zoo.serving.fetching import Offer, fetch_address_again, fetch_again, is_address
 from zoo.serving.load import find_models, resolve, resolve_or_path
 from zoo.serving.publish import publish
 
@@ -41,5 +41,12 @@ class Fetch:
         if not self.names:
             raise ValueError("NAME must be given: a model to fetch")
         for name in self.names:
-            found = find_models().get(name)
-            print(fetch_again(found) if isinstance(found, Offer) else resolve(name), flush=True)
+            print(_fetched(name), flush=True)
+
+
+def _fetched(name: str) -> Path:
+    """Folder of a model; a download that is missing or damaged is made again."""
+    if is_address(name):
+        return fetch_address_again(name)
+    found = find_models().get(name)
+    return fetch_again(found) if isinstance(found, Offer) else resolve(name)

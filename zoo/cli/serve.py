@@ -1,6 +1,7 @@
 """`serve`: answers over HTTP, with the interface of TensorFlow Serving."""
 
 import dataclasses
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -88,7 +89,8 @@ def named_folders(names: Sequence[str]) -> dict[str, Path]:
     Raises:
         ValueError: No such model, two of the same name, or none at all.
     """
-    found = [resolve(name).resolve() for name in names or sorted(find_models())]
+    # A link keeps its own name: it may be another than that of the folder behind it.
+    found = [Path(os.path.abspath(resolve(name))) for name in names or sorted(find_models())]
     if not found:
         raise ValueError(
             f"names must not be empty: there are no models to serve by default: {where_from()}"
@@ -97,7 +99,7 @@ def named_folders(names: Sequence[str]) -> dict[str, Path]:
     places = [folder.parent if folder.name.isdecimal() else folder for folder in found]
     named = {place.name: folder for place, folder in zip(places, found, strict=True)}
     if len(named) < len(found):
-        raise ValueError(f"names must have different last parts, got {', '.join(names)}")
+        raise ValueError(f"names must have different last parts, got {', '.join(map(str, found))}")
     return named
 
 

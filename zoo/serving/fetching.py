@@ -149,6 +149,18 @@ def fetch_again(offer: Offer) -> Path:
     return offer.folder
 
 
+def fetch_address_again(address: str) -> Path:
+    """Finds the folder of a model by its address; downloads it unless it is there, undamaged.
+
+    Raises:
+        ValueError, DownloadError, ModuleNotFoundError: As `fetch_address`.
+    """
+    if address.startswith(HUB):
+        return fetch_from_hub(address, cache(), again=True)
+    _check(address)
+    return fetch_again(_offer(address))
+
+
 def _receive(offer: Offer, folder: Path) -> None:
     with whole_folder(folder) as partial:
         archive = partial / (offer.name + ENDING)

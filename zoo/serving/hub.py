@@ -5,11 +5,12 @@
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 from zoo.data.download import DownloadError
 from zoo.files import locked_folder
-from zoo.serving.cards import CARD_FILE, SAVED_MODEL_FILE, SAVED_MODEL_PARTS
+from zoo.serving.cards import CARD_FILE, SAVED_MODEL_FILE, SAVED_MODEL_PARTS, verify
 from zoo.serving.folders import PICTURE_FILE, copy_servable
 
 HUB = "hf://"
@@ -18,12 +19,13 @@ _ADDRESS = re.compile(
 )
 
 
-def fetch_from_hub(address: str, cache: Path) -> Path:
+def fetch_from_hub(address: str, cache: Path, *, again: bool = False) -> Path:
     """Finds the folder of a model of a hub, and downloads what is not there yet.
 
     Args:
         address: The repository, whose files are those of a SavedModel with a card.
         cache: Where to keep the repository's files, and the checked copy.
+        again: Whether to check what is there, and to replace it if it is damaged.
 
     Returns:
         The folder of the copy.
@@ -38,7 +40,13 @@ def fetch_from_hub(address: str, cache: Path) -> Path:
         raise ValueError(f"address must be {HUB}OWNER/NAME[@REVISION], got {address}")
     owner, name, revision = parts.groups()
     snapshot = _snapshot(f"{owner}/{name}", revision, cache / "hub", address)
-    folder = cache / "repositories" / owner / snapshot.name / name  # of a commit
+    commit = snapshot.name
+    folder = cache / "repositories" / owner / commit / name
+    if again and not _is_whole(folder):
+        with locked_folder(folder.parent):
+            shutil.rmtree(folder, ignore_errors=True)
+        if not _is_whole(snapshot):  # the package takes files that are there for right
+            _snapshot(f"{owner}/{name}", commit, cache / "hub", address, force=True)
     if not (folder / SAVED_MODEL_FILE).is_file():
         with locked_folder(folder.parent):
             try:
@@ -49,7 +57,18 @@ def fetch_from_hub(address: str, cache: Path) -> Path:
     return folder
 
 
-def _snapshot(repository: str, revision: str | None, cache: Path, address: str) -> Path:
+def _is_whole(folder: Path) -> bool:
+    """Tells whether a folder holds a model with the files of its card."""
+    try:
+        verify(folder)
+    except ValueError:
+        return False
+    return True
+
+
+def _snapshot(
+    repository: str, revision: str | None, cache: Path, address: str, *, force: bool = False
+) -> Path:
     try:
         import huggingface_hub
     except ModuleNotFoundError:
@@ -64,6 +83,7 @@ def _snapshot(repository: str, revision: str | None, cache: Path, address: str) 
             cache_dir=cache,
             allow_patterns=[*wanted, "fingerprint.pb", CARD_FILE, PICTURE_FILE],
             endpoint=os.environ.get("HF_ENDPOINT"),
+            force_download=force,
         )
     except (OSError, ValueError, huggingface_hub.errors.HfHubHTTPError) as error:
         reason = " ".join(str(error).split())
