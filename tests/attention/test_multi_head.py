@@ -1,5 +1,7 @@
 """Multi-head attention: what it reduces to, whom it sees, and the cache of a search."""
 
+import json
+
 import keras
 import numpy as np
 import pytest
@@ -199,3 +201,10 @@ def test_inputs_of_another_size_are_refused_when_the_layer_is_built(cls):
     layer.build((None, None, None))
     with pytest.raises(ValueError, match=message):
         SelfAttention(DIM, HEADS)(np.ones((BATCH, LENGTH, 4)), MASK)
+
+
+@pytest.mark.parametrize("cls", [SelfAttention, CrossAttention])
+def test_integers_of_numpy_are_sizes_and_are_kept_as_plain_ones(cls):
+    layer = cls(np.int64(DIM), np.int32(HEADS), key_dim=np.int64(3))
+    assert json.loads(json.dumps(layer.get_config()))["model_dim"] == DIM
+    assert layer.get_config() | {"name": ""} == cls(DIM, HEADS, key_dim=3, name="").get_config()

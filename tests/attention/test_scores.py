@@ -1,5 +1,7 @@
 """Every score function of the family: equal to NumPy, and fit for masks, batches and graphs."""
 
+import json
+
 import keras
 import numpy as np
 import pytest
@@ -244,6 +246,12 @@ def test_make_score_names_the_layer_and_refuses_what_it_cannot_make():
         make_score("additive", units=0)
     with pytest.raises(ValueError, match="maximum_length must be a positive integer, got None"):
         make_score("location", units=5)
+
+
+def test_integers_of_numpy_are_sizes_and_are_saved_as_plain_ones():
+    score = make_score("additive", units=np.int64(UNITS))
+    config = json.loads(json.dumps(keras.saving.serialize_keras_object(score)))
+    assert config["config"]["units"] == UNITS
 
 
 @each_name

@@ -52,10 +52,10 @@ class MultiHeadAttention(MaskFree):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.model_dim = model_dim
-        self.num_heads = num_heads
-        self.key_dim = _head_dim("key_dim", key_dim, model_dim, num_heads)
-        self.value_dim = _head_dim("value_dim", value_dim, model_dim, num_heads)
+        self.model_dim = check_size("model_dim", model_dim)
+        self.num_heads = check_size("num_heads", num_heads)
+        self.key_dim = _head_dim("key_dim", key_dim, self.model_dim, self.num_heads)
+        self.value_dim = _head_dim("value_dim", value_dim, self.model_dim, self.num_heads)
         self.use_bias = use_bias
         self.dropout = dropout
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
@@ -314,11 +314,8 @@ def _by_head(mask: Tensor, batch: int | None, queries: int | None, keys: int | N
 
 def _head_dim(name: str, size: int | None, model_dim: int, num_heads: int) -> int:
     """Returns a head's size, by default its share of the model's."""
-    for which, number in (("model_dim", model_dim), ("num_heads", num_heads), (name, size)):
-        if which != name or number is not None:
-            check_size(which, number)
     if size is not None:
-        return size
+        return check_size(name, size)
     if model_dim % num_heads:
         raise ValueError(
             f"{name} must be given, got None: num_heads, {num_heads}, does not divide"

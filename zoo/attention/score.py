@@ -10,6 +10,7 @@ S keys of each example, W keys of a window, d_s query, d_h key, a prepared key.
 import inspect
 from abc import abstractmethod
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any, ClassVar
 
 import keras
@@ -168,10 +169,11 @@ def check_equal_sizes(score: Score, query_dim: int, key_dim: int) -> None:
         )
 
 
-def check_size(name: str, size: Any) -> None:
-    """Raises a ValueError if ``size`` is not a positive integer."""
-    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+def check_size(name: str, size: Any) -> int:
+    """Returns ``size``, also of NumPy, as an int; raises a ValueError if it is not positive."""
+    if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
         raise ValueError(f"{name} must be a positive integer, got {size!r}")
+    return int(size)
 
 
 def check_input_size(model_dim: int, shape: Any) -> None:

@@ -142,8 +142,7 @@ class StackedLSTM(LSTM):
         self, units: int, depth: int, dropout: float = 0.0, feed_dim: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(units, **kwargs)
-        check_size("depth", depth)
-        self.depth = depth
+        self.depth = check_size("depth", depth)
         self.dropout = dropout
         self.feed_dim = feed_dim
 

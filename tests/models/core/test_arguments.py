@@ -1,5 +1,6 @@
 """Arguments that constructors of models refuse."""
 
+import numpy as np
 import pytest
 
 from zoo.models.core.arguments import check_choice, check_rate, check_sizes
@@ -13,9 +14,9 @@ def test_check_sizes_names_the_first_that_is_not_a_positive_integer():
 
 
 def test_check_rate_takes_0_and_not_1():
-    for value in (0, 0.0, 0.999):
+    for value in (0, 0.0, 0.999, np.float32(0.5)):
         check_rate("dropout", value)
-    for value in (1, 1.0, -0.1, float("nan")):
+    for value in (1, 1.0, -0.1, float("nan"), "0.1", None):
         with pytest.raises(
             ValueError, match=f"^dropout must be at least 0 and less than 1, got {value!r}"
         ):

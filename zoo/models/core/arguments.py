@@ -1,6 +1,7 @@
 """Checks of constructor arguments; errors name the argument, what came and what was expected."""
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 
@@ -12,8 +13,8 @@ def check_sizes(**sizes: Any) -> None:
 
 
 def check_rate(name: str, value: Any) -> None:
-    """Raises a ValueError if ``value`` is not in [0, 1)."""
-    if not 0 <= value < 1:
+    """Raises a ValueError if ``value`` is not a number in [0, 1)."""
+    if not isinstance(value, Real) or not 0 <= float(value) < 1:
         raise ValueError(f"{name} must be at least 0 and less than 1, got {value!r}")
 
 

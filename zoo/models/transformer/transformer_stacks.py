@@ -51,11 +51,10 @@ class _Stack(MaskFree, Generic[_AnyBlock]):
     def __init__(self, depth: int, **options: Any) -> None:
         chosen = {name: options.pop(name) for name in OPTIONS if name in options}
         super().__init__(**options)
-        check_size("depth", depth)
-        self.depth = depth
+        self.depth = check_size("depth", depth)
         self.blocks: list[_AnyBlock] = [
             self.block(**chosen, name=f"layer_{number}", dtype=self.dtype_policy)
-            for number in range(depth)
+            for number in range(self.depth)
         ]
         first = self.blocks[0]
         self.model_dim: int = first.model_dim
