@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from zoo.tasks.shared.training_run import Task
 from zoo.training.bounds import Count, NotNegative, Rate
 from zoo.training.settings import TrainingSettings, resolve
+from zoo.training.unused import refuse_given
 
 if TYPE_CHECKING:
     from zoo.serving.cards import DataRecord
@@ -88,9 +89,7 @@ class TabularTask(Task):
         from zoo.tasks.tabular.data import DATA, own_table
 
         if settings.data not in ("auto", DATA):
-            raise ValueError(
-                f"train must be left out with the data {settings.data}, got {str(settings.train)!r}"
-            )
+            refuse_given(settings, ("train",), f"with the data {settings.data}")
         _refuse_features(settings, DATA)
         if settings.target is None:
             raise ValueError("target must be the name of a column of the table, got none")
@@ -222,5 +221,5 @@ def _refuse_features(settings: Any, data: str) -> None:
     """
     from zoo.data.known_importance import NAMES
 
-    if data not in NAMES and settings.features != TabularSettings.features:
-        raise ValueError(f"features must be left out with the data {data}, got {settings.features}")
+    if data not in NAMES:
+        refuse_given(settings, ("features",), f"with the data {data}")
