@@ -3,6 +3,11 @@
     python -m recipes.claims hops                        # MR if it is here, or a sample
     python -m recipes.claims hops --data mr --seeds 0 1 2 3 4
     python -m recipes.claims intra --data sick --more="--vectors vectors.txt"
+    python -m recipes.claims mechanisms --data multi30k --seeds 0 1 2
+    python -m recipes.claims over --data cloze
+    python -m recipes.claims iterations --data squad
+    python -m recipes.claims slots --data wikitext-2
+    python -m recipes.claims locations --data mnist
 
 ``hops``: sentence embeddings of several hops, with and without the penalty on their overlap,
 against max and mean pooling (Lin et al. 2017, section 4). ``overlap`` is the mean product of two
@@ -10,6 +15,18 @@ hops' weights, from 0, no word in common, to 1, all on one same word.
 
 ``intra``: decomposable attention with and without intra-sentence attention (Parikh et al. 2016,
 table 1).
+
+``mechanisms``: global and local attention by their scores (Luong et al. 2015, table 4).
+``over``: attention over attention against the sum of attention (Cui et al. 2017, table 3).
+
+``iterations``: the Dynamic Coattention Network with four estimates of the answer and with one, and
+DCN+ (Xiong et al. 2017, table 2; Xiong et al. 2018, table 2).
+
+``slots``: the LSTMN that reads all of its slots, two of them, and one, which is an LSTM (Cheng et
+al. 2016, table 1).
+
+``locations``: glimpses where the recurrent attention model looks, and at random places (Mnih et al.
+2014, table 2).
 
 All runs of a claim have the same budget, chosen small so that many seeds can be afforded; the
 recipes' own defaults reach more. Best weights are chosen on validation. The folder of the study
@@ -22,12 +39,15 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import tyro
 
 from zoo.training.bounds import Seed
 from zoo.training.command import start
+
+if TYPE_CHECKING:
+    from zoo.data.choice import DataSet
 
 
 @dataclass(frozen=True)
@@ -42,6 +62,13 @@ class Claim:
     measures: tuple[str, ...] = ("accuracy",)
     """Metrics of the test part, the first for the picture."""
 
+
+_SCORES = {
+    "global": ("location", "dot", "general", "concat"),
+    "local_m": ("dot", "general", "concat"),
+    "local_p": ("dot", "general", "concat"),
+}
+"""Luong's scores, by mechanism."""
 
 CLAIMS = {
     "hops": Claim(
@@ -65,6 +92,50 @@ CLAIMS = {
         rows={"intra-sentence attention": "--intra", "without it": "--no-intra"},
         budgets={"sick": "--epochs 25", "sample": "--epochs 2"},
     ),
+    "mechanisms": Claim(
+        recipe="recipes.multi30k_luong",
+        rows={
+            f"{mechanism}, {score}": f"--mechanism {mechanism} --score {score}"
+            for mechanism, scores in _SCORES.items()
+            for score in scores
+        },
+        budgets={"multi30k": "--epochs 3 --dropout 0.2", "sample": "--epochs 2"},
+        measures=("bleu", "perplexity"),
+    ),
+    "over": Claim(
+        recipe="recipes.cloze_aoa",
+        rows={"attention over attention": "--attention over", "attention sum": "--attention sum"},
+        budgets={
+            "cloze": "--kind ne --epochs 2 --embedding-dim 64 --hidden-dim 64",
+            "cbt": "--kind ne --epochs 1 --embedding-dim 64 --hidden-dim 64",
+            "sample": "--epochs 2",
+        },
+    ),
+    "iterations": Claim(
+        recipe="recipes.squad_dcn",
+        rows={
+            "DCN": "--iterations 4",
+            "one iteration": "--iterations 1",
+            "DCN+": "--model dcn_plus",
+        },
+        budgets={"squad": "--hidden-dim 64 --epochs 2", "sample": "--epochs 2"},
+        measures=("f1", "exact_match"),
+    ),
+    "slots": Claim(
+        recipe="recipes.wikitext_lstmn",
+        rows={"all slots": "--window 0", "two slots": "--window 2", "one slot": "--window 1"},
+        budgets={"wikitext-2": "--vocabulary-size 10000 --epochs 2", "sample": "--epochs 2"},
+        measures=("perplexity",),
+    ),
+    "locations": Claim(
+        recipe="recipes.mnist_glimpse",
+        rows={"learned": "--locations learned", "random": "--locations random"},
+        budgets={
+            "mnist": "--task cluttered --first-location centre --sigma 0.2 --epochs 10",
+            "sample": "--task cluttered --epochs 2",
+        },
+        measures=("error",),
+    ),
 }
 
 
@@ -72,7 +143,9 @@ CLAIMS = {
 class Settings:
     """Choice of a claim, and the settings that its runs share."""
 
-    claim: tyro.conf.Positional[Literal["hops", "intra"]]
+    claim: tyro.conf.Positional[
+        Literal["hops", "intra", "mechanisms", "over", "iterations", "slots", "locations"]
+    ]
     """The claim."""
     data: str = "auto"
     """auto: the claim's first data set if present, else the generated sample."""
@@ -150,13 +223,34 @@ def choose_data(settings: Settings, claim: Claim) -> str:
 
     Raises:
         ValueError: if the claim has no budget for it.
+        FileNotFoundError: ``auto``, and the folder lacks a file; see `zoo.data.choice.choose`.
     """
-    from zoo.tasks.classification.data import resolve_data
+    from zoo.data.choice import choose
 
     names = [*claim.budgets]
     if settings.data not in ("auto", *names):
         raise ValueError(f"data must be one of {['auto', *names]}, got {settings.data!r}")
-    return resolve_data(settings.data, names[0], settings.data_dir)
+    if settings.data != "auto":
+        return settings.data
+    return choose([data_set(names[0])], settings.data_dir, own=f"python -m {claim.recipe}")
+
+
+def data_set(name: str) -> "DataSet":
+    """Returns the files that runs of a claim need of a data set."""
+    from zoo.data import cloze, labelled_lines, language_text, mnist, multi30k, sick, squad
+    from zoo.tasks.translation.data import SPLITS
+
+    others = {"mr": labelled_lines.SETS["mr"].data_set, "sick": sick.DATA_SET}
+    others |= {"squad": squad.DATA_SET, "mnist": mnist.DATA_SET}
+    match name:
+        case "multi30k":
+            return multi30k.data_set(SPLITS, ("en", "de"))
+        case "cloze":
+            return cloze.data_set("cloze", ("ne",))
+        case "wikitext-2":
+            return language_text.data_set(name)
+        case _:
+            return others[name]
 
 
 def run_name(row: str, seed: int) -> str:

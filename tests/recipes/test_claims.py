@@ -15,6 +15,17 @@ from zoo.training.command import start
 
 ALL = [(claim, row) for claim, found in claims.CLAIMS.items() for row in found.rows]
 
+COMPARED = {
+    "hops": {"pooling", "penalty"},
+    "intra": {"intra"},
+    "mechanisms": {"mechanism", "score"},
+    "over": {"attention"},
+    "iterations": {"iterations", "model"},
+    "slots": {"window"},
+    "locations": {"locations"},
+}
+"""The settings in which a claim's rows may differ."""
+
 
 def parsed(claim, flags):
     return tyro.cli(importlib.import_module(claims.CLAIMS[claim].recipe).Settings, args=flags)
@@ -30,9 +41,20 @@ def test_rows_differ_from_the_first_in_one_setting(claim, row):
         )
         names = [field.name for field in dataclasses.fields(one)]
         differing = [name for name in names if getattr(one, name) != getattr(two, name)]
-        # Pooling has no penalty, whose coefficient is then without effect.
-        assert len({*differing} - {"penalty"} or {*differing}) == (row != first)
+        assert (row != first) == bool(differing)
+        assert {*differing} <= COMPARED[claim]
         assert (two.seed, two.data) == (3, data)
+
+
+@pytest.mark.parametrize("claim", claims.CLAIMS)
+def test_without_data_a_claim_is_settled_on_its_sample(claim, monkeypatch, tmp_path):
+    monkeypatch.delenv("ZOO_DATA", raising=False)
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path))
+    assert claims.choose_data(claims.Settings(claim), claims.CLAIMS[claim]) == "sample"
+    real = next(iter(claims.CLAIMS[claim].budgets))
+    assert claims.data_set(real).name == real
+    with pytest.raises(FileNotFoundError, match=f"no data set is complete: {real} needs "):
+        claims.choose_data(claims.Settings(claim, data_dir=tmp_path), claims.CLAIMS[claim])
 
 
 @pytest.fixture
