@@ -103,6 +103,21 @@ def test_the_fingerprint_is_of_weights_and_size(folder, encoder):
     assert encoder.fingerprint != again.fingerprint
 
 
+def test_the_fingerprint_is_of_the_preprocessing_too():
+    network = small_network(12)
+    scales = (None, lambda pictures: pictures / 255, lambda pictures: pictures / 127.5 - 1)
+    prints = [annotation_encoder(network, preprocess=scale).fingerprint for scale in scales]
+    assert len({*prints}) == 3
+    again = annotation_encoder(network, preprocess=lambda pictures: pictures * (1 / 255))
+    assert again.fingerprint == prints[1]
+
+
+@pytest.mark.parametrize("network", ["squeezenet", "VGG16"])
+def test_a_named_network_has_its_own_preprocessing(network):
+    with pytest.raises(ValueError, match=f"preprocess must be left out with {network}, which has"):
+        annotation_encoder(network, preprocess=lambda pictures: pictures)
+
+
 def test_an_encoder_is_made_again_of_its_weights(encoder):
     values = {name: weight.numpy() for name, weight in encoder.named_weights.items()}
     again = restored_encoder(encoder.get_config(), values)

@@ -39,7 +39,12 @@ class AnnotationEncoder(tf.Module):
     """
 
     def __init__(
-        self, network: keras.Model, preprocess: Preprocess, size: tuple[int, int], title: str
+        self,
+        network: keras.Model,
+        preprocess: Preprocess,
+        size: tuple[int, int],
+        title: str,
+        effect: str = "",
     ) -> None:
         """Takes a network.
 
@@ -48,6 +53,7 @@ class AnnotationEncoder(tf.Module):
             preprocess: from pictures in red, green and blue, from 0 to 255, to the network's input.
             size: height and width of pictures.
             title: name of the network.
+            effect: tells the preprocessing from others that the network may have.
 
         Raises:
             ValueError: the network's output has other axes, or sizes that are not known.
@@ -60,6 +66,7 @@ class AnnotationEncoder(tf.Module):
         self.size = size
         self.grid = (shape[1], shape[2])
         self.dim = shape[3]
+        self._effect = effect
         self._call: Callable[[tf.Tensor], tf.Tensor] = _untracked(
             lambda pictures: network(preprocess(pictures), training=False)
         )
@@ -81,8 +88,9 @@ class AnnotationEncoder(tf.Module):
 
     @property
     def fingerprint(self) -> str:
-        """A number of the network, its weights and the size of pictures, hexadecimal."""
+        """A number of network, weights, preprocessing and size of pictures, hexadecimal."""
         digest = hashlib.sha256(repr((self.title, self.size, self.grid, self.dim)).encode())
+        digest.update(self._effect.encode())
         for weight in self._weights:
             digest.update(np.ascontiguousarray(weight.numpy()).data)
         return digest.hexdigest()
@@ -123,8 +131,11 @@ def annotation_encoder(
 
     Raises:
         FileNotFoundError: the weights of SqueezeNet are missing.
-        ValueError: there is no such network or layer, or the weights do not fit or have no use.
+        ValueError: there is no such network or layer, the weights do not fit, or weights or
+            preprocessing have no use.
     """
+    if isinstance(network, str) and preprocess is not None and not Path(network).is_file():
+        raise ValueError(f"preprocess must be left out with {network}, which has its own")
     if isinstance(network, str) and network.lower() == SQUEEZENET:
         size = size or SQUEEZENET_SIZE
         model = load_squeezenet(weights or find_squeezenet(data_dir), size)
@@ -140,7 +151,8 @@ def annotation_encoder(
     sides = (size, size) if size else network.input_shape[1:3]
     if None in sides:
         raise ValueError("size must be given for a network that takes pictures of any, got None")
-    return _encoder(network, preprocess or tf.identity, sides, network.name, layer)
+    effect = _effect(preprocess, sides) if preprocess else ""
+    return _encoder(network, preprocess or tf.identity, sides, network.name, layer, effect)
 
 
 def restored_encoder(
@@ -167,8 +179,20 @@ def restored_encoder(
     return _encoder(model, _blue_first, (height, width), config["title"], None)
 
 
+def _effect(preprocess: Preprocess, size: tuple[int, int]) -> str:
+    """A checksum of what is made of one picture; rounded, since machines differ in the last bit."""
+    picture = np.arange(np.prod(size) * 3, dtype="float32").reshape(1, *size, 3) % 251
+    found = np.asarray(preprocess(tf.constant(picture)), "float32")
+    return hashlib.sha256((np.round(found, 2) + 0.0).tobytes()).hexdigest()
+
+
 def _encoder(
-    model: keras.Model, preprocess: Preprocess, size: tuple[int, int], title: str, layer: str | None
+    model: keras.Model,
+    preprocess: Preprocess,
+    size: tuple[int, int],
+    title: str,
+    layer: str | None,
+    effect: str = "",
 ) -> AnnotationEncoder:
     if layer is not None:
         names = [one.name for one in model.layers]
@@ -176,7 +200,7 @@ def _encoder(
             raise ValueError(f"layer must be one of {names}, got {layer!r}")
         model = keras.Model(model.inputs, model.get_layer(layer).output)
         title = f"{title}, {layer}"
-    return AnnotationEncoder(model, preprocess, size, title)
+    return AnnotationEncoder(model, preprocess, size, title, effect)
 
 
 def _blue_first(pictures: tf.Tensor) -> tf.Tensor:

@@ -13,12 +13,12 @@ from zoo.tasks.tabular.columns import (
     RowCodec,
     as_texts,
     infer_columns,
-    input_names,
     is_numeric,
     strip,
     to_categories,
     unprintable,
 )
+from zoo.tasks.tabular.input_names import input_names
 
 TABLE = pd.DataFrame(
     {
@@ -165,6 +165,21 @@ def test_categories_that_a_card_can_hold_are_known_and_others_are_told():
     codec, _ = infer_columns(table, ["town"])
     assert codec.categorical[0].categories == ("New\u00a0York", "Ulm", "大\u3000阪")
     assert unprintable(table["town"]) == ["a\tb", "a\u202eb"]
+
+
+def test_numbers_far_from_zero_are_told_apart_or_refused():
+    table = pd.DataFrame({"seconds": 1.7e9 + 3e5 * np.arange(4), "code": [*"abab"]})
+    codec, _ = infer_columns(table, [*table])
+    strings = [tf.constant(table[name].astype(str)) for name in codec.names]
+    found = codec.read(tf.strings.to_number(strings[0], tf.float64), strings[1])
+    np.testing.assert_allclose(found, codec.encode(table), rtol=1e-6)
+    rounded = codec.read(tf.constant(table["seconds"], tf.float32), strings[1])
+    np.testing.assert_allclose(rounded, codec.encode(table), atol=5e-3)
+    near = table.assign(seconds=1.7e9 + np.arange(4))
+    with pytest.raises(
+        ValueError, match=r"seconds must .* mean of 1700000001\.5 and"
+    ):
+        infer_columns(near, [*near])
 
 
 def test_what_cannot_be_read_is_refused(codec):

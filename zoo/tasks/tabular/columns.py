@@ -6,8 +6,6 @@ model gives both weight 0.
 """
 
 import dataclasses
-import keyword
-import re
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from numbers import Integral
@@ -18,13 +16,13 @@ import pandas as pd
 import tensorflow as tf
 
 from zoo.serving.strict_json import printable, shown
+from zoo.tasks.tabular.input_names import input_names
 
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>"})
 """Strings that stand for a missing value."""
 # All that `str.strip` takes for white space: in ASCII, and beyond.
 _SPACE = r"\t-\r\x1c-\x20\x{85}\x{a0}"
 _SPACE += r"\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}"
-_TAKEN = {*keyword.kwlist, "self"}  # TensorFlow makes an argument of each input
 _AROUND = f"^[{_SPACE}]+|[{_SPACE}]+$"
 
 
@@ -137,16 +135,17 @@ class RowCodec:
         """Encodes columns in the graph.
 
         Args:
-            *columns: (batch,) float32 for numbers, NaN being missing, and strings for categories,
-                in the order of the features.
+            *columns: (batch,) float32 or float64 for numbers, NaN being missing, and strings for
+                categories, in the order of the features.
 
         Returns:
             float32 (batch, F), as `encode`.
         """
         features = []
         for one, values in zip(self.numeric, columns, strict=False):
-            values = tf.where(tf.math.is_finite(values), values, float("nan"))
-            features.append((values - one.mean) / one.deviation)
+            wide = tf.cast(values, tf.float64)  # else numbers far from zero would be rounded
+            wide = tf.where(tf.math.is_finite(wide), wide, tf.constant(np.nan, tf.float64))
+            features.append(tf.cast((wide - one.mean) / one.deviation, tf.float32))
         for category, names in zip(self.categorical, columns[len(self.numeric) :], strict=True):
             same = strip(names)[:, None] == tf.constant(category.categories)[None]
             ids = tf.cast(tf.argmax(same, axis=1), tf.float32)
@@ -272,7 +271,8 @@ def infer_columns(
         a category that is frequent enough.
 
     Raises:
-        ValueError: a name is that of no column, or nothing is left.
+        ValueError: a name is that of no column, nothing is left, or numbers differ by less than
+            float32 can tell.
     """
     if other := [name for name in categorical if name not in columns]:
         raise ValueError(f"categorical must be names of {list(columns)}, got {other[0]!r}")
@@ -282,11 +282,8 @@ def infer_columns(
     left_out = []
     for name in columns:
         if name not in categorical and is_numeric(table[name]):
-            values = to_numbers(table[name])
-            known = values[~np.isnan(values)]
-            mean, deviation = (float(one) for one in (known.mean(), known.std()))
-            if deviation > 0:
-                numbers.append(NumericColumn(name, inputs[name], mean, deviation))
+            if (number := _numeric_column(name, inputs[name], to_numbers(table[name]))) is not None:
+                numbers.append(number)
                 continue
         else:
             counts = to_strings(table[name]).value_counts()
@@ -302,6 +299,20 @@ def infer_columns(
     return RowCodec(tuple(numbers), tuple(strings)), tuple(left_out)
 
 
+def _numeric_column(name: str, own_input: str, values: np.ndarray) -> NumericColumn | None:
+    """Finds the scale of a column; None: all its values are the same."""
+    known = values[~np.isnan(values)]
+    mean, deviation = float(known.mean()), float(known.std())
+    if not deviation > 0:
+        return None
+    if np.spacing(np.float32(np.abs(known).max())) > deviation / 100:
+        raise ValueError(
+            f"{name} must have numbers that differ by more than float32 can tell, got a mean of"
+            f" {mean:.12g} and a deviation of {deviation:.3g}: subtract a number from all of them"
+        )
+    return NumericColumn(name, own_input, mean, deviation)
+
+
 def as_texts(table: pd.DataFrame, codec: RowCodec) -> dict[str, str]:
     """Returns the first row as the signature of strings takes it: input -> text, "" if missing."""
     first = table.head(1)
@@ -309,17 +320,3 @@ def as_texts(table: pd.DataFrame, codec: RowCodec) -> dict[str, str]:
     for one in codec.categorical:
         texts[one.input] = to_categories(first[one.column], one.categories).iloc[0]
     return {name: "" if pd.isna(text) else str(text) for name, text in texts.items()}
-
-
-def input_names(columns: Sequence[str]) -> list[str]:
-    """Makes names of columns names of inputs: small letters, digits and underscores, all different.
-
-    Arguments of a graph's functions need such names, and none that Python has a use for.
-    """
-    found: list[str] = []
-    for column in columns:
-        name = re.sub(r"[^a-z0-9]+", "_", column.lower()).strip("_") or "column"
-        name = f"column_{name}" if name[0].isdigit() or name in _TAKEN else name
-        numbered = (f"{name}_{number}" for number in range(2, len(columns) + 2))
-        found.append(next(one for one in (name, *numbered) if one not in found))
-    return found

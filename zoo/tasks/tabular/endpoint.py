@@ -94,8 +94,9 @@ class TabularEndpoint:
         """Answers for a batch of rows.
 
         Args:
-            *columns: (batch,) one tensor a column, in the order of the codec: float32, NaN being
-                missing, or strings, of which "" and all that training did not know are missing.
+            *columns: (batch,) one tensor a column, in the order of the codec: float32 or float64,
+                NaN being missing, or strings, of which "" and all that training did not know are
+                missing.
 
         Returns:
             A flat dict:
@@ -142,8 +143,8 @@ class TabularEndpoint:
 
 
 def _to_number(strings: tf.Tensor) -> tf.Tensor:
-    """Reads numbers (batch,), NaN where there is none."""
+    """Reads numbers (batch,) in float64, NaN where there is none."""
     stripped = strip(strings)
     missing = tf.reduce_any(stripped[:, None] == tf.constant(sorted(MISSING))[None], axis=1)
-    numbers = tf.strings.to_number(tf.where(missing, "0", stripped), tf.float32)
-    return tf.where(missing, float("nan"), numbers)
+    numbers = tf.strings.to_number(tf.where(missing, "0", stripped), tf.float64)
+    return tf.where(missing, tf.constant(float("nan"), tf.float64), numbers)
