@@ -9,6 +9,7 @@ checkpoints, ``result.json``, the SavedModel and ``attention.png``. Results and 
 ``docs/translation.md``.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ from zoo.tasks.shared.training_run import run
 from zoo.tasks.translation.recipe import RECURRENT_SIZES, RecurrentSettings, TranslationTask
 from zoo.training.bounds import Count, Positive
 from zoo.training.command import start
+from zoo.training.unused import refuse_given
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,13 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 }
 """Defaults by data set. Small layers do not learn from the paper's range of 0.1."""
 
+UNUSED: Mapping[str, tuple[str, ...]] = {
+    "global": ("half_width", "window", "renormalise"),
+    "local_m": ("window", "renormalise"),
+    "local_p": (),
+}
+"""Settings without effect, by mechanism."""
+
 
 def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
     """Builds the architecture."""
@@ -77,6 +86,7 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
+    refuse_given(settings, UNUSED[settings.mechanism], f"with the mechanism {settings.mechanism}")
     return run(settings, TranslationTask("multi30k_luong", make_model, DEFAULTS))
 
 

@@ -64,7 +64,7 @@ SHIPPED: Mapping[str, Origin] = {
     "multi30k_transformer_en_de": Origin("multi30k_transformer --data multi30k"),
     "tatoeba_biased_de_en": Origin(
         "tatoeba_biased --data tatoeba --source de --target en --epochs 8 --embedding-dim 128"
-        " --hidden-dim 128 --alignment-dim 128 --maxout-dim 128 --biases position,markov"
+        " --hidden-dim 128 --alignment-dim 128 --biases position,markov"
     ),
     "sst_lstmn": Origin(
         "sst_lstmn --data sst --phrases --epochs 3 --evaluate-every 2500",

@@ -83,7 +83,11 @@ def check(settings: Settings) -> None:
     Raises:
         ValueError: names the setting.
     """
-    chosen(settings.biases)
+    biases = chosen(settings.biases)
+    if not (biases["markov"] or biases["fertility"]):
+        refuse_given(settings, ("half_width",), "without the biases markov and fertility")
+    if settings.readout == "tanh":
+        refuse_given(settings, ("maxout_dim",), "with the readout tanh")
     if not settings.symmetric:
         refuse_given(settings, ("trace_weight", "start_backward_from"), "without symmetric")
 

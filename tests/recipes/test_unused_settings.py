@@ -40,6 +40,9 @@ UNUSED = [
     ("multi30k_seq2seq", "model sutskever", ["--maxout-dim=9"]),
     ("multi30k_seq2seq", "model cho", SUTSKEVERS),
     ("multi30k_seq2seq", "model rnnencdec", SUTSKEVERS),
+    ("multi30k_luong", "mechanism global", ["--half-width=2", "--window=real", "--renormalise"]),
+    ("multi30k_luong", "mechanism local_m", ["--window=real", "--renormalise"]),
+    ("tatoeba_biased", "readout tanh", ["--maxout-dim=9"]),
     ("copy_ntm", "model lstm", [*MEMORY, "--controller=lstm", "--controller-dim=9"]),
     ("copy_ntm", "model ntm", ["--hidden-dim=9"]),
     ("babi_structured", "attention memn2n", ["--queries=memory", "--counting=pairs"]),
@@ -63,7 +66,8 @@ def test_settings_of_another_variant_are_refused(
     data = [] if "data" in chosen or len(flags) > 1 else ["--data=sample"]
     variant = f"--{chosen.replace(' ', '=')}"
     name, equals, value = flags[-1].removeprefix("--").partition("=")
-    name, value = name.removeprefix("no-").replace("-", "_"), value if equals else "False"
+    value = value if equals else str(not name.startswith("no-"))
+    name = name.removeprefix("no-").replace("-", "_")
     told = refusal(recipe, [*data, variant, *flags], tmp_path / "run", monkeypatch)
     assert told.replace("'", "") == f"error: {name} must be left out with the {chosen}, got {value}"
 

@@ -176,9 +176,7 @@ def test_numbers_far_from_zero_are_told_apart_or_refused():
     rounded = codec.read(tf.constant(table["seconds"], tf.float32), strings[1])
     np.testing.assert_allclose(rounded, codec.encode(table), atol=5e-3)
     near = table.assign(seconds=1.7e9 + np.arange(4))
-    with pytest.raises(
-        ValueError, match=r"seconds must .* mean of 1700000001\.5 and"
-    ):
+    with pytest.raises(ValueError, match=r"seconds must .* mean of 1700000001\.5 and"):
         infer_columns(near, [*near])
 
 
