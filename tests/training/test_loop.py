@@ -321,6 +321,29 @@ def test_a_time_limit_stops_in_mid_epoch_and_more_time_goes_on(tmp_path):
     assert report["seconds"] > seconds
 
 
+class StopAt(keras.callbacks.Callback):
+    """Asks for the end after a batch, or after an epoch."""
+
+    def __init__(self, batch=None, epoch=None):
+        super().__init__()
+        self.batch, self.epoch = batch, epoch
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.model.stop_training = self.model.stop_training or batch == self.batch
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.model.stop_training = self.model.stop_training or epoch == self.epoch
+
+
+@pytest.mark.parametrize(("stop", "step"), [({"batch": 4}, 5), ({"epoch": 1}, 2 * STEPS_PER_EPOCH)])
+def test_a_callback_stops_the_training_and_the_same_call_goes_on(tmp_path, straight, stop, step):
+    _, report = start(tmp_path, StopAt(**stop))
+    assert (report["stopped"], report["step"]) == ("callback", step)
+    assert report["history"][-1]["step"] == step
+    _, report = start(tmp_path)
+    assert report["stopped"] == straight[2]["stopped"]
+
+
 def test_keras_traces_the_step_once_for_all_epochs(tmp_path):
     traced = []
     model = compiled_toy()
@@ -371,6 +394,8 @@ def test_what_would_train_something_else_is_refused(tmp_path, logical_cpus):
         average_last=3,
     )
     refused("count must be at least 1, got -1", compiled_toy(), average_last=-1)
+    early = keras.callbacks.EarlyStopping()
+    refused("must not hold EarlyStopping, which would begin", compiled_toy(), callbacks=[early])
     refused("compiled", keras.Sequential([keras.layers.Dense(1)]))
     refused("use_ema", compiled_toy(optimizer=keras.optimizers.SGD(0.1, use_ema=True)))
     strategy = make_strategy("mirrored", logical_cpus)

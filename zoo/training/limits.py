@@ -11,8 +11,9 @@ from zoo.training.interruption import SignalWatch, StoppedBySignalError
 class Limits(keras.callbacks.Callback):
     """Stop of `fit` at the end of the training and after each epoch.
 
-    Processes that train together exchange signals and clocks after each step, so that all stop at
-    the same step.
+    It comes after all other callbacks, to see which of them set the model's `stop_training`.
+    Processes that train together exchange signals, clocks and such wishes after each step, so that
+    all stop at the same step.
 
     Attributes:
         workers: the processes.
@@ -29,7 +30,8 @@ class Limits(keras.callbacks.Callback):
         self.patience = patience
         self.minutes = minutes
         self.watch = SignalWatch()
-        self._agreed: tuple[int | None, float] = (None, 0.0)
+        self._asked = False
+        self._agreed: tuple[int | None, float, bool] = (None, 0.0, False)
 
     @property
     def signal(self) -> int | None:
@@ -38,8 +40,8 @@ class Limits(keras.callbacks.Callback):
 
     @property
     def reached(self) -> str | None:
-        """The reason to stop: `epochs`, `patience`, `time` or `signal`; None to continue."""
-        signal, seconds = self._present()
+        """The reason to stop: `epochs`, `patience`, `time`, `signal` or `callback`; else None."""
+        signal, seconds, asked = self._present()
         if self.progress.step >= self.steps:
             return "epochs"
         if self.patience is not None and self.progress.evaluations_without_gain >= self.patience:
@@ -48,19 +50,17 @@ class Limits(keras.callbacks.Callback):
             return "time"
         if signal is not None:
             return "signal"
-        return None
+        return "callback" if asked else None
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
         """Stop in mid-epoch."""
-        if self.workers.count > 1:
-            own = (self.watch.received or 0, self.progress.seconds)
-            signal, seconds = self.workers.all_of(own).max(axis=0)
-            self._agreed = (int(signal) or None, float(seconds))
+        self._agree()
         if self.reached is not None:
             self.model.stop_training = True
 
     def on_epoch_end(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
         """Stop `fit`, because each epoch has its own data set and `fit`."""
+        self._agree()
         self.model.stop_training = True
 
     def check(self) -> None:
@@ -69,11 +69,19 @@ class Limits(keras.callbacks.Callback):
         if number is not None:
             raise StoppedBySignalError(number, self.progress.step)
 
-    def _present(self) -> tuple[int | None, float]:
-        """Return the signal and the seconds that all processes agree on."""
+    def _agree(self) -> None:
+        """Note whether a callback wants to stop, and tell the other processes, if any."""
+        self._asked = self._asked or bool(self.model.stop_training)
+        if self.workers.count > 1:
+            own = (self.watch.received or 0, self.progress.seconds, self._asked)
+            signal, seconds, asked = self.workers.all_of(own).max(axis=0)
+            self._agreed = (int(signal) or None, float(seconds), bool(asked))
+
+    def _present(self) -> tuple[int | None, float, bool]:
+        """Return signal, seconds and the wish to stop that all processes agree on."""
         if self.workers.count > 1:
             return self._agreed
-        return self.watch.received, self.progress.seconds
+        return self.watch.received, self.progress.seconds, self._asked
 
 
 class ContinueMetrics(keras.callbacks.Callback):

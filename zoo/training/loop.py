@@ -88,11 +88,14 @@ def train(
         strategy: the strategy that the model must have been created under; None accepts any.
         maximum_minutes: stop after this training time, summed over all resumed runs.
         log_every: steps between log lines and between TensorBoard points.
-        callbacks: more callbacks, called last. Their state is not checkpointed.
+        callbacks: more callbacks, called after the loop's own. Their state is not checkpointed. If
+            one sets the model's `stop_training`, the training ends there as at its last step, and
+            the same call goes on.
         carried: further variables that steps pass on to the next one; checkpointed.
 
     Returns:
-        `history` (a dict for each evaluation), `stopped` (`epochs`, `patience` or `time`), `step`,
+        `history` (a dict for each evaluation), `stopped` (`epochs`, `patience`, `time` or
+        `callback`), `step`,
         `epochs`, `best_step`, `best_score`, `seconds`, `restarts`, `strategy` (its class) and
         `replicas`.
 
@@ -103,7 +106,7 @@ def train(
         OSError: a checkpoint could not be written; the one before it is still good.
         ConnectionError: another of the processes that train together is gone.
     """
-    _check(model, epochs, strategy)
+    _check(model, epochs, strategy, callbacks)
     _build(model, batches)
     every = batches.steps_per_epoch if evaluate_every is None else evaluate_every
     average = _average(model, ema_decay, average_last, every)
@@ -115,9 +118,9 @@ def train(
     saving = SaveCheckpoints(checkpointer, checkpoint_every)
     pace = {"batch_size": batches.batch_size, "every": log_every}
     scalars = TensorBoardScalars(run.tensorboard, progress, logger=run.logger, **pace)
-    ours = [CountSteps(progress), average, evaluator, saving, scalars, limits]
+    ours = [CountSteps(progress), average, evaluator, saving, scalars]
     with limits.watch, limits.workers.noticed():
-        _fit(model, batches, epochs, limits, [one for one in [*ours, *callbacks] if one])
+        _fit(model, batches, epochs, limits, [one for one in [*ours, *callbacks, limits] if one])
         _finish(evaluator if limits.signal is None else None, scalars, saving, average)
     limits.check()
     return _report(model, progress, limits, batches.steps_per_epoch)
@@ -269,8 +272,20 @@ def _finish(
         average.assign()
 
 
-def _check(model: keras.Model, epochs: int, strategy: tf.distribute.Strategy | None) -> None:
+def _check(
+    model: keras.Model,
+    epochs: int,
+    strategy: tf.distribute.Strategy | None,
+    callbacks: Sequence[keras.callbacks.Callback],
+) -> None:
     """Raise ValueError for arguments that would not train as requested."""
+    anew = (keras.callbacks.EarlyStopping, keras.callbacks.ReduceLROnPlateau)
+    for one in callbacks:
+        if isinstance(one, anew):
+            raise ValueError(
+                f"callbacks must not hold {type(one).__name__}, which would begin anew at every"
+                " epoch: patience stops, and a schedule of the optimizer lowers its rate"
+            )
     if epochs < 1:
         raise ValueError(f"epochs must be at least 1, got {epochs}")
     if not model.compiled:
