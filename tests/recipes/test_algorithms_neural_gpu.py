@@ -113,6 +113,15 @@ def test_settings_reach_the_model_and_the_optimizer(tmp_path: Path) -> None:
     assert optimizer.global_clipnorm == 1.0
 
 
+def test_longer_sequences_than_those_of_training_may_choose_the_weights():
+    task = recipe.SymbolTask("none", recipe.make_model, recipe.DEFAULTS, recipe.OF_TASKS)
+    longest = []
+    for changes in ({}, {"evaluation_longest": 12}):
+        task.settings = task.resolve(recipe.Settings(task="duplicate", **(SMALL | changes)))
+        longest.append(max(task.evaluator(task.build()).lengths))
+    assert longest == [3, 6]  # symbols, each of which is written twice
+
+
 def test_sequences_have_grown_by_the_end_of_a_short_training(tmp_path: Path) -> None:
     """The sample grows for five epochs by default."""
     settings = recipe.Settings(run_dir=tmp_path, **(SMALL | {"growing_epochs": None}))
@@ -157,6 +166,7 @@ def test_a_stopped_run_goes_on_to_the_same_end(tmp_path: Path) -> None:
             ("--test-lengths", "4", "1", "--task", "duplicate"),
             "test_lengths must be places for one",
         ),
+        (("--evaluation-longest", "1", "--task", "duplicate"), "evaluation_longest must be places"),
         (("--task", "addition", "--alphabet", "3"), "alphabet must be 2 with the task addition"),
         (("--alphabet", "99"), "alphabet must be at most 36 symbols, got 99"),
         (("--alphabet", "1"), "alphabet must be at least 2 symbols, got 1"),

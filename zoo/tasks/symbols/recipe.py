@@ -42,6 +42,9 @@ class SymbolSettings(TrainingSettings):
     """Steps that are called an epoch, after each of which the model is evaluated."""
     evaluation_sequences: Count | None = None
     """Sequences of each length in an evaluation."""
+    evaluation_longest: Count | None = None
+    """Places, likewise, of the longest sequences in an evaluation, which chooses the weights; None:
+    as in training."""
     test_sequences: Count | None = None
     """Sequences of each length in the test."""
     gradient_noise: NotNegative = 0.0
@@ -90,8 +93,12 @@ class SymbolTask(Task):
                 f"got {settings.growing_epochs}"
             )
         _ = self.algorithm.characters  # refuses an alphabet that has too few
-        for name, places in [("longest", resolved.longest)] + [
-            ("test_lengths", one) for one in resolved.test_lengths
+        measured = [("test_lengths", one) for one in resolved.test_lengths]
+        validated = resolved.evaluation_longest or resolved.longest
+        for name, places in [
+            ("longest", resolved.longest),
+            ("evaluation_longest", validated),
+            *measured,
         ]:
             if self.algorithm.length_within(places) < 1:
                 raise ValueError(f"{name} must be places for one symbol at least, got {places}")
@@ -146,10 +153,12 @@ class SymbolTask(Task):
         return self.make_model(self.settings, self.algorithm.symbols + 1)
 
     def evaluator(self, model: Any) -> "SymbolEvaluator":
-        """Scores sequences of some lengths of training, which training does not see."""
+        """Scores sequences of some lengths, none of which training sees."""
         import numpy as np
 
-        lengths = np.unique(np.linspace(1, self._longest, _VALIDATED).round().astype(int))
+        places = self.settings.evaluation_longest or self.settings.longest
+        longest = self.algorithm.length_within(places)
+        lengths = np.unique(np.linspace(1, longest, _VALIDATED).round().astype(int))
         count = self.settings.evaluation_sequences
         return self._evaluator(model, lengths.tolist(), count, _VALIDATION)
 
