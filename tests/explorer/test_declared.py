@@ -165,7 +165,12 @@ def test_a_row_of_features_is_typed_and_shown_as_bars(open_page, tmp_path):
 def test_a_row_of_a_table_has_a_field_for_each_column_and_bars_with_their_names(open_page):
     page = open_page(model="tiny_table")
     fields = page.locator("#fields .field").all_inner_texts()
-    assert fields == ["age: a number", "gain: a number", "work", "sex"]
+    assert fields == [
+        "age: a number or nothing",
+        "gain: a number or nothing",
+        "work: a text or nothing",
+        "sex: a text or nothing",
+    ]
     typed = {name: page.input_value(f"#in-{name}") for name in PERSON}
     assert typed == {name: str(value) for name, value in PERSON.items()}  # of the card
     numbers = [(61.5 - 40) / 10, (1 - 1) / 2]
@@ -179,6 +184,14 @@ def test_a_row_of_a_table_has_a_field_for_each_column_and_bars_with_their_names(
     page.fill("#in-age", "old")
     page.keyboard.press("Enter")
     page.locator("#said", has_text='age: "old" is not a number.').wait_for()
+    page.fill("#in-age", "  ")
+    page.fill("#in-work", "")
+    page.keyboard.press("Enter")
+    page.locator("#said", has_text="Answered and drawn").wait_for()
+    _, attention = outputs_of("FeatureAttention", row=np.array([np.nan, 0, np.nan, np.nan], "f4"))
+    shown = [float(one) for one in texts(page, ".bars .chances")]
+    np.testing.assert_allclose(shown, attention["features"].ravel(), atol=6e-3)
+    assert shown == [0, 1, 0, 0]
 
 
 def test_inputs_of_every_kind_are_sent_as_the_signature_takes_them(open_page):

@@ -1,6 +1,7 @@
 """Files of pictures in, captions and classes out: in Python and on the command line."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -106,3 +107,25 @@ def test_the_command_line_takes_files(folder, capsys, monkeypatch):
     monkeypatch.chdir(folder)
     assert run("picture", str(folder / "captioner"), "--image", pictures[0]) == ["attention.png"]
     assert (folder / "attention.png").stat().st_size > 2_000
+
+
+def test_a_picture_that_cannot_be_read_is_named_after_the_answers_before_it(
+    folder, capsys, monkeypatch
+):
+    broken = folder / "broken.png"
+    broken.write_bytes(b"\x89PNG broken")
+
+    def told(*pictures):
+        monkeypatch.setattr("sys.argv", ["zoo", "run", str(folder / "captioner"), "--image"])
+        sys.argv += map(str, pictures)
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        return str(exit_.value.code), len(capsys.readouterr().out.splitlines())
+
+    error, answers = told(folder / "0.png", broken, folder / "1.png")
+    assert f"{broken}: " in error
+    assert "must be a JPEG, PNG or BMP picture" in error
+    assert answers == 1
+    error, answers = told(folder / "0.png", folder / "none.png")
+    assert "none.png" in error
+    assert answers == 0

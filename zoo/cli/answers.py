@@ -6,7 +6,7 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -43,7 +43,8 @@ class Run(Question):
 
     def __call__(self) -> None:
         """Writes one answer per line, or score and translation per entry of an n-best list."""
-        rows = 1 if sys.stdin.isatty() else _ROWS  # a user at a terminal waits for each answer
+        # A user at a terminal waits for each answer, and many pictures would not fit into memory.
+        rows = 1 if sys.stdin.isatty() or self.image else _ROWS
         folder = resolve(self.name)  # once, and before TensorFlow is loaded: names may be wrong
         for number, (result, *_) in enumerate(_ask(self, folder, rows), 1):
             _warn_of_unknown_words(folder, result, number)
@@ -147,10 +148,23 @@ def _ask(question: Question, folder: Path, rows: int, name: str | None = None) -
             if "vectors" in columns:
                 yield from _ask_sequences(servable, columns["vectors"])
                 continue
-            result = _count_from_files(servable.ask(columns | same, name), batch)
+            with _named(batch[0].get("image_bytes")):
+                asked = servable.ask(columns | same, name)
+            result = _count_from_files(asked, batch)
             for row in range(len(batch)):
                 own = pick_rows(result, slice(row, row + 1), servable.axes)
                 yield _Answer(own, servable.axes, {})
+
+
+@contextmanager
+def _named(picture: Path | None) -> Iterator[None]:
+    """Names the file of a picture that a model cannot read."""
+    try:
+        yield
+    except ValueError as error:
+        if picture is None:
+            raise
+        raise ValueError(f"{picture}: {error}") from None
 
 
 def _ask_sequences(servable: "Servable", sequences: list[Any]) -> Iterator[_Answer]:
@@ -184,7 +198,9 @@ def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
 
 
 def _bytes(name: str, value: Any) -> Any:
-    """Encodes text, or a list of texts; numbers stay."""
+    """Encodes text, or a list of texts, and reads pictures; numbers stay."""
+    if isinstance(value, Path):
+        return value.read_bytes()
     if isinstance(value, float | bytes) or name == "vectors":
         return value
     if isinstance(value, list):

@@ -85,7 +85,7 @@ class Question:
     """Never write <unk>, which stands for words that the model does not know; None: True."""
 
     def given(self) -> dict[str, Any]:
-        """Collects the inputs from the options by name; files are `FileText`s.
+        """Collects the inputs from the options by name; files are `FileText`s, pictures paths.
 
         Raises:
             ValueError: An input is given twice, or a file is not UTF-8 or truncated.
@@ -105,7 +105,9 @@ class Question:
                 raise ValueError(f"--{side}-file: {error}") from error
         found["candidates"] = list(self.candidates) or None
         files = found.pop("image")
-        found["image_bytes"] = [file.read_bytes() for file in files] or None
+        for file in files:
+            file.stat()  # before the first is asked about
+        found["image_bytes"] = [*files] or None
         return {name: value for name, value in found.items() if value is not None}
 
 

@@ -27,17 +27,23 @@ const TEXTS = new Map(
 const COLORS = [1, 3]; // channels of what is taken for an image
 const LINES = 4; // of a field for several lines
 
+/** Tasks whose inputs may be left empty: nothing is a missing value, which only `strings` takes. */
+const GAPS = new Map([["tabular", "strings"]]);
+
 export const tasks = [...TEXTS.keys()];
 
 /** Tells whether the page can show a model: its task is known, or its card declares axes. */
 export const known = ({ task, axes }) => TEXTS.has(task) || !!axes;
+
+/** Names the signature that a model is asked by. */
+export const signatureOf = ({ task, signature }) => GAPS.get(task) ?? signature;
 
 /**
  * Lists the fields of a model's form.
  *
  * @param model its description from the server; `inputs` is null until the model is loaded.
  * @returns {name, label, kind, ...} each, in the order of the task, others last. `title` is the
- *   label's beginning, for errors; `shape` that of one example.
+ *   label's beginning, for errors; `shape` that of one example; `optional` fields may be empty.
  */
 export function fieldsOf({ task, inputs }) {
   const named = (TEXTS.get(task) ?? []).map((field) => ({ kind: "text", ...field }));
@@ -46,7 +52,13 @@ export function fieldsOf({ task, inputs }) {
   const first = named.filter(({ name }) => isText(name, declared.get(name)));
   const taken = new Set(first.map(({ name }) => name));
   const others = [...declared].filter(([name]) => !taken.has(name));
-  return [...first, ...others.map(([name, tensor]) => fieldOf(name, tensor))];
+  const fields = [...first, ...others.map(([name, tensor]) => fieldOf(name, tensor))];
+  return GAPS.has(task) ? fields.map(mayBeEmpty) : fields;
+}
+
+function mayBeEmpty(field) {
+  const asked = field.kind === "numbers" ? field.label : `${field.label}: a text`;
+  return { ...field, title: field.title ?? field.label, label: `${asked} or nothing`, optional: true };
 }
 
 const isText = (name, tensor) =>
@@ -138,7 +150,11 @@ export async function encoded(model, inputs) {
   return Object.fromEntries(await Promise.all(values));
 }
 
-function valueOf({ kind, shape }, text) {
+function valueOf({ kind, shape, optional }, text) {
+  if (optional) {
+    if (kind === "numbers" && text.trim()) number(text.trim());
+    return text.trim().toWellFormed?.() ?? text.trim();
+  }
   if (kind === "text") return text.toWellFormed?.() ?? text;
   if (kind === "file") return { b64: fileOf(text) };
   if (kind === "image") return pixelsOf(text, shape);

@@ -180,7 +180,10 @@ async function answer() {
 
 /** Reports the first empty field, if any. */
 function lacks() {
-  const empty = fieldsOf(find(state.model)).find(({ name }) => !state.inputs[name]?.trim());
+  const fields = fieldsOf(find(state.model));
+  const blank = ({ name }) => !state.inputs[name]?.trim();
+  const nothing = fields.every(blank);
+  const empty = fields.find((field) => blank(field) && (nothing || !field.optional));
   if (empty) fail(missing(empty), Object.keys(state.inputs).length ? "error" : "");
   return !!empty;
 }

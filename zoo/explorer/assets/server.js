@@ -1,5 +1,7 @@
 // Asks the server for models, their state, and their answers.
 
+import { signatureOf } from "./fields.js";
+
 async function json(address, options) {
   let answer;
   try {
@@ -38,7 +40,8 @@ export async function ready(name, signal) {
 
 /** Asks a model about one example, whose values are as its signature takes them. */
 export async function ask(model, instance, signal) {
-  const body = JSON.stringify({ signature_name: model.signature, instances: [instance] });
+  const signature = signatureOf(model);
+  const body = JSON.stringify({ signature_name: signature, instances: [instance] });
   const headers = { "Content-Type": "application/json" };
   try {
     const address = `/v1/models/${encodeURIComponent(model.name)}:predict`;
@@ -46,7 +49,7 @@ export async function ask(model, instance, signal) {
     return answer.predictions[0];
   } catch (error) {
     // The user has not chosen the signature: leave its name out of the message.
-    const named = `${model.signature}: `;
+    const named = `${signature}: `;
     if (error.message.startsWith(named)) error.message = error.message.slice(named.length);
     throw error;
   }
