@@ -146,7 +146,7 @@ def test_what_a_notebook_trains_learns(name, capsys):
 
 @pytest.mark.parametrize("name", STEPS)
 def test_the_code_of_a_notebook_takes_the_same_two_steps(name, monkeypatch):
-    """Eagerly: to trace the graphs would take most of the time."""
+    """Eagerly, and predicted in one batch: to trace the graphs would take most of the time."""
     parameters, expected = STEPS[name]
     compiled, fitted, losses = keras.Model.compile, keras.Model.fit, []
 
@@ -160,6 +160,8 @@ def test_the_code_of_a_notebook_takes_the_same_two_steps(name, monkeypatch):
     monkeypatch.setitem(cloze_sample.SAMPLE_QUESTIONS, "test", 20)
     monkeypatch.setattr(keras.Model, "compile", partialmethod(compiled, run_eagerly=True))
     monkeypatch.setattr(keras.Model, "fit", fit)
+    predict = partialmethod(keras.Model.predict, batch_size=1000)
+    monkeypatch.setattr(keras.Model, "predict", predict)
     run(name, **parameters)
     assert losses[-1] == pytest.approx(expected, rel=1e-3)
 
