@@ -79,6 +79,28 @@ def test_finite_numbers_that_would_be_infinite_are_refused(value, shown, tmp_pat
     assert np.isnan(servable.ask({"numbers": [[np.nan]]})["double"])
 
 
+def test_what_a_graph_asserts_is_told_in_full(tmp_path):
+    """Also what comes after the first value; but not what TensorFlow adds."""
+
+    def check(number):
+        told = ["number must be from", 1, "to", 9, "tenths [units]; its square:", number * number]
+        with tf.control_dependencies([tf.debugging.Assert(number < 10, told)]):
+            number = tf.identity(number)
+        equal = tf.debugging.assert_equal(number % 2, 0, message="number must be even")
+        with tf.control_dependencies([equal, tf.debugging.assert_none_equal(number, 4)]):
+            return {"half": number // 2}
+
+    signature = [tf.TensorSpec([], tf.int32, name="number")]
+    graph = tf.function(check, input_signature=signature, autograph=False)
+    tf.saved_model.save(tf.Module(), str(tmp_path), signatures={"serving_default": graph})
+    servable = Servable(tmp_path)
+    assert servable.ask({"number": 6})["half"] == 3
+    beyond = r"^serving_default: number must be from 1 to 9 tenths \[units\]; its square: 144$"
+    for number, message in ((12, beyond), (5, "number must be even$"), (4, "Condition x != y")):
+        with pytest.raises(ValueError, match=message):
+            servable.ask({"number": number})
+
+
 def test_a_folder_without_a_model_is_refused(tmp_path):
     with pytest.raises(ValueError, match="no model"):
         Servable(tmp_path)

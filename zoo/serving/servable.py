@@ -1,5 +1,6 @@
 """A SavedModel as a server and a command line see it: named NumPy arrays in, named arrays out."""
 
+import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -166,5 +167,9 @@ def _reason(message: str) -> str:
     lines = [line.partition("[[{{")[0].strip() for line in message.splitlines()]
     said = [line for line in lines if line and not _FRAME.match(line)]
     text = re.sub(r"\s*\[Op:.*", "", " ".join(said))
-    asserted = re.search(r"(?:assertion failed: |^)\[(.*?)\](?:(?<=\bgot\]) \[(.*?)\])?", text)
-    return " ".join(filter(None, asserted.groups()) if asserted else [text]).strip()
+    if not (asserted := re.search(r"(?:assertion failed: |^)\[(.*)\]", text)):
+        return text.strip()
+    # What `tf.debugging.assert_equal` and the like add to a message of one's own.
+    parts = asserted[1].split("] [")
+    own = itertools.takewhile(lambda part: not part.startswith("Condition "), parts)
+    return " ".join(own).strip() or text.strip()
