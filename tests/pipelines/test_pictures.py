@@ -88,6 +88,8 @@ def test_other_inputs_are_refused(folder):
         describe()
     with pytest.raises(ValueError, match="must be a JPEG, PNG or BMP picture"):
         describe(b"GIF89a" + bytes(40))
+    with pytest.raises(ValueError, match=r"^image\[3\]: .* must be a JPEG, .*, got 46 bytes that"):
+        describe([*FILES[:2], FILES[0], b"GIF89a" + bytes(40)], batch_size=2)
 
 
 def test_the_command_line_takes_files(folder, capsys, monkeypatch):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zoo.pipelines.questions import Questions, encode, read_questions
+from zoo.pipelines.questions import Questions, encode, name_picture, read_questions
 from zoo.pipelines.tasks import TASKS
 from zoo.pipelines.values import Example, split_rows
 from zoo.serving.cards import read_card
@@ -301,7 +301,11 @@ class Pipeline:
         for first in range(0, questions.examples, batch_size):
             rows = range(questions.examples)[first : first + batch_size]
             inputs = encode(questions.texts, slice(rows.start, rows.stop))
-            outputs = self.servable.ask({**inputs, **scalars}, signature)
+            try:
+                outputs = self.servable.ask({**inputs, **scalars}, signature)
+            except ValueError:
+                name_picture(self.servable, inputs, scalars, rows.start, signature)
+                raise
             yield from self._made(outputs, rows, questions, signature)
 
     def _made(

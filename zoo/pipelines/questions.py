@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zoo.serving.texts import encode_text, pad_lists
+
+if TYPE_CHECKING:
+    from zoo.serving.servable import Servable
 
 IMAGE = ("image",)
 """Inputs of models that take files of pictures."""
@@ -98,6 +101,29 @@ def encode(texts: Mapping[str, list[Any]], rows: slice) -> dict[str, Any]:
         else:
             columns[side] = [encode_text(side, text) for text in column[rows]]
     return columns
+
+
+def name_picture(
+    servable: "Servable",
+    inputs: Mapping[str, Any],
+    scalars: Mapping[str, Any],
+    first: int,
+    signature: str,
+) -> None:
+    """Raises ValueError for the first picture of a batch that a model cannot read, if any.
+
+    Args:
+        servable: asks the model.
+        inputs: the batch.
+        scalars: inputs that its examples share.
+        first: number of its first picture.
+        signature: of the model.
+    """
+    for number, file in enumerate(inputs.get("image_bytes", ()), first):
+        try:
+            servable.ask({"image_bytes": [file], **scalars}, signature)
+        except ValueError as error:
+            raise ValueError(f"image[{number}]: {error}") from None
 
 
 def _by_name(
