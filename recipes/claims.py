@@ -4,10 +4,6 @@
     python -m recipes.claims hops --data mr --seeds 0 1 2 3 4
     python -m recipes.claims intra --data sick --more="--vectors vectors.txt"
     python -m recipes.claims mechanisms --data multi30k --seeds 0 1 2
-    python -m recipes.claims over --data cloze
-    python -m recipes.claims iterations --data squad
-    python -m recipes.claims slots --data wikitext-2
-    python -m recipes.claims locations --data mnist
 
 ``hops``: sentence embeddings of several hops, with and without the penalty on their overlap,
 against max and mean pooling (Lin et al. 2017, section 4). ``overlap`` is the mean product of two

@@ -180,7 +180,7 @@ def restored_encoder(
 
 
 def _effect(preprocess: Preprocess, size: tuple[int, int]) -> str:
-    """A checksum of what is made of one picture; rounded, since machines differ in the last bit."""
+    """Returns a checksum of a prepared picture, rounded: machines differ in the last bit."""
     picture = np.arange(np.prod(size) * 3, dtype="float32").reshape(1, *size, 3) % 251
     found = np.asarray(preprocess(tf.constant(picture)), "float32")
     return hashlib.sha256((np.round(found, 2) + 0.0).tobytes()).hexdigest()
