@@ -192,3 +192,20 @@ def test_any_pair_of_strings_is_classified(classify, premise, hypothesis):
     np.testing.assert_allclose(
         beside["probabilities"][0], alone["probabilities"][0], rtol=1e-4, atol=1e-6
     )
+
+
+def test_scores_beyond_half_precision_are_those_of_single_precision():
+    """Products of two vectors of a thousand or so are no numbers of float16."""
+    maps = []
+    for dtype in ("float32", "mixed_float16"):
+        model = make(intra=True, dtype=dtype)
+        for network in (model.attend_network, model.intra_attention.feed_forward):
+            largest = np.max(network(np.ones((1, network.first.kernel.shape[0]), "float32")))
+            for weight in (network.second.kernel, network.second.bias):
+                weight.assign(weight * 1000 / max(largest, 0.1))
+        maps.append(model(INPUTS)["attention"])
+    single, half = maps
+    assert single.keys() == half.keys()
+    for name, weights in half.items():
+        real = np.sum(single[name], axis=-1)
+        np.testing.assert_allclose(np.sum(weights, axis=-1), real, atol=1e-3, err_msg=name)

@@ -120,3 +120,14 @@ def test_ages_count_from_the_last_sentence():
 def test_wrong_arguments_are_refused(cls, options, message):
     with pytest.raises(ValueError, match=message):
         cls.from_preset("tiny", **options)
+
+
+@pytest.mark.parametrize(("cls", "scale"), [(MemoryNetwork, 200.0), (SupportingFactsReader, 20.0)])
+def test_scores_beyond_half_precision_are_numbers(cls, scale):
+    """Products of two vectors of some hundreds are no numbers of float16."""
+    model = cls.from_preset("tiny", **TASK.sizes, dtype="mixed_float16", memory=6)
+    model.build()
+    draw_weights(model, 3, scale)
+    weights = np.array(model(BATCH.inputs)["attention"]["facts"])
+    assert np.isfinite(weights).all()
+    np.testing.assert_allclose(weights.sum(axis=-1), 1.0, atol=1e-3)

@@ -60,7 +60,7 @@ from zoo.models.decomposable.word_vectors import (
 )
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.initializers import fresh
-from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
+from zoo.ops.masking import Tensor, at_least_float32, mask_from_ids, mask_rows
 
 NULL = 2
 """Id of the token before each sentence: ``<s>``."""
@@ -285,7 +285,8 @@ class DecomposableAttention(BaseModel):
         # F is computed once a word, not once a pair.
         of_premise = self.attend_network(premise.words, training=training)  # (B, P, n)
         of_hypothesis = self.attend_network(hypothesis.words, training=training)  # (B, H, n)
-        scores = ops.matmul(of_premise, ops.transpose(of_hypothesis, (0, 2, 1)))  # e (B, P, H)
+        left, right = at_least_float32(of_premise), at_least_float32(of_hypothesis)
+        scores = ops.matmul(left, ops.transpose(right, (0, 2, 1)))  # e (B, P, H)
         beta, to_hypothesis = attend(scores, hypothesis.words, hypothesis.mask)
         turned = ops.transpose(scores, (0, 2, 1))  # (B, H, P)
         alpha, to_premise = attend(turned, premise.words, premise.mask)

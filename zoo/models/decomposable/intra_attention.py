@@ -14,7 +14,7 @@ from keras import ops
 from zoo.attention.attend import attend
 from zoo.models.core.arguments import check_sizes
 from zoo.models.decomposable.feed_forward import FeedForward
-from zoo.ops.masking import Tensor
+from zoo.ops.masking import Tensor, at_least_float32
 
 
 @keras.saving.register_keras_serializable(package="zoo")
@@ -68,8 +68,10 @@ class IntraAttention(keras.layers.Layer):
             The summaries a' (B, T, d) and the weights (B, T, T).
         """
         hidden = self.feed_forward(values, training=training)  # F_intra(a) (B, T, n)
+        hidden = at_least_float32(hidden)
         scores = ops.matmul(hidden, ops.transpose(hidden, (0, 2, 1)))  # f (B, T, T)
-        return attend(scores + self._biases(ops.shape(values)[1]), values, mask)
+        biases = ops.cast(self._biases(ops.shape(values)[1]), scores.dtype)
+        return attend(scores + biases, values, mask)
 
     def _biases(self, length: Any) -> Tensor:
         """Returns d_|i-j| (T, T)."""

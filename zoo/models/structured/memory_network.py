@@ -103,7 +103,7 @@ class MemoryNetwork(StoryReader):
         state = self.memories[0].sum_words(inputs["question"])  # u^1 (B, d)
         hops = []
         for keys, values in itertools.pairwise(sentences):
-            scores = at_least_float32(ops.einsum("bsd,bd->bs", keys, state))
+            scores = ops.einsum("bsd,bd->bs", at_least_float32(keys), at_least_float32(state))
             weights = self._normalise(scores, story.mask)  # p^k (B, S)
             read = ops.einsum("bs,bsd->bd", weights, at_least_float32(values))
             state = state + ops.cast(read, state.dtype)

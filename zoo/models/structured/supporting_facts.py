@@ -179,12 +179,10 @@ class SupportingFactsReader(StoryReader):
 
     def _marginals(self, keys: Sequence[Tensor], queries: Sequence[Tensor], mask: Tensor) -> Tensor:
         """Computes p(z_k = i), (B, K, S), exactly 0 on padding."""
-        scores = [
-            at_least_float32(ops.einsum("bsd,bd->bs", x, q))
-            for x, q in zip(keys, queries, strict=True)
-        ]
+        keys, queries = ([at_least_float32(x) for x in one] for one in (keys, queries))
+        scores = [ops.einsum("bsd,bd->bs", x, q) for x, q in zip(keys, queries, strict=True)]
         pairs = [
-            at_least_float32(ops.einsum("bid,bjd->bij", x, y))
+            ops.einsum("bid,bjd->bij", x, y)
             for x, y in itertools.pairwise(keys)
             if self.attention == "binary"
         ]
