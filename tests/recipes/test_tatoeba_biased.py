@@ -39,7 +39,6 @@ def test_trains_on_files_in_the_layout_of_tatoeba(tmp_path: Path) -> None:
         embedding_dim=4,
         hidden_dim=5,
         alignment_dim=4,
-        maxout_dim=3,
         vocabulary_size=100,
         epochs=1,
         batch_size=64,
@@ -76,7 +75,7 @@ def test_trains_on_files_in_the_layout_of_tatoeba(tmp_path: Path) -> None:
 def test_trains_both_directions_together(tmp_path: Path) -> None:
     rows = [f"It is the {n}th.\tDemain nous serons le {n}.\n" for n in range(400)]
     (tmp_path / "fra.txt").write_text("".join(rows), encoding="utf-8")
-    sizes = {"embedding_dim": 4, "hidden_dim": 5, "alignment_dim": 4, "maxout_dim": 3}
+    sizes = {"embedding_dim": 4, "hidden_dim": 5, "alignment_dim": 4}
     settings = recipe.Settings(
         data_dir=tmp_path,
         run_dir=tmp_path / "run",
