@@ -59,15 +59,15 @@ def test_trains_on_files_in_the_layout_of_tatoeba(tmp_path: Path) -> None:
 
     trained = load(tmp_path / "run" / "saved_model")
     sizes = [trained.source_vocabulary_size, trained.target_vocabulary_size]
-    further = dataclasses.replace(
-        settings, start_from=tmp_path / "run" / "saved_model", global_fertility=1.0, dropout=0.0
-    )
-    model = recipe.make_model(dataclasses.replace(further, label_smoothing=0.0), *sizes)
+    changes = {"global_fertility": 1.0, "dropout": 0.0, "label_smoothing": 0.0, "maxout_dim": 256}
+    start_from = tmp_path / "run" / "saved_model"
+    further = dataclasses.replace(settings, start_from=start_from, **changes)
+    model = recipe.make_model(further, *sizes)
     assert model.global_fertility == 1.0
     assert len(model.weights) == len(trained.weights)
     for weight, other in zip(model.weights, trained.weights, strict=True):
         np.testing.assert_array_equal(weight, other)
-    wider = dataclasses.replace(further, hidden_dim=6, label_smoothing=0.0)
+    wider = dataclasses.replace(further, hidden_dim=6)
     with pytest.raises(ValueError, match=r"start_from must have a .* of shape .*, got "):
         recipe.make_model(wider, *sizes)
 
@@ -116,6 +116,7 @@ def test_trains_both_directions_together(tmp_path: Path) -> None:
         start_backward_from=folders[1],
         dropout=0.0,
         label_smoothing=0.0,
+        maxout_dim=256,  # as `resolve` gives it
     )
     sizes = trained[0].source_vocabulary_size, trained[0].target_vocabulary_size
     model = recipe.make_model(further, *sizes)
