@@ -95,9 +95,8 @@ def train(
 
     Returns:
         `history` (a dict for each evaluation), `stopped` (`epochs`, `patience`, `time` or
-        `callback`), `step`,
-        `epochs`, `best_step`, `best_score`, `seconds`, `restarts`, `strategy` (its class) and
-        `replicas`.
+        `callback`), `step`, `epochs`, `best_step`, `best_score`, `seconds`, `restarts`, `strategy`
+        (its class) and `replicas`.
 
     Raises:
         ValueError: an argument is out of range, or the checkpoints do not fit the model.
