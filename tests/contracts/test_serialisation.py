@@ -8,6 +8,8 @@ import numpy as np
 from tests.contracts.subjects import build, every_model, path_of, run
 from tests.contracts.tasks import TASKS, Batch
 
+_OF_KERAS = {"name", "trainable", "dtype"}
+
 
 def assert_same_outputs(model, batch, *others):
     expected = run(model, batch)
@@ -29,6 +31,21 @@ def test_k6_a_configuration_survives_json_and_makes_the_same_model(entry):
     assert [path_of(copy, w) for w in copy.weights] == [path_of(model, w) for w in model.weights]
     trainable = [path_of(model, w) for w in model.trainable_weights]
     assert [path_of(copy, w) for w in copy.trainable_weights] == trainable
+    copy.set_weights(model.get_weights())
+    assert_same_outputs(model, Batch(TASKS[entry.task].examples(4)), copy)
+
+
+@every_model
+def test_k6_numbers_of_numpy_are_taken_as_those_of_python(entry):
+    model = build(entry)
+    of_numpy = {int: np.int64, float: np.float64, bool: np.bool_, str: np.str_}
+    config = keras.tree.map_structure(
+        lambda value: of_numpy.get(type(value), type(value))(value) if value is not None else None,
+        {name: value for name, value in model.get_config().items() if name not in _OF_KERAS},
+    )
+    copy = entry.cls(**config)
+    assert json.dumps(copy.get_config()) == json.dumps(model.get_config() | {"name": copy.name})
+    copy.build()
     copy.set_weights(model.get_weights())
     assert_same_outputs(model, Batch(TASKS[entry.task].examples(4)), copy)
 

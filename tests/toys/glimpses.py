@@ -44,9 +44,13 @@ class Glimpses(Classifier):
         image_size = tuple(image_size)  # a list, where it comes from JSON
         self.keep_arguments(locals())
         policy = self.dtype_policy
-        self.cells = keras.layers.Dense(hidden_dim, activation="tanh", dtype=policy, name="cells")
-        self.update = keras.layers.Dense(hidden_dim, activation="tanh", dtype=policy, name="update")
-        self.decide = keras.layers.Dense(classes, dtype=policy, name="decide")
+        self.cells = keras.layers.Dense(
+            self.hidden_dim, activation="tanh", dtype=policy, name="cells"
+        )
+        self.update = keras.layers.Dense(
+            self.hidden_dim, activation="tanh", dtype=policy, name="update"
+        )
+        self.decide = keras.layers.Dense(self.classes, dtype=policy, name="decide")
         self.drop = keras.layers.Dropout(dropout, dtype=policy)
 
     def build(self, *_: Any) -> None:

@@ -43,9 +43,9 @@ class Rows(Classifier):
         self.keep_arguments(locals())
         policy = self.dtype_policy
         self.table = keras.layers.Embedding(
-            sum(categorical), hidden_dim, dtype=policy, name="categories"
+            sum(self.categorical), self.hidden_dim, dtype=policy, name="categories"
         )
-        self.decide = keras.layers.Dense(classes, dtype=policy, name="decide")
+        self.decide = keras.layers.Dense(self.classes, dtype=policy, name="decide")
         self.drop = keras.layers.Dropout(dropout, dtype=policy)
         self.offsets = np.cumsum([0, *categorical[:-1]]).astype("int32")
 

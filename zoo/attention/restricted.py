@@ -42,7 +42,7 @@ class RestrictedSelfAttention(MultiHeadAttention):
     def __init__(self, model_dim: int, num_heads: int, window: int = 31, **kwargs: Any) -> None:
         super().__init__(model_dim, num_heads, **kwargs)
         check_window(window)
-        self.window = window
+        self.window = int(window)
 
     def build(self, inputs_shape: Any = None, *_: Any) -> None:
         """Creates input_kernel (d, h (2k + v)), with W^Q, W^K, W^V per head, and output_kernel."""

@@ -14,6 +14,8 @@ c queries of a block, N = ceil(T / c) blocks, w = c + r - 1 keys that a block se
 """
 
 from collections.abc import Callable
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 from keras import ops
@@ -69,9 +71,9 @@ def banded_attention(
     return _joined(mixed, length), _joined(_skewed(weights, window), length)
 
 
-def check_window(window: int) -> None:
+def check_window(window: Any) -> None:
     """Raises ValueError unless ``window`` is odd and positive, so that it has a centre."""
-    if not isinstance(window, int) or window < 1 or window % 2 == 0:
+    if not isinstance(window, Integral) or window < 1 or window % 2 == 0:
         raise ValueError(f"window must be an odd, positive integer, got {window!r}")
 
 

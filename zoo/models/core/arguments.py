@@ -1,15 +1,22 @@
 """Checks of constructor arguments; errors name the argument, what came and what was expected."""
 
 from collections.abc import Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
+
+import numpy as np
 
 
 def check_sizes(**sizes: Any) -> None:
     """Raises a ValueError for the first of ``sizes`` that is not a positive integer."""
     for name, size in sizes.items():
-        if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        if not is_whole(size) or size < 1:
             raise ValueError(f"{name} must be a positive integer, got {size!r}")
+
+
+def is_whole(value: Any) -> bool:
+    """Tells whether a value is an integer, of Python or of NumPy."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def check_rate(name: str, value: Any) -> None:
@@ -22,3 +29,14 @@ def check_choice(name: str, value: Any, options: Sequence[Any]) -> None:
     """Raises a ValueError if ``value`` is none of ``options``."""
     if value not in options:
         raise ValueError(f"{name} must be one of {list(options)}, got {value!r}")
+
+
+def without_numpy(value: Any) -> Any:
+    """Replaces NumPy's numbers in a value, also in lists, tuples and dicts, by Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if type(value) in (list, tuple):
+        return type(value)(without_numpy(one) for one in value)
+    if type(value) is dict:
+        return {name: without_numpy(one) for name, one in value.items()}
+    return value

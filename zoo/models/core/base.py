@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import keras
 
-from zoo.models.core.arguments import check_sizes
+from zoo.models.core.arguments import check_sizes, without_numpy
 from zoo.models.core.axes import Axis
 from zoo.models.core.inputs import InputKind, resolve
 from zoo.models.core.training_step import TrainingStep
@@ -77,9 +77,12 @@ class BaseModel(TrainingStep):
         return {name: resolve(kind, arguments) for name, kind in declared.items()}
 
     def keep_arguments(self, arguments: Mapping[str, Any]) -> None:
-        """Keeps the constructor's arguments (its ``locals()``) as attributes of their names."""
+        """Keeps the constructor's arguments (its ``locals()``) as attributes of their names.
+
+        Numbers of NumPy, such as ``ids.max() + 1``, become Python's, as configurations hold them.
+        """
         for name in self._argument_names():
-            setattr(self, name, arguments[name])
+            setattr(self, name, without_numpy(arguments[name]))
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments, each kept as an attribute of the same name."""

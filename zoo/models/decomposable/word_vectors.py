@@ -7,6 +7,7 @@ from typing import Any
 
 from keras import ops
 
+from zoo.models.core.arguments import is_whole
 from zoo.ops.masking import Tensor, at_least_float32
 
 SPECIAL = 4
@@ -30,7 +31,7 @@ def check_hashed_words(hashed_words: Any, vocabulary_size: int) -> None:
         ValueError: if it is no whole number, or leaves no id for special words.
     """
     most = max(vocabulary_size - SPECIAL, 0)
-    if not isinstance(hashed_words, int) or not 0 <= hashed_words <= most:
+    if not is_whole(hashed_words) or not 0 <= hashed_words <= most:
         raise ValueError(
             f"hashed_words must be a whole number from 0 to {most}, got {hashed_words!r}"
         )

@@ -132,10 +132,12 @@ class FeatureAttention(BaseModel):
             self.__dict__["TARGETS"], self.__dict__["PREDICTION"] = Targets(), "value"
         policy = self.dtype_policy
         self.vectors = FeatureVectors(
-            numeric, categorical, embedding_dim, name="vectors", dtype=policy
+            self.numeric, self.categorical, self.embedding_dim, name="vectors", dtype=policy
         )
-        self.hidden = keras.layers.Dense(hidden_dim, activation="relu", name="hidden", dtype=policy)
-        self.output_layer = keras.layers.Dense(classes or 1, name="output", dtype=policy)
+        self.hidden = keras.layers.Dense(
+            self.hidden_dim, activation="relu", name="hidden", dtype=policy
+        )
+        self.output_layer = keras.layers.Dense(self.classes or 1, name="output", dtype=policy)
         self.drop = keras.layers.Dropout(dropout, name="dropout", dtype=policy)
         self.hide = keras.layers.Dropout(feature_dropout, name="feature_dropout", dtype="float32")
 

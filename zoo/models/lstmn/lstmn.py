@@ -14,7 +14,7 @@ from keras import ops
 
 from zoo.layers.lstm import forget_bias
 from zoo.layers.recurrence import swap_batch_and_time
-from zoo.models.core.arguments import check_sizes
+from zoo.models.core.arguments import check_sizes, is_whole
 from zoo.models.lstmn.cell import (
     CellKernels,
     CellStep,
@@ -220,8 +220,7 @@ class LSTMN(keras.layers.Layer):
 
 def check_window(window: Any) -> None:
     """Raises a ValueError if ``window`` is neither None nor a positive integer."""
-    whole = isinstance(window, int) and not isinstance(window, bool)
-    if window is not None and not (whole and window > 0):
+    if window is not None and not (is_whole(window) and window > 0):
         raise ValueError(f"window must be None or a positive integer, got {window!r}")
 
 

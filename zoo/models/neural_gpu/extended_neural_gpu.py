@@ -127,15 +127,15 @@ class ExtendedNeuralGPU(SequenceToSequenceModel):
         sizes = {"depth": depth, "kernel_size": kernel_size, "cutoff": cutoff, "dtype": policy}
         table = {"embedding_dim": maps, "initializer": even_words(), "dtype": policy}
         self.source_embedding = WordEmbedding(
-            source_vocabulary_size, **table, name="source_embedding"
+            self.source_vocabulary_size, **table, name="source_embedding"
         )
         self.encoder = ActiveMemory(maps, **sizes, name="encoder")
         if decoder != "none":
             self.target_embedding = WordEmbedding(
-                target_vocabulary_size, **table, name="target_embedding"
+                self.target_vocabulary_size, **table, name="target_embedding"
             )
             self.decoder_memory = ActiveMemory(maps, **sizes, reads_tape=True, name="decoder")
-        self.word = keras.layers.Dense(target_vocabulary_size, name="word", dtype=policy)
+        self.word = keras.layers.Dense(self.target_vocabulary_size, name="word", dtype=policy)
         self.seeds = keras.random.SeedGenerator()
 
     def _check_arguments(self) -> None:

@@ -109,10 +109,14 @@ class NeuralGPU(BaseModel):
         check_memory(self)
         policy = self.dtype_policy
         self.embedding = WordEmbedding(
-            vocabulary_size, maps, initializer=even_words(), name="embedding", dtype=policy
+            self.vocabulary_size,
+            self.maps,
+            initializer=even_words(),
+            name="embedding",
+            dtype=policy,
         )
         self.memory = ActiveMemory(maps, depth, kernel_size, cutoff, name="memory", dtype=policy)
-        self.answer = keras.layers.Dense(vocabulary_size, name="answer", dtype=policy)
+        self.answer = keras.layers.Dense(self.vocabulary_size, name="answer", dtype=policy)
         self.seeds = keras.random.SeedGenerator()
 
     def build(self, *_: Any) -> None:

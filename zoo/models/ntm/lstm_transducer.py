@@ -111,9 +111,10 @@ class LSTMTransducer(BitSequenceModel):
         check_rate("dropout", dropout)
         policy = self.dtype_policy
         self.stack = [
-            TransducerLayer(hidden_dim, name=f"layer_{k}", dtype=policy) for k in range(depth)
+            TransducerLayer(self.hidden_dim, name=f"layer_{k}", dtype=policy)
+            for k in range(self.depth)
         ]
-        self.answer = keras.layers.Dense(output_dim, name="answer", dtype=policy)
+        self.answer = keras.layers.Dense(self.output_dim, name="answer", dtype=policy)
         self.drop = keras.layers.Dropout(dropout, dtype=policy)
 
     def build(self, *_: Any) -> None:

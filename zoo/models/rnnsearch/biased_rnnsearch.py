@@ -33,7 +33,7 @@ from typing import Any, ClassVar, Literal, get_args
 import keras
 from keras import ops
 
-from zoo.models.core.arguments import check_choice, check_sizes
+from zoo.models.core.arguments import check_choice, check_sizes, is_whole
 from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import (
     END_ID,
@@ -109,7 +109,7 @@ class BiasedRNNsearch(RNNsearch):
         self.check_common_arguments()
         check_sizes(alignment_dim=alignment_dim, maxout_dim=maxout_dim)
         check_choice("readout", readout, get_args(BiasedReadout))
-        if not isinstance(half_width, int) or half_width < 0:
+        if not is_whole(half_width) or half_width < 0:
             raise ValueError(f"half_width must be an integer, at least 0, got {half_width!r}")
         if not global_fertility >= 0:
             raise ValueError(f"global_fertility must be at least 0, got {global_fertility!r}")

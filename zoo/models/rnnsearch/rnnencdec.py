@@ -202,9 +202,9 @@ class ChoTranslator(_OneVectorTranslator):
         self.keep_arguments(locals())
         self.check_common_arguments()
         check_sizes(maxout_dim=maxout_dim, rank=rank)
-        self._make_layers(ResetAfterUnit, use_bias=False, rank=rank)
+        self._make_layers(ResetAfterUnit, use_bias=False, rank=self.rank)
         self.summary = keras.layers.Dense(
-            hidden_dim,
+            self.hidden_dim,
             activation="tanh",
             use_bias=False,
             kernel_initializer=fresh(NORMAL),

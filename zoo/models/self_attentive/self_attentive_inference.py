@@ -143,9 +143,14 @@ class SelfAttentiveInference(SentenceModel):
             check_sizes(factor_dim=factor_dim)
         self.make_encoder()
         policy = self.dtype_policy
-        self.gated = GatedEncoder(factor_dim or hidden_dim, name="gated", dtype=policy)
+        self.gated = GatedEncoder(self.factor_dim or self.hidden_dim, name="gated", dtype=policy)
         self.classifier = ClassifierHead(
-            classes, classifier_dim or hidden_dim, 1, dropout, name="classifier", dtype=policy
+            self.classes,
+            self.classifier_dim or self.hidden_dim,
+            1,
+            dropout,
+            name="classifier",
+            dtype=policy,
         )
 
     def build(self, *_: Any) -> None:
