@@ -27,7 +27,8 @@ def test_arrays_and_lists_are_answered_with_arrays(toy):
         assert answer["answer"].tolist() == [b"<a b>", "<é>".encode()]
         assert answer["text_length"].tolist() == [2, 1]
     assert toy.ask({"text": []})["answer"].shape == (0,)
-    assert toy.ask({"text": ["x"], "beam_width": 2}, "beam")["translation"].shape == (1, 2)
+    for two in (2, np.int64(2), np.array(2.0)):
+        assert toy.ask({"text": ["x"], "beam_width": two}, "beam")["translation"].shape == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,10 @@ def test_arrays_and_lists_are_answered_with_arrays(toy):
         ({"text": "a"}, "serving_default", r"text must have the shape \(None,\), got \(\)"),
         ({"text": [["a"]]}, "serving_default", r"text must have the shape \(None,\)"),
         ({"text": [1]}, "serving_default", "string"),
-        ({"text": ["a"], "beam_width": 1.5}, "beam", "int32"),
+        ({"text": ["a"], "beam_width": 1.5}, "beam", "^beam_width must be whole, got 1.5$"),
+        ({"text": ["a"], "beam_width": np.array(2.5)}, "beam", "^beam_width must be whole, got 2"),
+        ({"text": ["a"], "beam_width": np.float32(np.nan)}, "beam", "must be whole, got nan$"),
+        ({"text": ["a"], "beam_width": np.inf}, "beam", "^beam_width must be from .*, got inf$"),
         (
             {"text": ["a"], "beam_width": 2**32 + 3},
             "beam",

@@ -139,7 +139,10 @@ def _tensor(name: str, value: Any, info: TensorInfo) -> tf.Tensor:
 
 
 def _check_range(name: str, value: Any, dtype: tf.DType) -> None:
-    """Raises ValueError for a number beyond its type: TensorFlow takes another one instead."""
+    """Raises ValueError for a number that its type has not: TensorFlow takes another one instead.
+
+    That is one beyond its bounds and, of whole numbers, one of NumPy's with a fraction.
+    """
     if not (dtype.is_integer or dtype.is_floating) or dtype == getattr(value, "dtype", None):
         return
     try:
@@ -147,12 +150,15 @@ def _check_range(name: str, value: Any, dtype: tf.DType) -> None:
     except ValueError:  # rows of different sizes, which TensorFlow refuses
         return
     bounds = least, most = dtype.min, dtype.max
+    if dtype.is_integer and numbers.dtype.kind == "f":
+        for number in numbers[numbers != np.floor(numbers)].flat:
+            raise ValueError(f"{name} must be whole, got {number}")
     if numbers.dtype.kind not in "iuf":
         # Where there are whole numbers beyond 64 bits, all are objects.
         numbers = np.array([x for x in numbers.flat if isinstance(x, int)], object)
         bounds = int(least), int(most)
     for number in numbers[(numbers < bounds[0]) | (numbers > bounds[1])].flat:
-        if isinstance(number, int) or not math.isinf(number):
+        if dtype.is_integer or isinstance(number, int) or not math.isinf(number):
             raise ValueError(f"{name} must be from {least} to {most}, got {number}")
 
 
