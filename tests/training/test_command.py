@@ -3,6 +3,7 @@
 import dataclasses
 import io
 import json
+import os
 import shlex
 import signal
 import sys
@@ -14,6 +15,7 @@ import tyro
 from zoo.cli.main import Command
 from zoo.training.command import next_commands, one_line, start
 from zoo.training.interruption import StoppedBySignalError
+from zoo.training.settings import TrainingSettings
 
 
 @dataclasses.dataclass
@@ -31,6 +33,26 @@ def test_settings_come_from_the_command_line(monkeypatch):
     seen = []
     run(seen.append, monkeypatch, "--width", "3")
     assert seen == [Settings(3)]
+
+
+@pytest.mark.parametrize(
+    ("settings", "processor", "before", "within"),
+    [
+        (TrainingSettings, "x86_64", None, "1"),
+        (TrainingSettings, "AMD64", None, "1"),
+        (TrainingSettings, "x86_64", "0", "0"),
+        (TrainingSettings, "arm64", None, None),
+        (Settings, "x86_64", None, None),
+    ],
+)
+def test_trainings_switch_onednn_on(settings, processor, before, within, monkeypatch):
+    name, seen = "TF_ENABLE_ONEDNN_OPTS", []
+    monkeypatch.setenv(name, before or "")
+    if before is None:
+        monkeypatch.delenv(name)
+    monkeypatch.setattr("platform.machine", lambda: processor)
+    start(lambda _: seen.append(os.environ.get(name)), settings, "A tool.", arguments=[])
+    assert seen == [within]
 
 
 @pytest.mark.parametrize("arguments", [["--width", "wide"], ["--wdith", "3"], ["3"]])
