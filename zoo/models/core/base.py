@@ -124,6 +124,42 @@ class BaseModel(TrainingStep):
                 )
         super().compile(optimizer=optimizer, jit_compile=jit_compile, **kwargs)
 
+    def export(
+        self,
+        filepath: Any,
+        format: str = "tf_saved_model",
+        verbose: bool | None = None,
+        input_signature: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        """As in Keras; the signature is that of ``INPUTS``, if none is given.
+
+        The outputs of a SavedModel have no dicts within dicts: a map of attention is called
+        ``attention_<name>`` there.
+        """
+        if input_signature is None:
+            input_signature = [self._input_specs()]
+        if format != "tf_saved_model":
+            super().export(filepath, format, verbose, input_signature, **kwargs)
+            return
+        archive = keras.export.ExportArchive()
+        # The model itself is not tracked: its weights would be written twice.
+        archive.variables.extend(weight.value for weight in self.weights)
+        archive.add_endpoint("serve", self._flat_outputs, input_signature, **kwargs)
+        archive.write_out(filepath, verbose=verbose is not False)
+
+    def _input_specs(self) -> dict[str, keras.InputSpec]:
+        return {
+            name: keras.InputSpec(dtype=kind.dtype, shape=(None, *kind.shape), name=name)
+            for name, kind in self.input_kinds().items()
+        }
+
+    def _flat_outputs(self, inputs: Any) -> dict[str, Any]:
+        """Outputs without training, in one dict."""
+        outputs = dict(self(inputs, training=False))
+        maps = outputs.pop("attention", {})
+        return outputs | {f"attention_{name}": map_ for name, map_ in maps.items()}
+
     def get_compile_config(self) -> dict[str, Any] | None:
         """Returns what ``compile`` was given; nothing, if it was not called."""
         config: dict[str, Any] | None = super().get_compile_config()
