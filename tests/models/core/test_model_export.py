@@ -50,7 +50,7 @@ def test_models_on_several_devices_are_exported_too(tmp_path):
 
 def test_a_signature_of_the_users_own_holds(tmp_path):
     image = tf.TensorSpec((2, 6, 4, 1), tf.float32, name="image")
-    model, loaded, _ = exported(
+    _, loaded, _ = exported(
         "RecurrentAttentionModel", str(tmp_path), input_signature=[{"image": image}]
     )
     assert loaded.signatures["serving_default"].structured_input_signature[1]["image"].shape[0] == 2

@@ -127,7 +127,7 @@ class BaseModel(TrainingStep):
     def export(
         self,
         filepath: Any,
-        format: str = "tf_saved_model",
+        format: str = "tf_saved_model",  # noqa: A002  # its name in Keras
         verbose: bool | None = None,
         input_signature: Any = None,
         **kwargs: Any,
