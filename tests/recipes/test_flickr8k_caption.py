@@ -59,6 +59,20 @@ def test_a_short_training_learns_most_of_the_sample(tmp_path: Path) -> None:
     assert sum(a == b for a, b in zip(found, scenes.captions, strict=True)) >= 38
 
 
+def check_that_a_training_can_start_from(folder: Path, data_dir: Path, tmp_path: Path) -> None:
+    """Hard attention begins with the weights of soft attention, if the words are the same."""
+    more = {"attention": "hard", "gate": True, "start_from": folder, "learning_rate": 1e-12}
+    caption.main(flickr(data_dir, tmp_path / "further", **more))
+    trained, further = load(folder), load(tmp_path / "further" / "saved_model")
+    assert further.attention == "hard"
+    found = {weight.path.partition("/")[2]: weight for weight in further.weights}
+    for weight in trained.weights:  # all but the moving average of the reward
+        np.testing.assert_allclose(found[weight.path.partition("/")[2]], weight, atol=1e-6)
+    vocabulary = {"vocabulary_size": 7}
+    with pytest.raises(ValueError, match="start_from must have this run's vocabulary"):
+        caption.main(flickr(data_dir, tmp_path / "fewer", **more, **vocabulary))
+
+
 @pytest.fixture(scope="module")
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Flickr8k of ten pictures, and random weights of the encoder."""
@@ -105,6 +119,7 @@ def test_flickr8k_is_annotated_once_and_the_shipped_model_reads_files(
         answer = load_servable(folder).signatures["serving_default"](image_bytes=files)
         assert answer["attention_alignment"].shape[2:] == (1, 1)
         assert load(folder).count_params() == read_card(folder).total_parameters
+    check_that_a_training_can_start_from(tmp_path / "soft" / "saved_model", data_dir, tmp_path)
     export_again(folder, tmp_path / "again")  # of hard attention
     again = load_servable(tmp_path / "again").signatures["serving_default"](image_bytes=files)
     np.testing.assert_array_equal(again["caption"], answer["caption"])

@@ -70,6 +70,11 @@ def test_trains_on_files_in_the_layout_of_tatoeba(tmp_path: Path) -> None:
     wider = dataclasses.replace(further, hidden_dim=6)
     with pytest.raises(ValueError, match=r"start_from must have a .* of shape .*, got "):
         recipe.make_model(wider, *sizes)
+    # As many words, but others.
+    (tmp_path / "fra.txt").write_text("".join(rows).replace("the", "my"), encoding="utf-8")
+    other = dataclasses.replace(settings, start_from=start_from, run_dir=tmp_path / "other")
+    with pytest.raises(ValueError, match="start_from must have this run's vocabulary"):
+        recipe.main(other)
 
 
 def test_trains_both_directions_together(tmp_path: Path) -> None:

@@ -121,6 +121,9 @@ class CaptionSettings(TrainingSettings):
     """Captions of training in which a word must be for the vocabulary, at least."""
     maximum_words: Count = 30
     """Longest caption that is written; longer ones are not trained on."""
+    start_from: Path | None = None
+    """SavedModel of a finished run with the same data, encoder and sizes, to train further: hard
+    attention from soft attention, say."""
     dropout: Rate | None = None
     """Rate of dropout."""
     clip_norm: Positive | None = 5.0
@@ -225,14 +228,20 @@ class CaptionTask(Task):
         return self._inputs[key]
 
     def build(self) -> Any:
-        """Makes the model of the pictures and the words."""
+        """Makes the model of the pictures and the words, its weights those of `start_from`."""
         arguments: dict[str, Any] = {"vocabulary_size": self.codec.vocabulary_size}
         if self.encoder is None:
             *size, channels = self.inputs(self.data.training).values.shape[1:]
             arguments |= {"image_size": tuple(size), "channels": channels}
         else:
             arguments |= {"grid": self.encoder.grid, "annotation_dim": self.encoder.dim}
-        return self.make_model(self.settings, arguments)
+        model = self.make_model(self.settings, arguments)
+        if self.settings.start_from is not None:
+            from zoo.tasks.shared.trained_weights import check_words, copy_weights
+
+            check_words("start_from", self.settings.start_from, [self.codec])
+            copy_weights(self.settings.start_from, model)
+        return model
 
     def evaluator(self, model: Any) -> "CaptionEvaluator":
         """Scores greedy captions of the validation part."""

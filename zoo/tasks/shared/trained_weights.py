@@ -1,9 +1,16 @@
 """Weights of a finished run, as the first weights of another one."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import tensorflow as tf
+
+from zoo.serving.codecs import load_codecs
 from zoo.serving.load import load
+
+if TYPE_CHECKING:
+    from zoo.text.codecs import TextCodec
 
 
 def copy_weights(saved_model: Path, model: Any) -> None:
@@ -30,3 +37,28 @@ def copy_weights(saved_model: Path, model: Any) -> None:
             )
         if found is not None:
             weight.assign(found)
+
+
+def check_words(name: str, saved_model: Path, codecs: Sequence["TextCodec"]) -> None:
+    """Checks that the ids of a SavedModel stand for the words of this run.
+
+    Args:
+        name: the setting that names the SavedModel.
+        saved_model: its folder.
+        codecs: of this run, in the order of ``load_codecs``.
+
+    Raises:
+        ValueError: if there is no such SavedModel, or its codecs are others.
+    """
+    for found, own in zip(load_codecs(saved_model), codecs, strict=True):
+        if _words(found) != _words(own):
+            raise ValueError(
+                f"{name} must have this run's vocabulary, of the same data and settings;"
+                f" {saved_model} has another one"
+            )
+
+
+def _words(codec: "TextCodec") -> list[bytes]:
+    """What each id stands for."""
+    words: list[bytes] = codec.pieces(tf.range(codec.vocabulary_size)[None])[0].numpy().tolist()
+    return words

@@ -57,6 +57,17 @@ class TatoebaTask(TranslationTask):
         )
         return choose([data_set(other)], settings.data_dir, named, own=OWN_FILES)
 
+    def build(self) -> Any:
+        """Makes the model, with the weights of a finished run if the settings name one."""
+        from zoo.tasks.shared.trained_weights import check_words
+
+        codecs = {"start_from": self.codecs, "start_backward_from": self.codecs[::-1]}
+        for name, of_run in codecs.items():
+            finished = getattr(self.settings, name, None)
+            if finished is not None:
+                check_words(name, finished, of_run)
+        return super().build()
+
     def read_data(self) -> "TranslationData":
         """Reads Tatoeba, or makes the sample."""
         settings, logger = self.settings, self.folder.logger
