@@ -5,7 +5,7 @@
     python -m recipes.flickr8k_caption --data scenes         # MNIST at known places
     python -m recipes.flickr8k_caption --data flickr8k
     python -m recipes.flickr8k_caption --data flickr8k --attention hard
-    python -m recipes.flickr8k_caption --data flickr8k --attention hard --gate --start-from FOLDER
+    python -m recipes.flickr8k_caption --data flickr8k --attention hard --gate True --start-from RUN
     python -m recipes.flickr8k_caption --data flickr8k --splits dataset_flickr8k.json
     python -m recipes.flickr8k_caption --data flickr8k --encoder VGG16 --encoder-layer block5_conv3
     python -m recipes.flickr8k_caption --folder pictures     # with captions.tsv
