@@ -122,8 +122,7 @@ class CaptionSettings(TrainingSettings):
     maximum_words: Count = 30
     """Longest caption that is written; longer ones are not trained on."""
     start_from: Path | None = None
-    """SavedModel of a finished run with the same data, encoder and sizes, to train further: hard
-    attention from soft attention, say."""
+    """SavedModel of a finished run with the same data, encoder and sizes, to train further."""
     dropout: Rate | None = None
     """Rate of dropout."""
     clip_norm: Positive | None = 5.0
@@ -192,14 +191,10 @@ class CaptionTask(Task):
         for part in (self.data.training, self.data.validation, self.data.test):
             self.inputs(part)  # so that a damaged picture is found before the training
         batches = self._batches(self.data.training, chosen.batch_size, training=True)
-        told = "words: %d, captions: %d in batches, %d too long"
+        told = "words: %d, captions: %d in batches, %d too long, of %d pictures"
         count = len(batches.pictures.values)
         self.folder.logger.info(
-            told + ", of %d pictures",
-            self.codec.vocabulary_size,
-            batches.count,
-            batches.dropped,
-            count,
+            told, self.codec.vocabulary_size, batches.count, batches.dropped, count
         )
         return batches
 
@@ -236,11 +231,11 @@ class CaptionTask(Task):
         else:
             arguments |= {"grid": self.encoder.grid, "annotation_dim": self.encoder.dim}
         model = self.make_model(self.settings, arguments)
-        if self.settings.start_from is not None:
+        if (finished := self.settings.start_from) is not None:
             from zoo.tasks.shared.trained_weights import check_words, copy_weights
 
-            check_words("start_from", self.settings.start_from, [self.codec])
-            copy_weights(self.settings.start_from, model)
+            check_words("start_from", finished, [self.codec])
+            copy_weights(finished, model)
         return model
 
     def evaluator(self, model: Any) -> "CaptionEvaluator":

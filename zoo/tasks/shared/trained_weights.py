@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import tensorflow as tf
-
 from zoo.serving.codecs import load_codecs
 from zoo.serving.load import load
 
@@ -59,6 +57,8 @@ def check_words(name: str, saved_model: Path, codecs: Sequence["TextCodec"]) -> 
 
 
 def _words(codec: "TextCodec") -> list[bytes]:
-    """What each id stands for."""
+    """Lists the words of all ids."""
+    import tensorflow as tf
+
     words: list[bytes] = codec.pieces(tf.range(codec.vocabulary_size)[None])[0].numpy().tolist()
     return words
