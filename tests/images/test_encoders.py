@@ -112,6 +112,20 @@ def test_the_fingerprint_is_of_the_preprocessing_too():
     assert again.fingerprint == prints[1]
 
 
+def test_the_fingerprint_of_an_own_network_is_of_its_layers_but_not_of_their_names():
+    def convolved(name=None, *, twice=False, **changes):
+        inputs = keras.Input((12, 12, 3))
+        chosen = {"activation": "relu", "kernel_initializer": "ones"} | changes
+        rows = keras.layers.Conv2D(2, 3, strides=3, **chosen)(inputs)
+        return keras.Model(inputs, rows + rows if twice else rows, name=name)
+
+    networks = [convolved(), convolved(), convolved("own")]
+    networks += [convolved(activation="tanh"), convolved(twice=True), convolved(dtype="bfloat16")]
+    first, *prints = (annotation_encoder(network).fingerprint for network in networks)
+    assert prints[:2] == [first, first]
+    assert len({first, *prints}) == 4
+
+
 @pytest.mark.parametrize("network", ["squeezenet", "VGG16"])
 def test_a_named_network_has_its_own_preprocessing(network):
     with pytest.raises(ValueError, match=f"preprocess must be left out with {network}, which has"):

@@ -71,6 +71,11 @@ def check_that_a_training_can_start_from(folder: Path, data_dir: Path, tmp_path:
     vocabulary = {"vocabulary_size": 7}
     with pytest.raises(ValueError, match="start_from must have this run's vocabulary"):
         caption.main(flickr(data_dir, tmp_path / "fewer", **more, **vocabulary))
+    other = flickr(data_dir, tmp_path / "other", **more)
+    write_weights(tmp_path / "other.h5", random_weights(seed=1))
+    other = dataclasses.replace(other, encoder_weights=tmp_path / "other.h5")
+    with pytest.raises(ValueError, match="start_from must annotate pictures by this run's encoder"):
+        caption.main(other)
 
 
 @pytest.fixture(scope="module")

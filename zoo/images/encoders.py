@@ -7,8 +7,9 @@ preprocessing, so the same object serves a cache of annotations and a SavedModel
 
 import hashlib
 import inspect
+import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ class AnnotationEncoder(tf.Module):
         preprocess: Preprocess,
         size: tuple[int, int],
         title: str,
-        effect: str = "",
+        own: str = "",
     ) -> None:
         """Takes a network.
 
@@ -53,7 +54,8 @@ class AnnotationEncoder(tf.Module):
             preprocess: from pictures in red, green and blue, from 0 to 255, to the network's input.
             size: height and width of pictures.
             title: name of the network.
-            effect: tells the preprocessing from others that the network may have.
+            own: layers and preprocessing of a network of one's own, which its title does not
+                tell; "": the title does.
 
         Raises:
             ValueError: the network's output has other axes, or sizes that are not known.
@@ -66,7 +68,7 @@ class AnnotationEncoder(tf.Module):
         self.size = size
         self.grid = (shape[1], shape[2])
         self.dim = shape[3]
-        self._effect = effect
+        self._own = own
         self._call: Callable[[tf.Tensor], tf.Tensor] = _untracked(
             lambda pictures: network(preprocess(pictures), training=False)
         )
@@ -88,11 +90,14 @@ class AnnotationEncoder(tf.Module):
 
     @property
     def fingerprint(self) -> str:
-        """A number of network, weights, preprocessing and size of pictures, hexadecimal."""
-        digest = hashlib.sha256(repr((self.title, self.size, self.grid, self.dim)).encode())
-        digest.update(self._effect.encode())
+        """A number of network, weights, preprocessing and size of pictures, hexadecimal.
+
+        It depends on no names that Keras makes up, which another process may count differently.
+        """
+        told = self._own or self.title
+        digest = hashlib.sha256(repr((told, self.size, self.grid, self.dim)).encode())
         for weight in self._weights:
-            digest.update(np.ascontiguousarray(weight.numpy()).data)
+            digest.update(weight.numpy().tobytes())
         return digest.hexdigest()
 
     @property
@@ -151,7 +156,7 @@ def annotation_encoder(
     sides = (size, size) if size else network.input_shape[1:3]
     if None in sides:
         raise ValueError("size must be given for a network that takes pictures of any, got None")
-    effect = _effect(preprocess, sides) if preprocess else ""
+    effect = _effect(preprocess or tf.identity, sides)
     return _encoder(network, preprocess or tf.identity, sides, network.name, layer, effect)
 
 
@@ -179,6 +184,39 @@ def restored_encoder(
     return _encoder(model, _blue_first, (height, width), config["title"], None)
 
 
+def _structure(network: keras.Model) -> str:
+    """Returns the configurations of all layers and how they are connected.
+
+    Names are replaced by their order: Keras makes them up, and counts differently the next time.
+    """
+    config = network.get_config()
+    places: dict[str, int] = {}
+    for found in _names_in(config):
+        places.setdefault(found, len(places))
+    return json.dumps(_renamed(config, places), default=repr)
+
+
+def _names_in(config: Any) -> Iterator[str]:
+    """Lists the names of layers and operations in a configuration; types have names, too."""
+    if isinstance(config, Mapping) and config.get("class_name") != "DTypePolicy":
+        if isinstance(config.get("name"), str):
+            yield config["name"]
+        for value in config.values():
+            yield from _names_in(value)
+    elif isinstance(config, list | tuple):
+        for value in config:
+            yield from _names_in(value)
+
+
+def _renamed(config: Any, places: Mapping[str, int]) -> Any:
+    """Returns a configuration whose names, wherever they stand, are numbers."""
+    if isinstance(config, Mapping):
+        return {key: _renamed(value, places) for key, value in config.items()}
+    if isinstance(config, list | tuple):
+        return [_renamed(value, places) for value in config]
+    return places.get(config, config) if isinstance(config, str) else config
+
+
 def _effect(preprocess: Preprocess, size: tuple[int, int]) -> str:
     """Returns a checksum of a prepared picture, rounded: machines differ in the last bit."""
     picture = np.arange(np.prod(size) * 3, dtype="float32").reshape(1, *size, 3) % 251
@@ -200,7 +238,8 @@ def _encoder(
             raise ValueError(f"layer must be one of {names}, got {layer!r}")
         model = keras.Model(model.inputs, model.get_layer(layer).output)
         title = f"{title}, {layer}"
-    return AnnotationEncoder(model, preprocess, size, title, effect)
+    own = effect and _structure(model) + effect
+    return AnnotationEncoder(model, preprocess, size, title, own)
 
 
 def _blue_first(pictures: tf.Tensor) -> tf.Tensor:

@@ -1,8 +1,9 @@
 """Pictures as captioners read them, and pictures of what they attend to."""
 
+import hashlib
 import io
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from zoo.images.decoding import PictureReader
 from zoo.images.encoders import AnnotationEncoder, annotation_encoder
 from zoo.images.features import cached_annotations
 from zoo.plots.captions import caption
-from zoo.serving.cards import DataRecord
+from zoo.serving.cards import DataRecord, read_card
+from zoo.serving.weights import read_frozen_weights
 from zoo.tasks.captioning.examples import PictureInputs
 from zoo.training.json_files import read_object
 from zoo.training.runs import RunFolder
@@ -51,6 +53,34 @@ def with_encoder(
         later = {"encoder", "pictures"} - read_object(run.data).keys()
         sums = {name: value for name, value in sums.items() if name not in later}
     return replace(record, sha256=sums)
+
+
+def check_encoder(name: str, saved_model: Path, encoder: AnnotationEncoder) -> None:
+    """Checks that a SavedModel annotates pictures as this run does.
+
+    Args:
+        name: the setting that names the SavedModel.
+        saved_model: its folder.
+        encoder: of this run.
+
+    Raises:
+        ValueError: if there is no such SavedModel, or its network has other sizes or weights.
+    """
+    card = read_card(saved_model)
+    config = card.tokenizer.get("encoder", {})
+    sizes = {"size": [*encoder.size], "grid": [*encoder.grid], "dim": encoder.dim}
+    found = _digests(read_frozen_weights(saved_model).values())
+    own = _digests(weight.numpy() for weight in encoder.named_weights.values())
+    if found != own or any(config.get(key) != size for key, size in sizes.items()):
+        raise ValueError(
+            f"{name} must annotate pictures by this run's encoder, {encoder.title};"
+            f" {saved_model} has another one, {config.get('title')}"
+        )
+
+
+def _digests(values: Iterable[np.ndarray]) -> list[str]:
+    """Returns checksums of weights, sorted: Keras may name layers differently the next time."""
+    return sorted(hashlib.sha256(value.tobytes()).hexdigest() for value in values)
 
 
 def inputs_of(

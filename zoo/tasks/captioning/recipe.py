@@ -232,9 +232,12 @@ class CaptionTask(Task):
             arguments |= {"grid": self.encoder.grid, "annotation_dim": self.encoder.dim}
         model = self.make_model(self.settings, arguments)
         if (finished := self.settings.start_from) is not None:
+            from zoo.tasks.captioning.pictures import check_encoder
             from zoo.tasks.shared.trained_weights import check_words, copy_weights
 
             check_words("start_from", finished, [self.codec])
+            if self.encoder is not None:
+                check_encoder("start_from", finished, self.encoder)
             copy_weights(finished, model)
         return model
 
