@@ -11,6 +11,7 @@
     python -m recipes.benchmark structures --threads 1
     python -m recipes.benchmark load
     python -m recipes.benchmark portable --model NAME --folder FOLDER --texts FILE
+    python -m recipes.benchmark ctranslate2 --texts FILE --threads 1
 
 Training: batches from length-sorted pools, as in the recipes, of generated ids whose lengths follow
 SQuAD's contexts (log-normal, median 122 words, cut at 400). Serving: the example of a model's card,
@@ -24,7 +25,8 @@ self-attentive classifier. Steps: training and inference of the recurrent attent
 size, and of the Neural Turing Machine. Structures: marginals of chains and trees, and their
 gradients. Load: a server under requests from 64 clients for a minute, with every answer compared
 with that of a direct call (docs/serving.md). Portable: an export for machines without TensorFlow,
-and its SavedModel, text by text (docs/portable.md). Close other programs first.
+and its SavedModel, text by text (docs/portable.md). CTranslate2: a Transformer's SavedModel beside
+its export for that runtime (docs/portable.md). Close other programs first.
 """
 
 import statistics
@@ -39,6 +41,7 @@ from zoo.benchmarks.answers import AnswerSpeed
 from zoo.benchmarks.attention import AttentionSpeed
 from zoo.benchmarks.classification import ClassificationSpeed
 from zoo.benchmarks.complexity import LayerComplexity
+from zoo.benchmarks.ctranslate2 import CTranslate2Speed
 from zoo.benchmarks.load import ServerLoad
 from zoo.benchmarks.lstmn import TapeSpeed
 from zoo.benchmarks.portable import PortableModel
@@ -85,6 +88,7 @@ Command = (
     | Annotated[StructureSpeed, tyro.conf.subcommand("structures")]
     | Annotated[ServerLoad, tyro.conf.subcommand("load")]
     | Annotated[PortableModel, tyro.conf.subcommand("portable")]
+    | Annotated[CTranslate2Speed, tyro.conf.subcommand("ctranslate2")]
 )
 
 
@@ -101,6 +105,7 @@ def main(
         | StructureSpeed
         | ServerLoad
         | PortableModel
+        | CTranslate2Speed
     ),
 ) -> dict[str, Any]:
     """Measures, prints and returns the figures."""

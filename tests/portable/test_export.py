@@ -39,10 +39,10 @@ print(json.dumps([model.answer(text=ids)["ids"] for ids in json.loads(sys.argv[2
 """
 
 
-def built(name: str) -> zoo.RNNsearch:
+def built(name: str, **options) -> zoo.RNNsearch:
     """A tiny model whose weights are large enough to disagree."""
     model_class = getattr(zoo, name)
-    model = model_class(**model_class.PRESETS["tiny"])
+    model = model_class(**model_class.PRESETS["tiny"] | options)
     model.build()
     numbers = np.random.default_rng(1)
     for weight in model.weights:

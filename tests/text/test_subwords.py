@@ -119,6 +119,13 @@ def test_long_texts_are_not_left_out(tmp_path):
     assert codec.decode(codec.encode(["ab cd"])).numpy()[0] == b"ab cd"
 
 
+def test_texts_may_all_be_short(tmp_path):
+    """The trainer takes no limit below 10 bytes."""
+    train_subwords(["abc", "cab"], tmp_path / "short", 8)
+    codec = SubwordCodec(tmp_path / "short")
+    assert codec.decode(codec.encode(["bca"])).numpy()[0] == b"bca"
+
+
 def test_strange_texts_can_be_trained_on(tmp_path):
     texts = ["a\0b cd ab", "line\nbreak\r\n", *SPECIAL_WORDS, "👍🏽"]
     train_subwords(texts, tmp_path / "strange", 24)

@@ -6,7 +6,7 @@ The time is what the processors worked, on one thread.
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -122,13 +122,19 @@ def bleu(found: list[tuple[str, str]], path: Path) -> dict[str, float]:
     Raises:
         ValueError: there are fewer references than translations.
     """
+    return {f"BLEU, {name}": bleu_of(texts, path) for name, texts in _by_side(found)}
+
+
+def bleu_of(translations: Sequence[str], path: Path) -> float:
+    """Scores translations by the first lines of a file.
+
+    Raises:
+        ValueError: there are fewer references than translations.
+    """
     import sacrebleu
 
-    references = _references(path, len(found))
-    return {
-        f"BLEU, {name}": sacrebleu.corpus_bleu(list(texts), [references]).score
-        for name, texts in _by_side(found)
-    }
+    references = _references(path, len(translations))
+    return float(sacrebleu.corpus_bleu(list(translations), [references]).score)
 
 
 def reading_scores(found: list[tuple[str, str]], path: Path) -> dict[str, float]:

@@ -3,8 +3,8 @@
 A recipe ends by exporting its best checkpoint to `saved_model/` in its run folder. The command
 checks those files against their card and copies them, with the card and the attention picture and
 without checkpoints and logs. Nothing is recomputed unless `--again` is given: then the SavedModel
-is rebuilt from its own weights and vocabularies, with the code of this version. `--format onnx` and
-`litert` write it for machines without TensorFlow (`zoo.portable`).
+is rebuilt from its own weights and vocabularies, with the code of this version. `--format onnx`,
+`litert` and `ctranslate2` write it for machines without TensorFlow (`zoo.portable`).
 """
 
 import dataclasses
@@ -30,12 +30,13 @@ class Export:
     again: bool = False
     """Rebuild it with the code of this version, from its own weights and vocabularies."""
 
-    format: Literal["saved_model", "onnx", "litert"] = "saved_model"
+    format: Literal["saved_model", "onnx", "litert", "ctranslate2"] = "saved_model"
     """onnx and litert: graphs of ids, the vocabulary and a runner in NumPy, for machines that have
-    onnxruntime or ai-edge-litert but no TensorFlow."""
+    onnxruntime or ai-edge-litert but no TensorFlow. ctranslate2: a Transformer for CTranslate2."""
 
     weights: Literal["float32", "int8"] = "float32"
-    """int8: matrices of onnx in a quarter of the size (docs/portable.md says what that costs)."""
+    """int8: matrices of onnx or ctranslate2 in a quarter of the size, at a cost
+    (docs/portable.md)."""
 
     def __call__(self) -> None:
         """Copies, rebuilds or converts, and prints the destination."""

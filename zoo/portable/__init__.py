@@ -1,1 +1,1 @@
-"""Models as ONNX or LiteRT, with a runner in NumPy, for machines without TensorFlow and Keras."""
+"""Models for machines without TensorFlow: ONNX or LiteRT with a runner in NumPy, or CTranslate2."""

@@ -41,6 +41,7 @@ LONGEST_WORD = 4000
 _SPACE_MARK = "\u2581"  # SentencePiece's mark for the space before a word
 _THREADS = 16  # fixed, because sums in unigram training depend on the division of work
 _LOG_ERRORS_ONLY = 2
+_LEAST_LIMIT = 10  # bytes of a sentence; SentencePiece takes no lower limit
 
 
 class VocabularySizeError(ValueError):
@@ -114,7 +115,7 @@ def _train(
             character_coverage=character_coverage,
             normalization_rule_name="nmt_nfkc_cf" if case_fold else "nmt_nfkc",
             # Longer sentences would be skipped silently.
-            max_sentence_length=max(map(len, sentences)) + 1,
+            max_sentence_length=max(_LEAST_LIMIT, *map(len, sentences)) + 1,
             num_threads=_THREADS,
             pad_id=PADDING,
             unk_id=UNKNOWN,

@@ -327,7 +327,7 @@ def test_heads_are_those_of_the_model_reading_its_own_translation(codecs):
             np.testing.assert_allclose(maps[..., :queries, :keys], own, atol=1e-5)
     # The step by step alignment of the search, against all positions at once.
     np.testing.assert_allclose(
-        outputs["attention_cross"][:, model._aligned].mean(axis=1),
+        outputs["attention_cross"][:, model.aligned_layer].mean(axis=1),
         outputs["attention_alignment"],
         atol=1e-5,
     )

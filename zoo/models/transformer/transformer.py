@@ -245,20 +245,20 @@ class Transformer(SequenceToSequenceModel):
         features, cache, maps = self.decoder.advance(
             values, state, by_source, memory, memory["mask"]
         )
-        alignment = ops.mean(maps[self._aligned], axis=1)  # (B, R / B, S)
+        alignment = ops.mean(maps[self.aligned_layer], axis=1)  # (B, R / B, S)
         alignment = ops.reshape(alignment, (rows, ops.shape(memory["mask"])[1]))
         new = {"position": position + 1, "seen": seen} | cache
         return features, new, {"alignment": alignment}
 
     def project(self, features: Tensor, training: bool = False) -> Tensor:
         """Computes logits (..., V) with the embedding table or a separate matrix."""
-        return project(features, self._softmax_kernel())
+        return project(features, self.output_kernel())
 
     def for_beam(self) -> Any:
         """Returns its steps with a kernel that is transposed once, before the first of them."""
-        return self if self.softmax is not None else TiedSteps(self, self._softmax_kernel())
+        return self if self.softmax is not None else TiedSteps(self, self.output_kernel())
 
-    def _softmax_kernel(self) -> Tensor:
+    def output_kernel(self) -> Tensor:
         """Makes the kernel (d, V): a matrix of its own, or the embedding table."""
         if self.softmax is not None:
             return self.softmax.kernel
@@ -282,7 +282,7 @@ class Transformer(SequenceToSequenceModel):
         real = mask_from_ids(target)
         words = self._add_positions(self.embed(target)["words"], self.target_positions, training)
         features, decoder, cross = self.decoder(words, memory, mask, real, training=training)
-        alignment = ops.mean(cross[:, self._aligned], axis=1)  # (B, T, S)
+        alignment = ops.mean(cross[:, self.aligned_layer], axis=1)  # (B, T, S)
         maps = {
             "encoder": _mask_queries(encoder, mask),
             "decoder": _mask_queries(decoder, real),
@@ -309,7 +309,7 @@ class Transformer(SequenceToSequenceModel):
         return self.drop(words + vectors, training=training)
 
     @property
-    def _aligned(self) -> int:
+    def aligned_layer(self) -> int:
         """Index of the layer whose cross attention is the alignment."""
         if self.alignment_layer is not None:
             return self.alignment_layer
