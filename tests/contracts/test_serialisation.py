@@ -5,7 +5,7 @@ import json
 import keras
 import numpy as np
 
-from tests.contracts.subjects import build, every_model, path_of, run
+from tests.contracts.subjects import build, every_model, every_published_model, path_of, run
 from tests.contracts.tasks import TASKS, Batch
 
 _OF_KERAS = {"name", "trainable", "dtype"}
@@ -94,3 +94,17 @@ def test_k17_a_model_that_is_not_compiled_is_saved_copied_and_written_as_json(en
     fresh = entry.cls.from_preset("tiny", **TASKS[entry.task].sizes)
     for other in (keras.models.model_from_json(fresh.to_json()), keras.models.clone_model(fresh)):
         assert other.get_config() == fresh.get_config()
+
+
+@every_published_model
+def test_k6_weights_of_eight_bits_answer_nearly_the_same_and_are_saved(entry, tmp_path):
+    batch = Batch(TASKS[entry.task].examples(4))
+    model = build(entry)
+    expected = run(model, batch)
+    model.quantize("int8")
+    for name, value in run(model, batch).items():
+        if np.issubdtype(value.dtype, np.floating):
+            tolerance = 0.1 * max(1.0, np.max(np.abs(expected[name])))
+            np.testing.assert_allclose(value, expected[name], atol=tolerance, err_msg=name)
+    model.save(tmp_path / "model.keras")
+    assert_same_outputs(model, batch, keras.saving.load_model(tmp_path / "model.keras"))

@@ -198,6 +198,14 @@ def test_a_model_without_weights_yet_is_refused(doubling, tmp_path):
     assert not any(tmp_path.iterdir())
 
 
+def test_a_quantised_model_is_refused(doubling, tmp_path):
+    quantised = doubling._replace(model=make_dense())
+    quantised.model.quantize("int8")
+    with pytest.raises(ValueError, match=r"model must not be quantised, got int8 in .*dense"):
+        quantised.export(tmp_path / "model")
+    assert not any(tmp_path.iterdir())
+
+
 def test_a_card_that_is_no_json_is_refused(doubling, exported, tmp_path):
     card = describe(
         doubling.model,

@@ -100,7 +100,9 @@ def transformer_spec(model: Transformer, vocabularies: Sequence[list[str]]) -> T
     spec.register_target_vocabulary(vocabularies[1])
     spec.encoder.embeddings[0].weight = _array(model.source_embedding.table)
     spec.decoder.embeddings.weight = _array(model.target_embedding.table)
-    spec.decoder.projection.weight = _array(model.output_kernel()).T.copy()
+    own = model.softmax
+    table = _array(model.target_embedding.table if own is None else own.kernel)
+    spec.decoder.projection.weight = table.copy() if own is None else table.T.copy()
     for side, stack in ((spec.encoder, model.encoder), (spec.decoder, model.decoder)):
         if model.norm == "pre":
             _copy_norm(side.layer_norm, stack.norm)

@@ -150,8 +150,8 @@ def export_servable(
     Raises:
         OSError: It cannot be written, for instance because the disk is full.
         ValueError: No "serving_default"; signatures that differ in the axes of an output; the
-            model is not built, or two of its weights share a path; the folder holds something
-            other than a SavedModel, or something beside it.
+            model is not built, is quantised, or two of its weights share a path; the folder holds
+            something other than a SavedModel, or something beside it.
     """
     folder = Path(folder).expanduser().absolute()
     if "serving_default" not in endpoints:
@@ -186,6 +186,10 @@ def _archive(
     """
     if not model.built:
         raise ValueError(f"model {model.name} must be built: call it on a batch, or build it")
+    for layer in model._flatten_layers():
+        # The card's configuration would not say so, and nobody could load the weights.
+        if (mode := getattr(layer, "quantization_mode", None)) is not None:
+            raise ValueError(f"model must not be quantised, got {mode} in {layer.path}")
     named = collections(model)
     frozen = frozen_collections(assets)
     archive = keras.export.ExportArchive()

@@ -160,6 +160,27 @@ class BaseModel(TrainingStep):
         maps = outputs.pop("attention", {})
         return outputs | {f"attention_{name}": map_ for name, map_ in maps.items()}
 
+    def get_build_config(self) -> dict[str, Any]:
+        """Adds how ``quantize`` left the layers, which constructors cannot tell."""
+        quantised = {
+            layer.path: {
+                "mode": layer.quantization_mode,
+                "config": keras.saving.serialize_keras_object(layer.quantization_config),
+            }
+            for layer in self._flatten_layers()
+            if layer.quantization_mode is not None
+        }
+        return (super().get_build_config() or {}) | {"quantised": quantised}
+
+    def build_from_config(self, config: dict[str, Any]) -> None:
+        """Builds the model as it was saved."""
+        super().build_from_config({k: v for k, v in config.items() if k != "quantised"})
+        quantised = config.get("quantised", {})
+        for layer in self._flatten_layers() if quantised else ():
+            if (how := quantised.get(layer.path)) is not None:
+                kept = keras.saving.deserialize_keras_object(how["config"])
+                layer.quantize(how["mode"], config=kept)
+
     def get_compile_config(self) -> dict[str, Any] | None:
         """Returns what ``compile`` was given; nothing, if it was not called."""
         config: dict[str, Any] | None = super().get_compile_config()

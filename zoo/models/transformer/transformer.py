@@ -252,16 +252,16 @@ class Transformer(SequenceToSequenceModel):
 
     def project(self, features: Tensor, training: bool = False) -> Tensor:
         """Computes logits (..., V) with the embedding table or a separate matrix."""
-        return project(features, self.output_kernel())
+        if self.softmax is not None:
+            return self.softmax(features)
+        return project(features, self._tied_kernel())
 
     def for_beam(self) -> Any:
         """Returns its steps with a kernel that is transposed once, before the first of them."""
-        return self if self.softmax is not None else TiedSteps(self, self.output_kernel())
+        return self if self.softmax is not None else TiedSteps(self, self._tied_kernel())
 
-    def output_kernel(self) -> Tensor:
-        """Makes the kernel (d, V): a matrix of its own, or the embedding table."""
-        if self.softmax is not None:
-            return self.softmax.kernel
+    def _tied_kernel(self) -> Tensor:
+        """Makes a kernel (d, V) of the embedding table."""
         return ops.transpose(self.target_embedding.table)
 
     def read_pairs(
