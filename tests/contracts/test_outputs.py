@@ -8,6 +8,7 @@ from tests.contracts.batches import sizes_of
 from tests.contracts.subjects import (
     build,
     every_model_and_input,
+    every_published_model,
     flatten,
     has_padding,
     loss_and_gradients_of,
@@ -212,3 +213,13 @@ def test_k9_half_precision_is_finite_and_near(entry, policy):
     assert np.isfinite(loss)
     for path, gradient in gradients.items():
         assert np.isfinite(gradient.astype("float32")).all(), path
+
+
+@every_published_model
+def test_a_summary_lists_all_layers_and_parameters(entry):
+    model, lines = build(entry), []
+    model.summary(print_fn=lines.append, expand_nested=True)
+    (text,) = lines
+    for layer in model.layers:
+        assert layer.name in text
+    assert f"Total params: {model.count_params():,} " in text

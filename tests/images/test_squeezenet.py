@@ -1,5 +1,6 @@
 """SqueezeNet against loops over its equations, and files of weights that do not fit."""
 
+import keras
 import numpy as np
 import pytest
 
@@ -69,6 +70,12 @@ def test_sizes_of_the_paper():
     assert model.output_shape == (None, 9, 9, 512)
     assert model.count_params() == 722_496
     assert build_squeezenet(227).output_shape == (None, 13, 13, 512)
+
+
+def test_channels_are_last_whatever_keras_is_set_to(monkeypatch):
+    monkeypatch.setattr(keras.src.backend.config, "_IMAGE_DATA_FORMAT", "channels_first")
+    assert keras.config.image_data_format() == "channels_first"
+    assert build_squeezenet(160).output_shape == (None, 9, 9, 512)
 
 
 def test_a_file_is_found_or_named(path):

@@ -131,7 +131,10 @@ def test_dropout_factors_reach_every_layer_but_not_the_recurrent_connection():
     state, feed = first_state(), tf.ones((len(LENGTHS), 2), "float64")
     state["hidden_1"] += 1.0  # the recurrent connection, which no factor multiplies
     dropped = layer.advance(step | {"drop_1": tf.zeros_like(step["drop_1"])}, state, feed)
-    bias = layer.layers[1].bias.value + state["hidden_1"] @ layer.layers[1].recurrent_kernel.value
+    bias = (
+        layer.layer_gates[1].bias.value
+        + state["hidden_1"] @ layer.layer_gates[1].recurrent_kernel.value
+    )
     i, f, g, o = np.split(bias.numpy(), 4, axis=-1)
     sigmoid = lambda x: 1 / (1 + np.exp(-x))  # noqa: E731
     cell = sigmoid(f) * state["cell_1"].numpy() + sigmoid(i) * np.tanh(g)

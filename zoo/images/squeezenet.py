@@ -14,6 +14,7 @@ licence), whose pictures are blue, green and red, from 0 to 255, less the mean o
 """
 
 from pathlib import Path
+from typing import Any
 
 import h5py
 import keras
@@ -34,6 +35,7 @@ _FIRES = {2: (16, 64), 3: (16, 64), 4: (32, 128), 5: (32, 128)} | {
 }
 """Number of a fire module -> channels that it squeezes to, and expands to twice."""
 _POOL_AFTER = (3, 5)
+_LAST = "channels_last"
 
 
 def build_squeezenet(size: int | None = None) -> keras.Model:
@@ -46,12 +48,12 @@ def build_squeezenet(size: int | None = None) -> keras.Model:
         A model from pictures (B, H, W, 3), blue, green, red, less their mean, to (B, h, w, 512).
     """
     pictures = keras.Input((size, size, 3), name="pictures")
-    values = keras.layers.Conv2D(64, 3, strides=2, activation="relu", name="conv1")(pictures)
-    values = keras.layers.MaxPooling2D(3, strides=2)(values)
+    values = _convolution(64, 3, "conv1", strides=2)(pictures)
+    values = _pool(values)
     for number, (squeezed, expanded) in _FIRES.items():
         values = _fire(values, number, squeezed, expanded)
         if number in _POOL_AFTER:
-            values = keras.layers.MaxPooling2D(3, strides=2)(values)
+            values = _pool(values)
     return keras.Model(pictures, values, name="squeezenet")
 
 
@@ -102,19 +104,28 @@ def weights_sum(path: Path) -> str:
     return file_sha256(path)
 
 
+def _convolution(filters: int, side: int, name: str, **options: Any) -> keras.layers.Conv2D:
+    """Makes a convolution followed by a rectifier, whatever data format Keras is set to."""
+    return keras.layers.Conv2D(
+        filters, side, activation="relu", data_format=_LAST, name=name, **options
+    )
+
+
+def _pool(values: keras.KerasTensor) -> keras.KerasTensor:
+    return keras.layers.MaxPooling2D(3, strides=2, data_format=_LAST)(values)
+
+
 def _fire(
     values: keras.KerasTensor, number: int, squeezed: int, expanded: int
 ) -> keras.KerasTensor:
     """A fire module: (B, h, w, C) to (B, h, w, 2 * expanded)."""
     name = f"fire{number}"
-    narrow = keras.layers.Conv2D(squeezed, 1, activation="relu", name=f"{name}_squeeze1x1")(values)
+    narrow = _convolution(squeezed, 1, f"{name}_squeeze1x1")(values)
     wide = [
-        keras.layers.Conv2D(
-            expanded, side, padding="same", activation="relu", name=f"{name}_expand{side}x{side}"
-        )(narrow)
+        _convolution(expanded, side, f"{name}_expand{side}x{side}", padding="same")(narrow)
         for side in (1, 3)
     ]
-    return keras.layers.Concatenate(name=f"{name}_concat")(wide)  # (B, h, w, 2 * expanded)
+    return keras.layers.Concatenate(axis=-1, name=f"{name}_concat")(wide)  # (B, h, w, 2 * expanded)
 
 
 def _weights(file: h5py.File, layer: keras.Layer, path: str | Path) -> list[np.ndarray]:

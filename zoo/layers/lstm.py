@@ -149,7 +149,7 @@ class StackedLSTM(LSTM):
     def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
         """Creates the weights of ``LSTM`` for every layer, prefixed layer_<k>_, and feed_kernel."""
         input_dims = [values_shape[-1]] + [self.units] * (self.depth - 1)
-        self.layers = [add_gates(self, f"layer_{k}_", dim) for k, dim in enumerate(input_dims)]
+        self.layer_gates = [add_gates(self, f"layer_{k}_", dim) for k, dim in enumerate(input_dims)]
         if self.feed_dim:
             self.feed_kernel = self.add_weight(
                 shape=(self.feed_dim, 4 * self.units),
@@ -188,7 +188,7 @@ class StackedLSTM(LSTM):
         values, real = swap_batch_and_time(values), swap_batch_and_time(mask)[:, :, None]
         zeros = ops.zeros((ops.shape(mask)[0], self.units), values.dtype)
         final = {}
-        for k, gates in enumerate(self.layers):
+        for k, gates in enumerate(self.layer_gates):
             projected = gates.project(self.drop(values, training=training))  # (T, B, 4n)
             projected = ops.where(real, projected, ops.cast(_SHUT_GATE, projected.dtype))
             kernel = ops.cast(gates.recurrent_kernel, projected.dtype)
@@ -212,7 +212,7 @@ class StackedLSTM(LSTM):
             ``gates`` (B, T, 4n). With dropout also ``drop_<k>``, factors (B, T, n) on the input of
             layer k, and ``drop_feed`` (B, T, feed_dim).
         """
-        projected = {"gates": self.layers[0].project(self.drop(values, training=training))}
+        projected = {"gates": self.layer_gates[0].project(self.drop(values, training=training))}
         if not training or not self.dropout:
             return projected
         sizes = {f"drop_{k}": self.units for k in range(1, self.depth)}
@@ -241,7 +241,7 @@ class StackedLSTM(LSTM):
             fed = feed * projected["drop_feed"] if "drop_feed" in projected else feed
             gates = gates + project(fed, self.feed_kernel)
         new: dict[str, Tensor] = {}
-        for k, layer in enumerate(self.layers):
+        for k, layer in enumerate(self.layer_gates):
             if k:
                 below = new[f"hidden_{k - 1}"]
                 if f"drop_{k}" in projected:

@@ -119,3 +119,17 @@ def test_images_of_another_size_are_refused():
 def test_a_cell_is_eight_pixels_wide_and_high():
     for size, grid in (((15, 24), (2, 3)), ((16, 25), (2, 4)), ((1, 8), (1, 1))):
         assert PixelCaptioner.from_preset("tiny", image_size=size).grid == grid
+
+
+def test_pictures_have_their_channels_last_whatever_keras_is_set_to(monkeypatch):
+    image = np.random.default_rng(0).random((2, 16, 24, 1), "float32")
+    inputs = {"image": image, "target": np.array([[2, 4], [2, 5]], "int32")}
+    sizes = {"image_size": (16, 24), "channels": 1}
+    model = PixelCaptioner.from_preset("tiny", **sizes)
+    expected = model(inputs)["logits"]
+    monkeypatch.setattr(keras.src.backend.config, "_IMAGE_DATA_FORMAT", "channels_first")
+    assert keras.config.image_data_format() == "channels_first"
+    other = PixelCaptioner.from_preset("tiny", **sizes)
+    other.build()
+    other.set_weights(model.get_weights())
+    np.testing.assert_array_equal(other(inputs)["logits"], expected)

@@ -47,10 +47,12 @@ class DeepOutput(keras.layers.Layer):
         self.of_sum = keras.layers.Dense(vocabulary_size, name="of_sum", **options)
         self.drop = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
 
-    def build(self, hidden_dim: int, annotation_dim: int) -> None:
+    def build(
+        self, words_shape: Any, hidden_shape: tuple[Any, ...], context_shape: tuple[Any, ...]
+    ) -> None:
         """Creates L_h (n, m), L_z (D, m) and L_o (m, V), transposed, and their biases."""
-        self.of_hidden.build((None, hidden_dim))
-        self.of_context.build((None, annotation_dim))
+        self.of_hidden.build((None, hidden_shape[-1]))
+        self.of_context.build((None, context_shape[-1]))
         self.of_sum.build((None, self.embedding_dim))
 
     def call(

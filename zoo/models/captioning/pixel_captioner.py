@@ -146,6 +146,7 @@ class PixelCaptioner(ShowAttendTell):
                 strides=2,
                 padding="same",
                 activation="relu",
+                data_format="channels_last",
                 name=f"convolution_{number}",
                 dtype=self.dtype_policy,
             )

@@ -211,7 +211,7 @@ class ShowAttendTell(CaptionTraining):
         if self.f_beta is not None:
             self.f_beta.build((None, n))
         self.lstm.build((None, None, self.embedding_dim))
-        self.read_out.build(n, annotation)
+        self.read_out.build((None, self.embedding_dim), (None, n), (None, annotation))
         self.score_bias = None
         if self.biases == "released":
             self.score_bias = self.add_number("score_bias", trainable=True)

@@ -70,7 +70,7 @@ class GatedTranslator(RecurrentTranslator):
         self.target_embedding.build()
         self.first_state.build((None, n))
         self.decoder.build((None, None, m))
-        self.read_out.build(n, m, context_dim)
+        self.read_out.build((None, n), (None, context_dim), (None, m))
         self.drop.build((None, None, m))
 
     def read(self, source: Tensor, training: bool = False) -> Tensor:

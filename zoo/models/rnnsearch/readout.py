@@ -46,12 +46,20 @@ class MaxoutReadout(keras.layers.Layer):
         self.dropout = dropout
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
 
-    def build(self, hidden_dim: int, word_dim: int, context_dim: int) -> None:
-        """Creates U_o (n, 2l), V_o (m, 2l), C_o (k, 2l), W_o (l, V) and the biases."""
+    def build(
+        self, hidden_shape: tuple[Any, ...], context_shape: tuple[Any, ...], words_shape: Any
+    ) -> None:
+        """Creates U_o (n, 2l), V_o (m, 2l), C_o (k, 2l), W_o (l, V) and the biases.
+
+        Args:
+            hidden_shape: (..., n).
+            context_shape: (..., k).
+            words_shape: (..., m), before ``project_words``.
+        """
         pieces = 2 * self.units
-        self.hidden_kernel = self._add_kernel("hidden_kernel", hidden_dim, pieces)
-        self.word_kernel = self._add_kernel("word_kernel", word_dim, pieces)
-        self.context_kernel = self._add_kernel("context_kernel", context_dim, pieces)
+        self.hidden_kernel = self._add_kernel("hidden_kernel", hidden_shape[-1], pieces)
+        self.word_kernel = self._add_kernel("word_kernel", words_shape[-1], pieces)
+        self.context_kernel = self._add_kernel("context_kernel", context_shape[-1], pieces)
         inner = self.units if self.rank is None else self.rank
         if self.rank is not None:
             self.inner_kernel = self._add_kernel("inner_kernel", self.units, self.rank)
@@ -81,6 +89,10 @@ class MaxoutReadout(keras.layers.Layer):
         if self.rank is not None:
             values = project(values, self.inner_kernel)
         return project(values, self.kernel, self.bias)
+
+    def compute_output_shape(self, hidden_shape: tuple[Any, ...], *_: Any, **__: Any) -> Any:
+        """Returns the shape (..., V) of the logits."""
+        return (*hidden_shape[:-1], self.vocabulary_size)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
@@ -123,11 +135,20 @@ class TanhReadout(keras.layers.Layer):
         self.dropout = dropout
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
 
-    def build(self, hidden_dim: int, word_dim: int, context_dim: int) -> None:
-        """Creates Q (k, n), P (m, n), W_o (n, V) and the biases."""
+    def build(
+        self, hidden_shape: tuple[Any, ...], context_shape: tuple[Any, ...], words_shape: Any
+    ) -> None:
+        """Creates Q (k, n), P (m, n), W_o (n, V) and the biases.
+
+        Args:
+            hidden_shape: (..., n).
+            context_shape: (..., k).
+            words_shape: (..., m), before ``project_words``.
+        """
+        hidden_dim = hidden_shape[-1]
         sizes = {
-            "context_kernel": (context_dim, hidden_dim),
-            "word_kernel": (word_dim, hidden_dim),
+            "context_kernel": (context_shape[-1], hidden_dim),
+            "word_kernel": (words_shape[-1], hidden_dim),
             "kernel": (hidden_dim, self.vocabulary_size),
         }
         self.context_kernel, self.word_kernel, self.kernel = (
@@ -152,6 +173,10 @@ class TanhReadout(keras.layers.Layer):
         """Computes logits (..., V) from state (..., n), context (..., k) and projected words."""
         values = ops.tanh(hidden + project(context, self.context_kernel) + words)
         return project(self.drop(values, training=training), self.kernel, self.bias)
+
+    def compute_output_shape(self, hidden_shape: tuple[Any, ...], *_: Any, **__: Any) -> Any:
+        """Returns the shape (..., V) of the logits."""
+        return (*hidden_shape[:-1], self.vocabulary_size)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
