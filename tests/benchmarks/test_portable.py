@@ -23,8 +23,11 @@ from zoo.tasks.tabular.endpoint import TabularEndpoint, Target
 
 def test_lines_are_inputs(tmp_path):
     path = tmp_path / "texts"
-    path.write_text("a dog\n\ntwo\nthree\n", encoding="utf-8")
+    path.write_text("a dog\ntwo\nthree\n\nfive\n", encoding="utf-8")
     assert read_examples(path, None, 2) == ["a dog", "two"]
+    assert read_examples(path, None, 3) == ["a dog", "two", "three"]
+    with pytest.raises(ValueError, match="texts must have no empty line, got one in line 4 of "):
+        read_examples(path, None, 5)
 
 
 def test_several_inputs_are_an_object_a_line(tmp_path):
@@ -74,7 +77,7 @@ def test_an_export_of_a_cloze_reader_is_given_the_ids_and_answers_by_words():
 def test_no_line_and_references_of_a_task_that_is_not_scored_are_refused(tmp_path):
     path = tmp_path / "texts"
     path.touch()
-    with pytest.raises(ValueError, match="texts must have a line"):
+    with pytest.raises(ValueError, match="texts must have no empty line"):
         read_examples(path, None, 9)
     with pytest.raises(ValueError, match="references must be left out for cloze, got "):
         PortableModel("cloze_aoa", tmp_path, path, references=path).measure()

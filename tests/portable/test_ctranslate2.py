@@ -1,5 +1,7 @@
 """Transformers translate in CTranslate2 as in TensorFlow."""
 
+import sys
+
 import ctranslate2
 import numpy as np
 import pytest
@@ -102,6 +104,14 @@ def test_learned_positions_beyond_the_last_are_the_last(subwords):
     assert rows.shape == (POSITIONS, model.model_dim)
     np.testing.assert_array_equal(rows[3], rows[-1])
     assert not np.array_equal(rows[2], rows[3])
+
+
+def test_without_the_package_its_name_is_told(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ctranslate2", None)
+    monkeypatch.delitem(sys.modules, "zoo.portable.ctranslate2_format")
+    with pytest.raises(ValueError, match="needs the package ctranslate2: install attention-model-"):
+        export_portable("multi30k_transformer_en_de", tmp_path / "model", "ctranslate2")
+    assert not any(tmp_path.iterdir())
 
 
 def test_a_shipped_model_translates_and_is_replaced_as_a_whole(tmp_path):

@@ -66,15 +66,13 @@ class CTranslate2Speed(Timed):
 
     def _systems(self, folder: Path) -> dict[str, Translate]:
         """The SavedModel, and CTranslate2 in single precision and with weights of 8 bits."""
-        import ctranslate2
-
         from zoo.portable.export import export_portable
 
         manifest = export_portable(self.model, folder / "model", "ctranslate2")
-        tensorflow = importlib.metadata.version("tensorflow")
+        tensorflow, own = (importlib.metadata.version(one) for one in ("tensorflow", "ctranslate2"))
         systems = {f"SavedModel, TensorFlow {tensorflow}": self._savedmodel(manifest["limits"])}
         for kind in ("float32", "int8"):
-            name = f"CTranslate2 {ctranslate2.__version__}, {kind}"
+            name = f"CTranslate2 {own}, {kind}"
             systems[name] = self._ctranslate2(folder / "model", manifest, kind)
         return systems
 

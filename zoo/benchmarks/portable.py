@@ -185,13 +185,14 @@ def read_examples(path: Path, names: list[str] | None, count: int) -> list[Any]:
         count: lines at most.
 
     Raises:
-        ValueError: there is none, or one lacks an input.
+        ValueError: there is none, one is empty, as no reference is, or one lacks an input.
     """
     import json
 
-    lines = [line for line in path.read_text(encoding="utf-8").split("\n") if line][:count]
-    if not lines:
-        raise ValueError(f"texts must have a line, got {path}")
+    lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")[:count]
+    if "" in lines:  # it would pair the texts with the wrong references
+        place = 1 + lines.index("")
+        raise ValueError(f"texts must have no empty line, got one in line {place} of {path}")
     if names is None:
         return lines
     found = [json.loads(line) for line in lines]

@@ -159,10 +159,18 @@ def write_export(
 
 
 def _write_ctranslate2(model: Any, source: Path, folder: Path, weights: Weights) -> dict[str, Any]:
-    """Writes a model for CTranslate2 into an existing folder; returns the manifest."""
-    # Its code takes a tenth of a second to load.
-    from zoo.portable.ctranslate2_format import write_ctranslate2
+    """Writes a model for CTranslate2 into an existing folder; returns the manifest.
 
+    Raises:
+        ValueError: CTranslate2 is not installed, or as of `write_ctranslate2`.
+    """
+    try:
+        from zoo.portable.ctranslate2_format import write_ctranslate2
+    except ImportError as error:
+        raise ValueError(
+            "format ctranslate2 needs the package ctranslate2: install"
+            f" attention-model-zoo[portable] ({error})"
+        ) from error
     card = load_card(source)
     files = write_ctranslate2(model, [*tokenizer_contents(source)], folder, weights)
     manifest = {
