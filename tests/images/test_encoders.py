@@ -126,6 +126,27 @@ def test_the_fingerprint_of_an_own_network_is_of_its_layers_but_not_of_their_nam
     assert len({first, *prints}) == 4
 
 
+def test_a_network_of_a_class_without_a_configuration_is_taken():
+    class Cells(keras.Model):
+        def __init__(self, network):
+            super().__init__()
+            self.network = network
+
+        def call(self, pictures):
+            return self.network(pictures)
+
+        def compute_output_shape(self, shape):
+            return self.network.compute_output_shape(shape)
+
+    network = Cells(small_network(12))
+    network.build((None, 12, 12, 3))
+    with pytest.raises(NotImplementedError):
+        network.get_config()
+    encoder = annotation_encoder(network, size=12)
+    assert encoder.fingerprint != annotation_encoder(small_network(12)).fingerprint
+    assert encoder(PICTURES[:, :12, :12]).shape == (2, 9, 5)
+
+
 @pytest.mark.parametrize("network", ["squeezenet", "VGG16"])
 def test_a_named_network_has_its_own_preprocessing(network):
     with pytest.raises(ValueError, match=f"preprocess must be left out with {network}, which has"):

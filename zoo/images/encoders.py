@@ -187,9 +187,13 @@ def restored_encoder(
 def _structure(network: keras.Model) -> str:
     """Returns the configurations of all layers and how they are connected.
 
-    Names are replaced by their order: Keras makes them up, and counts differently the next time.
+    Names are replaced by their order: Keras makes them up, and counts differently the next time. Of
+    a class of your own that tells no configuration there is only its name.
     """
-    config = network.get_config()
+    try:
+        config = network.get_config()
+    except NotImplementedError:
+        config = {"class_name": type(network).__qualname__}
     places: dict[str, int] = {}
     for found in _names_in(config):
         places.setdefault(found, len(places))
