@@ -13,8 +13,18 @@ from zoo.ops.linear import project
 from zoo.ops.masking import Tensor
 
 
+class _Readout(keras.layers.Layer):
+    """Base of both; a readout is built of the shapes of its inputs, words before projection."""
+
+    vocabulary_size: int
+
+    def compute_output_shape(self, hidden_shape: tuple[Any, ...], *_: Any, **__: Any) -> Any:
+        """Returns the shape (..., V) of the logits."""
+        return (*hidden_shape[:-1], self.vocabulary_size)
+
+
 @keras.saving.register_keras_serializable(package="zoo")
-class MaxoutReadout(keras.layers.Layer):
+class MaxoutReadout(_Readout):
     """``t~ = U_o s + V_o w + C_o c + b_o``; ``t_j = max(t~_{2j-1}, t~_{2j})``; logits ``W_o t``.
 
     Pairs are neighbours, as printed, not the two halves of t~.
@@ -49,13 +59,7 @@ class MaxoutReadout(keras.layers.Layer):
     def build(
         self, hidden_shape: tuple[Any, ...], context_shape: tuple[Any, ...], words_shape: Any
     ) -> None:
-        """Creates U_o (n, 2l), V_o (m, 2l), C_o (k, 2l), W_o (l, V) and the biases.
-
-        Args:
-            hidden_shape: (..., n).
-            context_shape: (..., k).
-            words_shape: (..., m), before ``project_words``.
-        """
+        """Creates U_o (n, 2l), V_o (m, 2l), C_o (k, 2l), W_o (l, V) and the biases."""
         pieces = 2 * self.units
         self.hidden_kernel = self._add_kernel("hidden_kernel", hidden_shape[-1], pieces)
         self.word_kernel = self._add_kernel("word_kernel", words_shape[-1], pieces)
@@ -90,10 +94,6 @@ class MaxoutReadout(keras.layers.Layer):
             values = project(values, self.inner_kernel)
         return project(values, self.kernel, self.bias)
 
-    def compute_output_shape(self, hidden_shape: tuple[Any, ...], *_: Any, **__: Any) -> Any:
-        """Returns the shape (..., V) of the logits."""
-        return (*hidden_shape[:-1], self.vocabulary_size)
-
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
         return super().get_config() | {
@@ -111,7 +111,7 @@ class MaxoutReadout(keras.layers.Layer):
 
 
 @keras.saving.register_keras_serializable(package="zoo")
-class TanhReadout(keras.layers.Layer):
+class TanhReadout(_Readout):
     """``t = tanh(s + Q c + P w + b)``, logits ``W_o t`` (Cohn et al. 2016, released code).
 
     Args:
@@ -138,13 +138,7 @@ class TanhReadout(keras.layers.Layer):
     def build(
         self, hidden_shape: tuple[Any, ...], context_shape: tuple[Any, ...], words_shape: Any
     ) -> None:
-        """Creates Q (k, n), P (m, n), W_o (n, V) and the biases.
-
-        Args:
-            hidden_shape: (..., n).
-            context_shape: (..., k).
-            words_shape: (..., m), before ``project_words``.
-        """
+        """Creates Q (k, n), P (m, n), W_o (n, V) and the biases."""
         hidden_dim = hidden_shape[-1]
         sizes = {
             "context_kernel": (context_shape[-1], hidden_dim),
@@ -173,10 +167,6 @@ class TanhReadout(keras.layers.Layer):
         """Computes logits (..., V) from state (..., n), context (..., k) and projected words."""
         values = ops.tanh(hidden + project(context, self.context_kernel) + words)
         return project(self.drop(values, training=training), self.kernel, self.bias)
-
-    def compute_output_shape(self, hidden_shape: tuple[Any, ...], *_: Any, **__: Any) -> Any:
-        """Returns the shape (..., V) of the logits."""
-        return (*hidden_shape[:-1], self.vocabulary_size)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
