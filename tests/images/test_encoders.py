@@ -140,7 +140,7 @@ def test_a_network_of_a_class_without_a_configuration_is_taken():
 
     network = Cells(small_network(12))
     network.build((None, 12, 12, 3))
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(RuntimeError, match="get_config"):
         network.get_config()
     encoder = annotation_encoder(network, size=12)
     assert encoder.fingerprint != annotation_encoder(small_network(12)).fingerprint

@@ -192,7 +192,7 @@ def _structure(network: keras.Model) -> str:
     """
     try:
         config = network.get_config()
-    except NotImplementedError:
+    except RuntimeError:  # as Keras says that a class tells none
         config = {"class_name": type(network).__qualname__}
     places: dict[str, int] = {}
     for found in _names_in(config):
