@@ -49,9 +49,8 @@ def test_embedding_tables_are_known_by_the_kind_of_their_layer():
 
 
 def test_a_table_whose_padding_is_read_is_no_matrix_of_a_softmax(monkeypatch):
-    monkeypatch.setattr(
-        subjects, "_classes_too", {}
-    )  # a lexicon with the same weights may be known
+    # Else the lexicon of the test before is known, which has the same weights.
+    monkeypatch.setattr(subjects, "_classes_too", {})
     model = Lexicon(seen=True)
     model.build()
     with pytest.raises(AssertionError, match="Arrays are not equal"):

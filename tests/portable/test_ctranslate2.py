@@ -52,13 +52,12 @@ def test_the_search_finds_the_same_and_attends_to_the_same(options, subwords, tm
     for ids in SENTENCES:
         memory = model.encode({"source": tf.constant([[*ids, 3]])})
         expected = search(model, memory, 1, 0.0, 1)
-        # The search forbids unknown words and ends where it may; CTranslate2 is told to.
+        # The search never writes padding or a start; CTranslate2 is told not to.
         (found,) = translator.translate_batch(
             [[source.id_to_piece(number) for number in ids]],
             beam_size=1,
             max_decoding_length=int(expected.tokens.shape[2]),
             suppress_sequences=[["<pad>"], ["<s>"]],
-            return_scores=True,
             return_attention=True,
         )
         written = [target.piece_to_id(piece) for piece in found.hypotheses[0]]

@@ -21,6 +21,7 @@ from ctranslate2 import Translator
 from ctranslate2.specs import TransformerSpec
 
 from zoo.models.transformer.transformer import Transformer
+from zoo.models.transformer.transformer_blocks import EPSILON
 from zoo.text.vocabulary import END, SPECIAL_WORDS, START
 
 POSITIONS = 1024
@@ -94,7 +95,7 @@ def transformer_spec(model: Transformer, vocabularies: Sequence[list[str]]) -> T
         alignment_layer=model.aligned_layer,
         alignment_heads=model.num_heads,
     )
-    spec.config.layer_norm_epsilon = 1e-6
+    spec.config.layer_norm_epsilon = EPSILON
     spec.config.add_source_eos = True
     spec.register_source_vocabulary(vocabularies[0])
     spec.register_target_vocabulary(vocabularies[1])

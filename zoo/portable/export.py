@@ -181,7 +181,6 @@ def _write_ctranslate2(model: Any, source: Path, folder: Path, weights: Weights)
         "graphs": {},
         "limits": dict(card.limits),
         "tokenizers": files,
-        "labels": [],
         "weights": weights,
     }
     _write_manifest(manifest, folder)

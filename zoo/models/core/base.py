@@ -160,7 +160,7 @@ class BaseModel(TrainingStep):
         maps = outputs.pop("attention", {})
         return outputs | {f"attention_{name}": map_ for name, map_ in maps.items()}
 
-    def get_build_config(self) -> dict[str, Any]:
+    def get_build_config(self) -> dict[str, Any] | None:
         """Adds how ``quantize`` left the layers, which constructors cannot tell."""
         quantised = {
             layer.path: {
@@ -170,7 +170,8 @@ class BaseModel(TrainingStep):
             for layer in self._flatten_layers()
             if layer.quantization_mode is not None
         }
-        return (super().get_build_config() or {}) | {"quantised": quantised}
+        config: dict[str, Any] | None = super().get_build_config()
+        return (config or {}) | {"quantised": quantised} if quantised else config
 
     def build_from_config(self, config: dict[str, Any]) -> None:
         """Builds the model as it was saved."""

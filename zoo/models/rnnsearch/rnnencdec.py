@@ -203,7 +203,7 @@ class ChoTranslator(_OneVectorTranslator):
         self.check_common_arguments()
         check_sizes(maxout_dim=maxout_dim, rank=rank)
         self._make_layers(ResetAfterUnit, use_bias=False, rank=self.rank)
-        self.summarise = keras.layers.Dense(
+        self.summary_layer = keras.layers.Dense(
             self.hidden_dim,
             activation="tanh",
             use_bias=False,
@@ -214,8 +214,8 @@ class ChoTranslator(_OneVectorTranslator):
 
     def build(self, *_: Any) -> None:
         """Creates all weights, whose sizes depend only on the constructor's arguments."""
-        self.summarise.build((None, self.hidden_dim))
+        self.summary_layer.build((None, self.hidden_dim))
         super().build()
 
     def _summarise(self, last: Tensor) -> Tensor:
-        return self.summarise(last)
+        return self.summary_layer(last)
