@@ -14,7 +14,7 @@ from typing import Any
 
 from zoo.benchmarks.portable import bleu_of, read_examples
 from zoo.benchmarks.timing import Timed, limit_threads, now
-from zoo.training.bounds import Count
+from zoo.training.bounds import Count, NotNegative
 
 Translate = Callable[[list[str]], list[str]]
 """Texts -> translations."""
@@ -30,7 +30,7 @@ class CTranslate2Speed(Timed):
     """A translator: a name or a folder of the SavedModel of a Transformer."""
     references: Path | None = None
     """A file with a right translation in each line: then BLEU is a column."""
-    length_penalty: float | None = None
+    length_penalty: NotNegative | None = None
     """Exponent of both length penalties; None: that of the model's card."""
     count: Count = 64
     """Lines that are read."""
