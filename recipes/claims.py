@@ -15,6 +15,9 @@ table 1).
 ``mechanisms``: global and local attention by their scores (Luong et al. 2015, table 4).
 ``over``: attention over attention against the sum of attention (Cui et al. 2017, table 3).
 
+``biases``: the alignment biases of translation, each alone and all, against none (Cohn et al. 2016,
+table 2).
+
 ``iterations``: the Dynamic Coattention Network with four estimates of the answer and with one, and
 DCN+ (Xiong et al. 2017, table 2; Xiong et al. 2018, table 2).
 
@@ -98,6 +101,27 @@ CLAIMS = {
         budgets={"multi30k": "--epochs 3 --dropout 0.2", "sample": "--epochs 2"},
         measures=("bleu", "perplexity"),
     ),
+    "biases": Claim(
+        recipe="recipes.tatoeba_biased",
+        rows={
+            row: f"--biases {row.replace(', ', ',')}"
+            for row in (
+                "none",
+                "position",
+                "markov",
+                "fertility",
+                "position, markov",
+                "position, markov, fertility",
+            )
+        },
+        budgets={
+            "tatoeba": "--source de --target en --maximum-words 8 --vocabulary words"
+            " --vocabulary-size 4000 --embedding-dim 64 --hidden-dim 64 --alignment-dim 64"
+            " --epochs 5",
+            "sample": "--epochs 2",
+        },
+        measures=("perplexity", "bleu"),
+    ),
     "over": Claim(
         recipe="recipes.cloze_aoa",
         rows={"attention over attention": "--attention over", "attention sum": "--attention sum"},
@@ -140,7 +164,7 @@ class Settings:
     """Choice of a claim, and the settings that its runs share."""
 
     claim: tyro.conf.Positional[
-        Literal["hops", "intra", "mechanisms", "over", "iterations", "slots", "locations"]
+        Literal["hops", "intra", "mechanisms", "biases", "over", "iterations", "slots", "locations"]
     ]
     """The claim."""
     data: str = "auto"
@@ -164,7 +188,7 @@ def main(settings: Settings) -> dict[str, Any]:
         ValueError: if there is no such row or data set, a seed comes twice, a run was trained with
             other flags, or it failed.
     """
-    from zoo.tasks.shared.studies import Study
+    from zoo.tasks.shared.studies import Study, gather_seeds, table_of_seeds
 
     claim = CLAIMS[settings.claim]
     check(settings, claim)
@@ -179,12 +203,12 @@ def main(settings: Settings) -> dict[str, Any]:
         return measured(run, claim.measures)
 
     def write(complete: Sequence[Mapping[str, Any]]) -> None:
-        report(summarise(complete, claim), claim, folder, data)
+        report(gather_seeds(complete, [*claim.rows], claim.measures), claim, folder, data)
 
     # Seed by seed, so that an interrupted study compares all rows.
     complete = Study(claim.recipe, folder, order, describe, write, print).train(runs)
-    rows = summarise(complete, claim)
-    print(f"\n{table(rows, claim)}")
+    rows = gather_seeds(complete, [*claim.rows], claim.measures)
+    print(f"\n{table_of_seeds(rows, claim.measures)}")
     return {"rows": rows}
 
 
@@ -233,7 +257,7 @@ def choose_data(settings: Settings, claim: Claim) -> str:
 
 def data_set(name: str) -> "DataSet":
     """Returns the files that runs of a claim need of a data set."""
-    from zoo.data import cloze, labelled_lines, language_text, mnist, multi30k, sick, squad
+    from zoo.data import cloze, labelled_lines, language_text, mnist, multi30k, sick, squad, tatoeba
     from zoo.tasks.translation.data import SPLITS
 
     others = {"mr": labelled_lines.SETS["mr"].data_set, "sick": sick.DATA_SET}
@@ -241,6 +265,8 @@ def data_set(name: str) -> "DataSet":
     match name:
         case "multi30k":
             return multi30k.data_set(SPLITS, ("en", "de"))
+        case "tatoeba":
+            return tatoeba.data_set("de")
         case "cloze":
             return cloze.data_set("cloze", ("ne",))
         case "wikitext-2":
@@ -276,54 +302,19 @@ def measured(folder: Path, measures: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def summarise(runs: Sequence[Mapping[str, Any]], claim: Claim) -> list[dict[str, Any]]:
-    """Gathers the runs of each row: the values of all seeds, by measure."""
-    rows = []
-    for name in claim.rows:
-        own = [run for run in runs if run["row"].rpartition(", seed ")[0] == name]
-        if own:
-            names = (*claim.measures, "parameters", "minutes")
-            values = {one: [run[one] for run in own if one in run] for one in names}
-            rows.append({"row": name, "seeds": len(own), **values})
-    return rows
-
-
 def report(rows: Sequence[Mapping[str, Any]], claim: Claim, folder: Path, data: str) -> None:
     """Writes the table and the picture."""
     from zoo.files import whole_text
     from zoo.plots import save_figure, scores_by_seed
+    from zoo.tasks.shared.studies import table_of_seeds
 
     with whole_text(folder / "table.md") as file:
-        file.write(f"{table(rows, claim)}\n")
+        file.write(f"{table_of_seeds(rows, claim.measures)}\n")
     first = claim.measures[0]
     figure = scores_by_seed(
         {row["row"]: row[first] for row in rows}, score_name=first, note=f"Data: {data}."
     )
     save_figure(figure, folder / "claim.png")
-
-
-def table(rows: Sequence[Mapping[str, Any]], claim: Claim) -> str:
-    """Returns the means as a table in Markdown, with the standard deviations over the seeds."""
-    from zoo.tasks.shared.studies import markdown
-
-    lines = [["row", "seeds", *claim.measures, "parameters", "minutes a run"]]
-    for row in rows:
-        cells = [mean_and_spread(row[name]) for name in claim.measures]
-        minutes = sum(row["minutes"]) / len(row["minutes"])
-        lines.append([row["row"], str(row["seeds"]), *cells])
-        lines[-1] += [f"{row['parameters'][0]:,}", f"{minutes:.1f}"]
-    return markdown(lines)
-
-
-def mean_and_spread(values: Sequence[float]) -> str:
-    """Writes a mean, and the standard deviation of more than one value; empty: nothing."""
-    import numpy as np
-
-    if not values:
-        return ""
-    digits = 2 if np.mean(values) >= 1 else 4
-    spread = f" \N{PLUS-MINUS SIGN} {np.std(values, ddof=1):.{digits}f}" if len(values) > 1 else ""
-    return f"{np.mean(values):.{digits}f}{spread}"
 
 
 if __name__ == "__main__":

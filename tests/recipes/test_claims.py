@@ -19,6 +19,7 @@ COMPARED = {
     "hops": {"pooling", "penalty"},
     "intra": {"intra"},
     "mechanisms": {"mechanism", "score"},
+    "biases": {"biases"},
     "over": {"attention"},
     "iterations": {"iterations", "model"},
     "slots": {"window"},

@@ -88,3 +88,52 @@ def markdown(rows: Sequence[Sequence[str]]) -> str:
     """Returns a table in Markdown, whose first row has the names of the columns."""
     lines = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def gather_seeds(runs: Sequence[Row], rows: Sequence[str], measures: Sequence[str]) -> list[Row]:
+    """Gathers runs that differ in their seed alone.
+
+    Args:
+        runs: complete runs, whose names end in ", seed " and a number.
+        rows: what comes before that in these names, in the order of the table.
+        measures: metrics; a run may lack some.
+
+    Returns:
+        Of each row that has a run its name, the number of seeds, and the values of all seeds by
+        measure, of ``parameters`` and of ``minutes`` too.
+    """
+    found = []
+    for name in rows:
+        own = [run for run in runs if run["row"].rpartition(", seed ")[0] == name]
+        if own:
+            names = (*measures, "parameters", "minutes")
+            values = {one: [run[one] for run in own if one in run] for one in names}
+            found.append({"row": name, "seeds": len(own), **values})
+    return found
+
+
+def table_of_seeds(rows: Sequence[Row], measures: Sequence[str]) -> str:
+    """Returns the means as a table in Markdown, with the standard deviations over the seeds.
+
+    Args:
+        rows: as `gather_seeds` returns them.
+        measures: metrics, a column each.
+    """
+    lines = [["row", "seeds", *measures, "parameters", "minutes a run"]]
+    for row in rows:
+        cells = [mean_and_spread(row[name]) for name in measures]
+        minutes = sum(row["minutes"]) / len(row["minutes"])
+        lines.append([row["row"], str(row["seeds"]), *cells])
+        lines[-1] += [f"{row['parameters'][0]:,}", f"{minutes:.1f}"]
+    return markdown(lines)
+
+
+def mean_and_spread(values: Sequence[float]) -> str:
+    """Writes a mean, and the standard deviation of more than one value; empty: nothing."""
+    import numpy as np
+
+    if not values:
+        return ""
+    digits = 2 if np.mean(values) >= 1 else 4
+    spread = f" \N{PLUS-MINUS SIGN} {np.std(values, ddof=1):.{digits}f}" if len(values) > 1 else ""
+    return f"{np.mean(values):.{digits}f}{spread}"
