@@ -5,7 +5,8 @@ r"""Decomposable attention (Parikh et al. 2016) for natural language inference, 
     python -m recipes.word_vectors --texts squad wikitext-2 imdb multi30k sick cad-nli flickr8k \
         --dimensions 300 --epochs 10 --workers 1 --output vectors.txt
     python -m recipes.sick_decomposable --data sick --vectors vectors.txt --intra
-    python -m recipes.sick_decomposable --data snli --vectors glove.840B.300d.txt --intra
+    python -m recipes.sick_decomposable --data snli --vectors glove.840B.300d.txt --intra \
+        --learning-rate 0.025
     python -m recipes.sick_decomposable --data cad-nli --vectors vectors.txt
     python -m recipes.sick_decomposable --data sick --vectors vectors.txt --parents structured
 

@@ -32,6 +32,16 @@ def test_it_is_the_projection_on_the_simplex():
         assert distances.min() >= np.sum((weights - scores) ** 2)
 
 
+def test_rounding_makes_no_weight_negative():
+    scores = np.random.default_rng(3).normal(size=(200_000, 7)).astype("float32")
+    thresholds = scores[:, :1] - sparsemax(scores).numpy()[:, :1]  # right where that weight is > 0
+    ulps = np.random.default_rng(4).integers(-2, 3, thresholds.shape)
+    scores[:, -1:] = thresholds + ulps * np.spacing(thresholds)
+    weights = sparsemax(scores).numpy()
+    assert weights.min() == 0.0
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0, atol=1e-6)
+
+
 def test_masked_positions_take_no_part():
     found = sparsemax(tf.constant(SCORES), tf.constant(MASK)).numpy()
     assert not found[~MASK].any()

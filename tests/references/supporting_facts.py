@@ -95,12 +95,12 @@ def potential(
 ) -> float:
     """Log potential of a sequence of sentences: the sum over its pairs, and over its ends."""
     hops = len(z)
-    if config["attention"] == "unary" or hops == 1:
-        return sum(keys[k][z[k]] @ queries[k] for k in range(hops))
+    if hops == 1:
+        return keys[0][z[0]] @ queries[0]
 
     def pair(k: int, i: int, j: int) -> float:
         """Potential of sentences i and j in hops k and k + 1, with what is counted there."""
-        total = keys[k][i] @ keys[k + 1][j]
+        total = keys[k][i] @ keys[k + 1][j] if config["attention"] == "binary" else 0.0
         both = config["counting"] in ("pairs", "edges")
         if both or k == 0:  # else the pair before has counted it
             total += keys[k][i] @ queries[k]

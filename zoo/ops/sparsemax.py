@@ -37,7 +37,8 @@ def sparsemax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     inside = ops.cast(support, values.dtype)
     size = ops.maximum(ops.sum(inside, axis=-1, keepdims=True), 1)
     total = ops.sum(ops.where(support, values, 0), axis=-1, keepdims=True)
-    weights = ops.where(support, values - (total - 1) / size, 0)
+    # Where a score is within rounding of the threshold, the difference may be below zero.
+    weights = ops.where(support, ops.maximum(values - (total - 1) / size, 0), 0)
     return ops.cast(weights, scores.dtype)
 
 

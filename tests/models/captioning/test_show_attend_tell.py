@@ -153,6 +153,11 @@ def test_an_image_whose_coin_is_soft_is_trained_as_with_soft_attention():
             assert (outputs["sampled_locations"].numpy() == SOFT).all()
     for one, other in zip(*found, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+    alpha = outputs["attention"]["alignment"].numpy()
+    entropy = -(alpha * np.log(alpha)).sum(axis=(1, 2, 3))
+    hard.entropy_weight = 0.25  # the term of it stays
+    with_entropy, _ = hard.example_losses(NEXT.repeat(2, 0), hard(repeated(2), training=True))
+    np.testing.assert_allclose(with_entropy, losses - 0.25 * entropy, rtol=1e-9)
 
 
 @pytest.mark.parametrize("coin", ["image", "batch"])

@@ -56,10 +56,11 @@ def test_the_encoder_and_the_classifier_of_reviews_have_the_numbers_of_the_paper
 
 
 @pytest.mark.parametrize("model_class", OF_ONE)
-def test_the_released_settings_have_biases_and_the_mean_of_the_penalty(model_class):
-    released = model_class.PRESETS["released"]
-    assert released["attention_bias"]
-    assert released["penalty_reduction"] == "mean"
+def test_the_released_settings_have_biases_dropout_and_the_mean_of_the_penalty(model_class):
+    released = model_class.from_preset("released")
+    assert released.attention_bias
+    assert released.penalty_reduction == "mean"
+    assert (released.attention_dropout, released.dropout) == (0.5, 0.5)
 
 
 @pytest.mark.parametrize("layer", ["dense", "pruned"])

@@ -57,6 +57,12 @@ def test_inner_potentials_count_twice_from_three_hops_on():
     for hops, same in ((1, True), (2, True), (3, False)):
         once, twice = (facts(tiny(hops=hops, counting=how)) for how in ("once", "pairs"))
         assert np.allclose(once, twice, rtol=1e-12) is same
+    once, twice = (
+        facts(tiny(hops=3, attention="unary", counting=how)) for how in ("once", "pairs")
+    )
+    squares = np.square(once[:, 1]) / np.square(once[:, 1]).sum(axis=-1, keepdims=True)
+    np.testing.assert_allclose(twice[:, 1], squares, rtol=1e-9)
+    np.testing.assert_allclose(twice[:, ::2], once[:, ::2], rtol=1e-12)
 
 
 def test_normalised_transitions_leave_the_first_sentence_to_the_question():

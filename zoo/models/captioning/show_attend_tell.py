@@ -24,9 +24,10 @@ Where the paper is silent or the released code differs:
     doubly stochastic: the target of each location is 1, as printed, whatever T / L is; summed over
         locations and averaged over images. The released code averages over the locations as well;
     hard attention: with ``soft_probability`` the drawn location is replaced by the soft context, in
-        which images are trained as with soft attention; one coin an image (section 4.1) or one a
-        batch, as released. The reward is the caption's mean over time, as released, or the sum, as
-        printed; b is a number that starts at 0. At test the location is the likeliest.
+        which images are trained as with soft attention, plus the entropy term; one coin an image
+        (section 4.1) or one a batch, as released. The reward is the caption's mean over time, as
+        released, or the sum, as printed; b is a number that starts at 0. At test the location is
+        the likeliest.
 
 Shape letters: B images, R rows (hypotheses), L locations, T words, D annotation, m word vector,
 n hidden, a attention units, V vocabulary.

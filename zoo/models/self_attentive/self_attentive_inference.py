@@ -86,6 +86,8 @@ class SelfAttentiveInference(SentenceModel):
         "released": {
             **_SNLI,
             "attention_bias": True,
+            "attention_dropout": 0.5,
+            "dropout": 0.5,
             "penalty": 0.1,
             "penalty_reduction": "mean",
         },

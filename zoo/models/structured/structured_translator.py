@@ -91,11 +91,15 @@ class StructuredTranslator(StackedTranslator):
             axes.Steps("target"), axes.Tokens("source"), normalised=False, bounded=False
         )
     }
-    _VOCABULARIES: ClassVar = {"source_vocabulary_size": 50_000, "target_vocabulary_size": 50_000}
+    _PAPER: ClassVar = {
+        "source_vocabulary_size": 50_000,
+        "target_vocabulary_size": 50_000,
+        "dropout": 0.3,
+    }
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "paper": {**_VOCABULARIES},
-        "paper_sigmoid": {**_VOCABULARIES, "attention": "sigmoid"},
-        "paper_simple": {**_VOCABULARIES, "attention": "simple"},
+        "paper": _PAPER,
+        "paper_sigmoid": {**_PAPER, "attention": "sigmoid"},
+        "paper_simple": {**_PAPER, "attention": "simple"},
         "small": {"embedding_dim": 256, "hidden_dim": 256},
         "tiny": {
             "source_vocabulary_size": 17,

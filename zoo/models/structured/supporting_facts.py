@@ -70,7 +70,7 @@ class SupportingFactsReader(StoryReader):
         hops: number K of sentences.
         embedding_dim: size d of a vector.
         memory: how many sentences are read, the last ones.
-        attention: ``"binary"``, or ``"unary"``: without potentials of pairs.
+        attention: ``"binary"``, or ``"unary"``: without the potential of two sentences.
         queries: how the next query is made: ``"linear"``, or of the ``"memory"``.
         counting: how often potentials of single sentences count: ``"once"``, in each of the
             ``"pairs"``, or also at the ``"edges"`` of the chain.
@@ -191,16 +191,18 @@ class SupportingFactsReader(StoryReader):
         if self.normalisation == "transitions":
             return _followed(scores, pairs, mask)
         unary = ops.stack(scores, axis=1)  # (B, K, S)
+        unary = unary * ops.convert_to_tensor(self._counts(), unary.dtype)
         if not pairs:
             return masked_softmax(unary, mask[:, None])
         pairwise = ops.stack(pairs, axis=1)  # (B, K - 1, S, S)
-        counts = ops.convert_to_tensor(self._counts(), unary.dtype)  # (K, 1)
-        marginals = chain_marginals(mask_scores(counts * unary, mask[:, None]), pairwise)
+        marginals = chain_marginals(mask_scores(unary, mask[:, None]), pairwise)
         # Where all sentences are padding, they would share what there is.
         return marginals * ops.cast(mask[:, None], marginals.dtype)
 
     def _counts(self) -> list[list[float]]:
-        """Numbers of times that the potentials of single sentences count."""
+        """Returns how often the potentials of each hop's sentences count, (K, 1)."""
+        if self.hops == 1:  # a chain without pairs
+            return [[1.0]]
         inner = {"once": 1.0, "pairs": 2.0, "edges": 2.0}[self.counting]
         ends = 2.0 if self.counting == "edges" else 1.0
         return [[count] for count in (ends, *[inner] * (self.hops - 2), ends)]
