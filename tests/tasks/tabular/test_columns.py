@@ -180,6 +180,32 @@ def test_numbers_far_from_zero_are_told_apart_or_refused():
         infer_columns(near, [*near])
 
 
+@pytest.mark.parametrize("numbers", [["1e39", "2e39"], ["1e200", "2e200"], ["1", "-2e39"]])
+def test_numbers_beyond_float32_are_refused(numbers):
+    table = pd.DataFrame({"stars": numbers, "kind": ["a", "b"]})
+    told = r"stars must have numbers at most 3\.4e\+38 in size, as float32 holds, got -?[12]e\+"
+    with pytest.raises(ValueError, match=told):
+        infer_columns(table, [*table])
+
+
+def test_equal_numbers_say_nothing_however_their_deviation_is_rounded():
+    table = pd.DataFrame({"tenth": [0.1] * 3, "huge": ["1e200"] * 3, "number": [1, 2, 3]})
+    assert table["tenth"].to_numpy().std() > 0
+    assert infer_columns(table, [*table])[1] == ("tenth", "huge")
+
+
+def test_numbers_too_large_for_a_column_are_missing_in_tables_and_in_graphs():
+    table = pd.DataFrame({"size": ["1e38", "3e38", "3.4e38"]})
+    codec, _ = infer_columns(table, ["size"])
+    assert np.isfinite(codec.encode(table)).all()
+    small = RowCodec((NumericColumn("size", "size", 0.0, 1e-3),), ())
+    large = pd.DataFrame({"size": ["1e39", "-1e37", "1e30"]})
+    encoded = small.encode(large)
+    np.testing.assert_allclose(encoded[:, 0], [np.nan, np.nan, 1e33], rtol=1e-6)
+    read = small.read(tf.constant([1e39, -1e37, 1e30], tf.float64))
+    np.testing.assert_array_equal(read, encoded)
+
+
 def test_what_cannot_be_read_is_refused(codec):
     with pytest.raises(ValueError, match=r"Age of row 1 must be a number, got 'fifty'"):
         codec.encode(TABLE.assign(Age=["1", "fifty", "2", "3"]))

@@ -46,6 +46,20 @@ def test_infinite_targets_are_named(tmp_path, kind):
         make_target(column, kind)
 
 
+@pytest.mark.parametrize("numbers", [["1e39", "2e39"], ["1e200", "2e200"]])
+def test_targets_beyond_float32_are_refused(tmp_path, numbers):
+    told = rf"y of row %d must be a finite number, at most 3\.4e\+38 in size, got '{numbers[0]}'"
+    with pytest.raises(ValueError, match=told % 0):
+        make_target(pd.Series(numbers, name="y"), "regression")
+    rows = [{"a": n, "y": f"{n}.5"} for n in range(8)]
+    rows[5]["y"] = numbers[0]
+    with pytest.raises(ValueError, match=rf"l\.jsonl: {told % 6}"):
+        read(tmp_path / "l.jsonl", rows)
+    for same in (["1e-60", "2e-60"], [0.1] * 3):  # a deviation of 0 in float32, or one of rounding
+        with pytest.raises(ValueError, match="y must have different values"):
+            make_target(pd.Series(same, name="y"), "regression")
+
+
 def test_a_target_that_is_no_number_is_named_with_its_file(tmp_path):
     rows = [{"a": n, "y": f"{n}.5"} for n in range(8)]
     rows[0]["y"] = "dear"

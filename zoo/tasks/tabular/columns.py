@@ -17,6 +17,7 @@ import tensorflow as tf
 
 from zoo.serving.strict_json import printable, shown
 from zoo.tasks.tabular.input_names import input_names
+from zoo.tasks.tabular.precision import LARGEST, check_size, check_spacing
 
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>"})
 """Strings that stand for a missing value."""
@@ -102,7 +103,7 @@ class RowCodec:
         )
 
     def encode(self, table: pd.DataFrame) -> np.ndarray:
-        """Encodes the rows of a table: float32 (rows, F), NaN where missing or unknown.
+        """Encodes the rows of a table: float32 (rows, F), NaN where missing, unknown or too large.
 
         Raises:
             ValueError: a column is missing, or has something other than a number; names the row
@@ -121,7 +122,8 @@ class RowCodec:
             if strange := all_strange(strings, category.categories):
                 warnings.warn(strange, stacklevel=2)
             columns.append(strings.map(ids).to_numpy("float64"))
-        return np.stack(columns, axis=1).astype("float32")
+        rows = np.stack(columns, axis=1)
+        return np.where(np.abs(rows) <= LARGEST, rows, np.nan).astype("float32")
 
     def specs(self) -> list[tf.TensorSpec]:
         """The inputs of a signature: one tensor a column."""
@@ -144,8 +146,8 @@ class RowCodec:
         features = []
         for one, values in zip(self.numeric, columns, strict=False):
             wide = tf.cast(values, tf.float64)  # else numbers far from zero would be rounded
-            wide = tf.where(tf.math.is_finite(wide), wide, tf.constant(np.nan, tf.float64))
-            features.append(tf.cast((wide - one.mean) / one.deviation, tf.float32))
+            scaled = tf.cast((wide - one.mean) / one.deviation, tf.float32)
+            features.append(tf.where(tf.math.is_finite(scaled), scaled, float("nan")))
         for category, names in zip(self.categorical, columns[len(self.numeric) :], strict=True):
             same = strip(names)[:, None] == tf.constant(category.categories)[None]
             ids = tf.cast(tf.argmax(same, axis=1), tf.float32)
@@ -271,8 +273,8 @@ def infer_columns(
         a category that is frequent enough.
 
     Raises:
-        ValueError: a name is that of no column, nothing is left, or numbers differ by less than
-            float32 can tell.
+        ValueError: a name is that of no column, nothing is left, or numbers are beyond float32 or
+            differ by less than it can tell.
     """
     if other := [name for name in categorical if name not in columns]:
         raise ValueError(f"categorical must be names of {list(columns)}, got {other[0]!r}")
@@ -302,15 +304,11 @@ def infer_columns(
 def _numeric_column(name: str, own_input: str, values: np.ndarray) -> NumericColumn | None:
     """Finds the scale of a column; None: all its values are the same."""
     known = values[~np.isnan(values)]
-    mean, deviation = float(known.mean()), float(known.std())
-    if not deviation > 0:
+    if not len(known) or known.min() == known.max():  # whose deviation may round to more than 0
         return None
-    if np.spacing(np.float32(np.abs(known).max())) > deviation / 100:
-        raise ValueError(
-            f"{name} must have numbers that differ by more than float32 can tell, got a mean of"
-            f" {mean:.12g} and a deviation of {deviation:.3g}: subtract a number from all of them"
-        )
-    return NumericColumn(name, own_input, mean, deviation)
+    check_size(name, known)
+    check_spacing(name, known)
+    return NumericColumn(name, own_input, float(known.mean()), float(known.std()))
 
 
 def as_texts(table: pd.DataFrame, codec: RowCodec) -> dict[str, str]:

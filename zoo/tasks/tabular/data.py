@@ -21,6 +21,7 @@ from zoo.tasks.shared.own_settings import DATA
 from zoo.tasks.shared.records import record_files
 from zoo.tasks.tabular.columns import RowCodec, infer_columns, is_numeric, to_numbers, to_strings
 from zoo.tasks.tabular.endpoint import Target
+from zoo.tasks.tabular.precision import LARGEST
 
 Kind = Literal["auto", "classification", "regression"]
 
@@ -201,13 +202,15 @@ def _finite(column: pd.Series) -> np.ndarray:
     """Reads targets as numbers.
 
     Raises:
-        ValueError: one is no number, or infinite; names column and row.
+        ValueError: one is no number, infinite or beyond float32; names column and row.
     """
     values = to_numbers(column)
-    if np.isnan(values).any():
-        row = int(np.isnan(values).argmax())
+    wrong = ~(np.abs(values) <= LARGEST)
+    if wrong.any():
+        row = int(wrong.argmax())
+        held = "" if np.isnan(values[row]) else f", at most {LARGEST:.3g} in size"
         raise ValueError(
-            f"{column.name} of row {column.index[row]} must be a finite number, got"
+            f"{column.name} of row {column.index[row]} must be a finite number{held}, got"
             f" {column.iloc[row]!r}"
         )
     return values
@@ -217,11 +220,12 @@ def make_target(column: pd.Series, kind: Kind) -> Target:
     """Finds the classes of a column, or the scale of its values.
 
     Raises:
-        ValueError: there are fewer than two classes, a value is not finite, or all are equal.
+        ValueError: there are fewer than two classes, a value is not finite or beyond float32, or
+            all are equal.
     """
     if not _is_class(column, kind):
         values = _finite(column)
-        if not values.std() > 0:
+        if values.min() == values.max() or not np.float32(values.std()) > 0:
             raise ValueError(f"{column.name} must have different values, got {values[0]}")
         return Target(str(column.name), (), float(values.mean()), float(values.std()))
     labels = sorted_classes({*to_strings(column)})
