@@ -137,6 +137,23 @@ def test_the_best_weights_are_kept_saved_and_loaded_again(inference, tmp_path):
         assert one.score == pytest.approx(other.score, rel=1e-5)
 
 
+def test_a_saved_model_with_the_name_of_a_shipped_one_is_loaded_again(
+    inference, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("ZOO_MODELS", str(inference.folder.parent))
+    monkeypatch.chdir(tmp_path)
+    assert zoo.pipeline("pairs").folder == inference.folder
+    inference.fit(PAIRS, **ONE_STEP)
+    folder = inference.save("pairs")
+    assert folder == tmp_path / "pairs"
+    sides = (PAIRS["premise"][0], PAIRS["hypothesis"][0])
+    expected = inference(*sides).score
+    for given in (folder, folder.relative_to(tmp_path), "./pairs"):
+        again = zoo.pipeline(given)
+        assert again.folder == folder
+        assert again(*sides).score == pytest.approx(expected, rel=1e-5)
+
+
 def test_a_share_is_held_out_and_scored(inference):
     with pytest.raises(ValueError, match="label of row 0 must be one of"):
         inference.fit(PAIRS | {"label": ["?"] * 3})

@@ -26,6 +26,7 @@ from zoo.serving.load import (
     load_vocabulary,
     model_directories,
     resolve,
+    resolve_or_path,
 )
 from zoo.serving.publish import publish
 from zoo.serving.weights import assign_weights, collections, read_weights
@@ -60,6 +61,9 @@ def test_names_are_looked_up_in_order(models_folder, exported, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     assert resolve("tiny_reader") == exported.folder
     assert resolve("./tiny_reader") == Path("tiny_reader")
+    assert resolve(Path("tiny_reader")) == Path("tiny_reader")
+    assert resolve_or_path(Path("tiny_reader")) == Path("tiny_reader")
+    assert resolve_or_path("tiny_reader") == exported.folder
     monkeypatch.delenv("ZOO_MODELS")
     assert model_directories() == [tmp_path]
     assert resolve("tiny_reader") == tmp_path / "tiny_reader"
@@ -68,6 +72,14 @@ def test_names_are_looked_up_in_order(models_folder, exported, tmp_path, monkeyp
 def test_an_unknown_name_lists_the_known_ones(models_folder):
     with pytest.raises(ValueError, match=r"no model 'tiny_raeder'.*there are tiny_reader"):
         load_servable("tiny_raeder")
+
+
+def test_a_path_is_no_name(models_folder, exported, tmp_path, monkeypatch):
+    """Else the folder of that name would be exchanged for a model that has it too."""
+    monkeypatch.chdir(tmp_path)
+    assert resolve_or_path(Path("tiny_reader")) == Path("tiny_reader")
+    with pytest.raises(ValueError, match=r"did you mean 'tiny_reader', the name, which is a str\?"):
+        resolve(Path("tiny_reader"))
 
 
 def test_an_installation_without_models_says_so(tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ def pipeline(name_or_path: str | Path) -> "Pipeline":
 
     Args:
         name_or_path: A name out of `zoo.list_models()`, the folder of a SavedModel, or an address
-            (`docs/models.md`).
+            (`docs/models.md`). A str is looked up as a name first, a `pathlib.Path` is a folder.
 
     Returns:
         Call it with a string or a list of strings per input; it can also be trained on strings

@@ -41,7 +41,7 @@ class Pipeline:
         Raises:
             ValueError: No such model, one without a card, or one of another task.
         """
-        self.folder = resolve(name_or_path)
+        self.folder = resolve(name_or_path).absolute()  # read again by `fit`, perhaps elsewhere
         self.name = self.folder.name
         self.card = read_card(self.folder)
         self.task = self.card.task
@@ -168,12 +168,12 @@ class Pipeline:
             data: Name of the data, for the card.
 
         Returns:
-            The folder.
+            The absolute folder, which `zoo.pipeline` finds wherever the program goes on.
 
         Raises:
             ValueError: It was not trained, or the folder holds something else.
         """
-        folder = Path(folder).expanduser()
+        folder = Path(folder).expanduser().absolute()
         if self._trained is None or not self._trained.fitted:
             raise ValueError(
                 f"{self.name} has not been trained: fit it first (python -m zoo export {self.name}"

@@ -1,7 +1,8 @@
 """Finds shipped models by name and loads them: as a servable, or as the Keras model to train on.
 
 Names are looked up in `$ZOO_MODELS`, a folder or the address of an index, then in the
-`saved_models/` of the checkout that this package was imported from, and are then taken as paths.
+`saved_models/` of the checkout that this package was imported from, and are then taken as paths. A
+`pathlib.Path` is a path, never a name.
 Addresses are downloaded and kept: see `zoo.serving.fetching`. TensorFlow is imported by the
 functions that need it, so that listing the models is instant.
 """
@@ -10,7 +11,7 @@ import difflib
 import os
 import random
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,7 +73,8 @@ def resolve(name_or_path: str | Path) -> Path:
 
     Args:
         name_or_path: A name out of `list_models()`, else the path of a folder with a SavedModel, or
-            an address: `https://.../NAME.tar.gz`, `hf://OWNER/NAME[@REVISION]`.
+            an address: `https://.../NAME.tar.gz`, `hf://OWNER/NAME[@REVISION]`. A `Path` is a path
+            even where a model has that name.
 
     Returns:
         The folder.
@@ -86,12 +88,12 @@ def resolve(name_or_path: str | Path) -> Path:
     text = str(name_or_path)
     if is_address(text):
         return fetch_address(text)
-    path = Path(name_or_path).expanduser()
+    path, may_be_name = Path(name_or_path).expanduser(), isinstance(name_or_path, str)
     is_model = (path / SAVED_MODEL_FILE).is_file()
-    if is_model and len(path.parts) > 1:  # a path, for which nobody has to be asked
+    if is_model and (len(path.parts) > 1 or not may_be_name):  # nobody has to be asked
         return path
     known = find_models()
-    if text in known:
+    if text in known and may_be_name:
         found = known[text]
         return fetch_offer(found) if isinstance(found, Offer) else found
     if is_model:
@@ -105,7 +107,8 @@ def resolve_or_path(name_or_path: str | Path) -> Path:
     It may be that of a finished run, which holds the SavedModel.
     """
     path, text = Path(name_or_path).expanduser(), str(name_or_path)
-    if is_address(text) or (len(path.parts) == 1 and text in find_models()):
+    may_be_name = isinstance(name_or_path, str) and len(path.parts) == 1
+    if is_address(text) or (may_be_name and text in find_models()):
         return resolve(name_or_path)
     return path
 
@@ -120,10 +123,11 @@ def where_from() -> str:
     )
 
 
-def _advice(name: str, known: Iterable[str]) -> str:
+def _advice(name: str, known: Collection[str]) -> str:
     """Says what may have been meant, where it was looked for, and where models come from."""
     similar = difflib.get_close_matches(name, known, n=1)
-    meant = f"did you mean {similar[0]!r}? " if similar else ""
+    as_name = ", the name, which is a str" if name in known else ""  # a Path was given
+    meant = f"did you mean {similar[0]!r}{as_name}? " if similar else ""
     there = f"there are {', '.join(sorted(known))}" if known else "there is none"
     hint = "" if known and _CHECKOUT_MODELS.is_dir() else f"; {where_from()}"
     return (
