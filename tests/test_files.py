@@ -1,5 +1,7 @@
+import errno
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -97,9 +99,10 @@ def test_only_names_of_writers_are_removed(tmp_path):
     for name in kept:
         (tmp_path / name).write_text("mine")
     (tmp_path / f".a.{'0' * 32}.partial").write_text("left")
-    (tmp_path / f".a.{'1' * 32}.old").mkdir()
+    (tmp_path / f".a.{'1' * 32}.replaced" / "a").mkdir(parents=True)
+    (tmp_path / "a").mkdir()
     remove_abandoned(tmp_path)
-    assert set(os.listdir(tmp_path)) == kept
+    assert set(os.listdir(tmp_path)) == kept | {"a"}
     remove_abandoned(tmp_path / "nowhere")
 
 
@@ -110,25 +113,129 @@ def test_where_there_are_no_locks_nothing_is_removed(tmp_path, monkeypatch):
     monkeypatch.setattr(fcntl, "flock", fail)
     left = tmp_path / f".a.{'0' * 32}.partial"
     left.touch()
+    aside = tmp_path / f".b.{'0' * 32}.replaced"
+    (aside / "b").mkdir(parents=True)
     with whole_text(tmp_path / "a") as file:
         file.write("whole")
     assert left.exists()
     assert (tmp_path / "a").read_text() == "whole"
+    assert (tmp_path / "b").is_dir()
+    (aside / "b").mkdir()
+    remove_abandoned(tmp_path)
+    assert (aside / "b").is_dir()
 
 
-def test_a_folder_whose_replacement_was_killed_comes_back(tmp_path):
+KILLED_BETWEEN = """
+import os, signal, sys
+from pathlib import Path
+from zoo.files import whole_folder
+rename, renamed = os.rename, []
+def rename_once(*paths):
+    if renamed:
+        os.kill(os.getpid(), signal.SIGKILL)
+    renamed.append(paths)
+    rename(*paths)
+os.rename = rename_once
+with whole_folder(sys.argv[1]) as folder:
+    (folder / "file").write_text("new")
+"""
+
+
+@pytest.mark.parametrize("name", ["model", "m" * 200])
+@pytest.mark.parametrize("next_one", ["other", "m" * 199, None])
+def test_a_folder_whose_replacement_was_killed_comes_back(tmp_path, name, next_one):
     """Between the two renames neither the old folder nor the new one has the name."""
-    folder = tmp_path / "model"
+    folder = tmp_path / name
     with whole_folder(folder) as new:
         (new / "file").write_text("old")
-    folder.rename(tmp_path / f".model.{'0' * 32}.old")
-    with pytest.raises(FileNotFoundError), whole_folder(folder) as new:
+    command = [sys.executable, "-c", KILLED_BETWEEN, folder]
+    assert subprocess.run(command, cwd=ROOT, check=False).returncode == -signal.SIGKILL
+    assert not folder.exists()
+    following = tmp_path / (next_one or name)
+    with pytest.raises(FileNotFoundError), whole_folder(following) as new:
         (new / "nowhere" / "file").touch()
     assert (folder / "file").read_text() == "old"
-    assert os.listdir(tmp_path) == ["model"]
+    assert os.listdir(tmp_path) == [name]
+    with whole_folder(following) as new:
+        (new / "file").write_text("new")
+    assert (following / "file").read_text() == "new"
+    assert set(os.listdir(tmp_path)) == {name, following.name}
+
+
+def test_what_half_remains_of_a_replaced_folder_does_not_come_back(tmp_path, monkeypatch):
+    folder = tmp_path / "model"
+    for content in ("old", "new"):
+        monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: None)  # as if it were killed there
+        with whole_folder(folder) as new:
+            (new / "file").write_text(content)
+    monkeypatch.undo()
+    shutil.rmtree(folder)
+    assert len(os.listdir(tmp_path)) == 1
+    remove_abandoned(tmp_path)
+    assert os.listdir(tmp_path) == []
+
+
+def test_writers_in_the_same_parent_leave_what_others_have_moved_aside(tmp_path, monkeypatch):
+    folder, kept = tmp_path / "model", []
+    with whole_folder(folder) as new:
+        (new / "file").write_text("old")
+
+    def beside(function):
+        def call(*arguments, **options):
+            remove_abandoned(tmp_path)
+            kept.append(sorted(path.read_text() for path in tmp_path.rglob("file")))
+            return function(*arguments, **options)
+
+        return call
+
+    monkeypatch.setattr(os, "rename", beside(os.rename))
+    monkeypatch.setattr(shutil, "rmtree", beside(shutil.rmtree))
     with whole_folder(folder) as new:
         (new / "file").write_text("new")
+    assert kept[:4] == [["new", "old"]] * 4  # both renames, and the removal of the old folder
+    monkeypatch.undo()
     assert (folder / "file").read_text() == "new"
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_a_folder_is_replaced_though_what_it_replaces_cannot_be_removed(tmp_path, monkeypatch):
+    for content in ("old", "new"):
+        with whole_folder(tmp_path / "model") as new:
+            (new / "file").write_text(content)
+            monkeypatch.setattr(os, "rmdir", refuse(errno.EBUSY))
+    monkeypatch.undo()
+    assert (tmp_path / "model" / "file").read_text() == "new"
+    remove_abandoned(tmp_path)
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_writers_of_the_same_folder_replace_each_other(tmp_path, monkeypatch):
+    """Another writer gives its own folder the name when this one has moved the old one aside."""
+    folder, rename, contents = tmp_path / "model", os.rename, iter(["third", "second"])
+
+    def meanwhile(old, new):
+        rename(old, new)
+        if old == folder and (content := next(contents, None)):
+            with whole_folder(folder) as other:
+                (other / "file").write_text(content)
+
+    with whole_folder(folder) as new:
+        (new / "file").write_text("first")
+    monkeypatch.setattr(os, "rename", meanwhile)
+    with whole_folder(folder) as new:
+        (new / "file").write_text("last")
+    assert next(contents, None) is None
+    assert (folder / "file").read_text() == "last"
+    assert os.listdir(tmp_path) == ["model"]
+
+
+def test_a_file_is_not_replaced_by_a_folder(tmp_path):
+    path = tmp_path / "model"
+    path.write_text("mine")
+    refused = pytest.raises(NotADirectoryError, match=r"Not a directory: '[^']*/model'$")
+    with refused, whole_folder(path):
+        pass
+    assert path.read_text() == "mine"
     assert os.listdir(tmp_path) == ["model"]
 
 
@@ -156,6 +263,43 @@ def test_a_full_disk_names_the_file(tmp_path, full_disk):
     with full_disk(), refused, whole_text(tmp_path / "a.txt") as file:
         file.write("x" * 1000)
     assert os.listdir(tmp_path) == []
+
+
+def refuse(number):
+    """Gives a function that fails as the system does, with the path that it is given."""
+
+    def fail(path, *_, **__):
+        raise OSError(number, os.strerror(number), path)
+
+    return fail
+
+
+@pytest.mark.parametrize("write", [whole_file, whole_folder])
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [(None, "No such file or directory"), (errno.EACCES, "Permission denied")],
+)
+def test_a_folder_that_takes_no_file_is_an_error_with_its_final_name(
+    tmp_path, monkeypatch, write, number, message
+):
+    monkeypatch.chdir(tmp_path)
+    if number is not None:
+        (tmp_path / "folder").mkdir()
+        monkeypatch.setattr("builtins.open", refuse(number))
+        monkeypatch.setattr(Path, "mkdir", refuse(number))
+    for name in ("folder/x.png", tmp_path / "folder" / "x.png"):
+        with pytest.raises(OSError, match=rf"{message}: '{name}'$"), write(name):
+            raise AssertionError("it must not be written")
+
+
+def test_an_error_inside_a_folder_has_its_final_name_and_others_stay(tmp_path):
+    with pytest.raises(FileNotFoundError) as error, whole_folder(tmp_path / "model") as folder:
+        (folder / "nowhere" / "file").touch()
+    assert error.value.filename == str(tmp_path / "model" / "nowhere" / "file")
+    for name in (f".other.{'0' * 32}.partial", "elsewhere/file", "../file", "."):
+        with pytest.raises(PermissionError) as error, whole_folder(tmp_path / "model"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path / name))
+        assert error.value.filename == str(tmp_path / name)
 
 
 def test_a_locked_folder_keeps_others_waiting_and_goes_if_it_is_empty(tmp_path):

@@ -4,6 +4,9 @@ Both are written in the same parent folder under a temporary name, `.NAME.HEX.pa
 when they are complete. Meanwhile their writer holds a lock on them, which ends with its process,
 however that ends. A temporary name without a lock was therefore left by a killed process, and the
 next writer in the same folder removes it.
+
+A folder that is replaced waits in a locked folder, `.NAME.HEX.replaced`, until the new one has its
+name. If its writer is killed before, the next writer in the same parent gives it its name back.
 """
 
 import errno
@@ -18,10 +21,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-_PARTIAL = re.compile(r"\..*\.[0-9a-f]{32}\.(partial|old)", re.DOTALL)
+_REPLACED = ".replaced"
+_TEMPORARY = re.compile(rf"\..*\.[0-9a-f]{{32}}\.(partial|{_REPLACED[1:]})", re.DOTALL)
 _NAME_CHARACTERS = 50  # of the final name: with the rest, at most 255 bytes in UTF-8
 _MEDIUM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
 """Errors of the disk, for which write calls do not name the file."""
+_TAKEN = {errno.ENOTEMPTY, errno.EEXIST}
+"""Errors of a name that another writer has just given to its own folder."""
 
 
 @contextmanager
@@ -67,7 +73,8 @@ def whole_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
 def whole_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
     """Makes a folder to write into; it gets its name when the block ends without an error.
 
-    A folder of that name is replaced as a whole, and stays if the block raises.
+    A folder of that name is replaced as a whole, and stays if the block raises. Of several writers
+    at the same time, the last one's folder stays.
 
     Args:
         folder: The folder to write or to replace; its parent exists.
@@ -79,10 +86,9 @@ def whole_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
         OSError: It cannot be written; names the folder.
     """
     folder = Path(folder)
-    restore_replaced(folder)
     remove_abandoned(folder.parent)
     with naming(folder):
-        partial, lock = _new_folder(folder)
+        partial, lock = _new_folder(folder, ".partial")
         try:
             yield partial
             _replace_folder(partial, folder)
@@ -123,36 +129,50 @@ def locked_folder(folder: str | os.PathLike[str]) -> Iterator[None]:
 def remove_abandoned(folder: str | os.PathLike[str]) -> None:
     """Removes leftovers of killed writers from a folder, but not those of active ones.
 
+    A folder that a killed writer was about to replace gets its name back, if nothing has it.
     Leftovers stay if the file system has no locks, or if they cannot be removed.
     """
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if _PARTIAL.fullmatch(entry.name):
-                _remove_unless_locked(Path(entry.path))
-
-
-def restore_replaced(folder: Path) -> None:
-    """Restores a folder's name if a kill interrupted its replacement."""
-    if folder.exists():
-        return
-    pattern = re.compile(rf"\.{re.escape(folder.name[:_NAME_CHARACTERS])}\.[0-9a-f]{{32}}\.old")
-    with suppress(FileNotFoundError), os.scandir(folder.parent) as entries:
-        for entry in entries:
-            if pattern.fullmatch(entry.name):
-                os.rename(entry.path, folder)
-                return
+            if _TEMPORARY.fullmatch(entry.name):
+                _settle_unless_locked(Path(entry.path))
 
 
 @contextmanager
 def naming(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Adds the file's name to errors of a full or broken disk, where the system omits it."""
+    """Names the file in errors of the system, where these omit it or have a temporary name."""
+    path = Path(path)
     try:
         yield
     except OSError as error:
-        # A copy's error has the temporary names of both files.
-        if error.errno in _MEDIUM and (error.filename is None or error.filename2 is not None):
-            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+        if known := _known_name(error, path):
+            raise OSError(error.errno, error.strerror, os.fspath(known)) from error
         raise
+
+
+def _known_name(error: OSError, path: Path) -> Path | None:
+    """The final name of what an error is about; None if it needs no other name."""
+    names = [os.fsdecode(name) for name in (error.filename, error.filename2) if _is_path(name)]
+    # A copy's error has the temporary names of both files.
+    if error.errno in _MEDIUM and len(names) != 1:
+        return path
+    inside = [parts for name in names if (parts := _inside_temporary(name, path)) is not None]
+    if not inside:
+        return None
+    return path.joinpath(*inside[0]) if len(names) == 1 else path
+
+
+def _is_path(name: object) -> bool:
+    return isinstance(name, str | bytes | os.PathLike)
+
+
+def _inside_temporary(name: str, path: Path) -> list[str] | None:
+    """Parts of a path behind a temporary name of `path`; None if it has none."""
+    if not Path(name).is_relative_to(path.parent):
+        return None
+    first, *inside = Path(name).relative_to(path.parent).parts or ("",)
+    own = first.startswith(_beginning(path)) and _TEMPORARY.fullmatch(first)
+    return inside if own else None
 
 
 def flush(path: str | os.PathLike[str]) -> None:
@@ -164,14 +184,18 @@ def flush(path: str | os.PathLike[str]) -> None:
         os.close(descriptor)
 
 
+def _beginning(path: Path) -> str:
+    return f".{path.name[:_NAME_CHARACTERS]}."
+
+
 def _beside(path: Path, ending: str) -> Path:
-    return path.with_name(f".{path.name[:_NAME_CHARACTERS]}.{uuid.uuid4().hex}.{ending}")
+    return path.with_name(f"{_beginning(path)}{uuid.uuid4().hex}{ending}")
 
 
 def _new_file(path: Path) -> tuple[Path, BinaryIO]:
     """Creates a file and locks it."""
     while True:
-        partial = _beside(path, "partial")
+        partial = _beside(path, ".partial")
         stream = open(partial, "xb")  # noqa: SIM115  # the caller closes it
         _lock(stream.fileno())
         if partial.exists():  # else it was removed as a leftover before it was locked
@@ -179,16 +203,16 @@ def _new_file(path: Path) -> tuple[Path, BinaryIO]:
         stream.close()
 
 
-def _new_folder(folder: Path) -> tuple[Path, int]:
-    """Makes a folder and locks it."""
+def _new_folder(path: Path, ending: str) -> tuple[Path, int]:
+    """Makes a folder beside a path and locks it."""
     while True:
-        partial = _beside(folder, "partial")
-        partial.mkdir()
+        folder = _beside(path, ending)
+        folder.mkdir()
         with suppress(FileNotFoundError):
-            descriptor = os.open(partial, os.O_RDONLY)
+            descriptor = os.open(folder, os.O_RDONLY)
             _lock(descriptor)
-            if partial.exists():
-                return partial, descriptor
+            if folder.exists():
+                return folder, descriptor
             os.close(descriptor)
 
 
@@ -198,32 +222,76 @@ def _lock(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
-def _remove_unless_locked(path: Path) -> None:
-    with suppress(OSError):  # it is being written, or locks are not supported
+def _settle_unless_locked(path: Path) -> None:
+    with suppress(OSError):  # it cannot be opened, or not be removed
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if path.is_dir():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+            _settle(path, locked=_lock_at_once(descriptor))
+        except BlockingIOError:
+            pass  # it is being written
         finally:
             os.close(descriptor)
 
 
+def _lock_at_once(descriptor: int) -> bool:
+    """Locks an open file or folder; returns whether the file system supports it.
+
+    Raises:
+        BlockingIOError: Another process has locked it.
+    """
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:
+        return False
+    return True
+
+
+def _settle(path: Path, *, locked: bool) -> None:
+    """Removes what has a temporary name, if it is locked; gives a replaced folder its name back.
+
+    Raises:
+        OSError: The folder cannot be renamed; then it stays.
+    """
+    if path.suffix == _REPLACED:
+        for old in path.iterdir():
+            if not os.path.lexists(path.parent / old.name):
+                os.rename(old, path.parent / old.name)
+    if not locked:
+        return
+    if path.suffix == _REPLACED:  # if a kill leaves half of it, that half must not come back
+        path = path.rename(path.with_suffix(".partial"))
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def _replace_folder(new: Path, folder: Path) -> None:
     """Renames a complete folder into place; the old one is moved aside, then removed."""
-    if not folder.exists():
-        os.rename(new, folder)
+    while True:
+        try:
+            with _moved_aside(folder):
+                os.rename(new, folder)
+            return
+        except OSError as error:
+            if error.errno not in _TAKEN:
+                raise
+
+
+@contextmanager
+def _moved_aside(folder: Path) -> Iterator[None]:
+    """Moves a folder, or a link to one, out of the way; it comes back if the block raises."""
+    if not (folder.is_dir() or folder.is_symlink()):
+        yield
         return
-    aside = _beside(folder, "old")
-    os.rename(folder, aside)
+    aside, lock = _new_folder(folder, _REPLACED)
     try:
-        os.rename(new, folder)
-    except BaseException:
-        os.rename(aside, folder)
-        raise
-    if aside.is_symlink():
-        aside.unlink()  # a link's target is not ours to remove
-    else:
-        shutil.rmtree(aside)
+        with suppress(FileNotFoundError):  # another writer has moved it aside
+            os.rename(folder, aside / folder.name)
+        yield
+    finally:
+        with suppress(OSError):  # the next writer tries again
+            _settle(aside, locked=True)
+        os.close(lock)
