@@ -4,9 +4,11 @@ import dataclasses
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import zoo
+from zoo.pipelines.questions import read_questions
 from zoo.pipelines.results import Answer, Continuation, FilledBlank, Label, NextWords, Translation
 
 TRANSLATOR = "multi30k_rnnsearch_en_de"
@@ -214,15 +216,65 @@ def test_no_texts_have_no_results_and_batches_do_not_matter(load):
         (TRANSLATOR, ["a"], {"n_best": 0}, "n_best must be .* at least 1, got 0"),
         (TRANSLATOR, ["a"], {"batch_size": 0}, "batch_size must be at least 1, got 0"),
         (TRANSFORMER, ["a"], {"heads": True, "n_best": 2}, "heads, n_best must not be given toget"),
-        ("cloze_aoa", [DOCUMENT, QUERY], {"candidates": "Tom"}, "a list of words, got 'Tom'"),
+        (
+            "cloze_aoa",
+            [DOCUMENT, QUERY],
+            {"candidates": "Tom"},
+            "a list of words, .*, got str 'Tom'",
+        ),
         ("cloze_aoa", [DOCUMENT, QUERY], {"candidates": [["a"], ["b"]]}, "per question, 1, got 2"),
         ("cloze_aoa", [DOCUMENT, QUERY], {"candidates": []}, "must hold a word at least"),
+        ("cloze_aoa", [DOCUMENT, QUERY], {"candidates": 3}, "a list of words, .*, got int '3'"),
+        ("cloze_aoa", [DOCUMENT, QUERY], {"candidates": {"fox"}}, "a list of words, .*, got set"),
+        (
+            "cloze_aoa",
+            [DOCUMENT, [QUERY, QUERY]],
+            {"candidates": ["Tom", ["fox"]]},
+            "candidates must be a list of words, or a list of these, got str 'Tom'",
+        ),
+        (
+            "cloze_aoa",
+            [DOCUMENT, QUERY],
+            {"candidates": pd.DataFrame({"words": ["Tom", "fox"]})},
+            "a list of words, or a list of these, got DataFrame: give one of its columns",
+        ),
         ("cloze_aoa", [DOCUMENT, "no blank"], {}, "every query must hold XXXXX exactly once"),
     ],
 )
 def test_wrong_calls_are_refused(load, name, texts, named, message):
     with pytest.raises(ValueError, match=message):
         load(name)(*texts, **named)
+
+
+@pytest.mark.parametrize(
+    ("texts", "got"),
+    [
+        (pd.DataFrame({"text": ["A dog runs."]}), "DataFrame: give one of its columns"),
+        ({"A dog runs.", "A cat runs."}, "set"),
+        (frozenset(["A dog runs."]), "frozenset"),
+        ({"text": "A dog runs."}, "dict"),
+        (np.array("A dog runs."), "ndarray 'A dog runs.'"),
+    ],
+)
+def test_what_gives_names_or_no_order_is_no_list_of_texts(texts, got):
+    """A table would be read as the names of its columns."""
+    with pytest.raises(ValueError, match=f"^text must be str or a list of str, got {got}"):
+        read_questions("a", ("text",), [texts], {})
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("a", "b"),
+        np.array(["a", "b"]),
+        pd.Series({"columns": "a", "ndim": "b"}),
+        pd.Index(["a", "b"]),
+        iter(["a", "b"]),
+        {"a": 1, "b": 2}.keys(),
+    ],
+)
+def test_any_texts_in_order_are_a_list(texts):
+    assert read_questions("a", ("text",), [texts], {}) == ({"text": ["a", "b"]}, False)
 
 
 def test_an_unknown_name_is_refused():

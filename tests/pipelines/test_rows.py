@@ -29,6 +29,7 @@ TABLE = pd.DataFrame(
         "Height": ["low", "high", "low", "low"],
     }
 )
+TWICE = {name: TABLE.assign(again=TABLE[name]).rename(columns={"again": name}) for name in TABLE}
 
 
 def export(folder, target, **arguments):
@@ -107,6 +108,14 @@ def test_values_are_spelled_as_training_spelled_them():
         ((), {}, "rows must be one table or columns by name"),
         ((["a"],), {}, "rows must be a pandas DataFrame or a dict of columns, got list"),
         ((TABLE.to_dict(),), {}, "must be a value or a list, got dict"),
+        (
+            ({**ROW, "Age": TABLE[["Age"]]},),
+            {},
+            "Age must be a value or a list, got DataFrame: give one of its columns",
+        ),
+        ((ROW | {"Work": {"private"}},), {}, "Work must be a value or a list, got set"),
+        ((TWICE["Age"],), {}, "rows must have column Age once, got 2"),
+        ((TWICE["Work"],), {}, "rows must have column Work once, got 2"),
         (({"Age": 1},), {}, "columns must be Age, Gain, Work, Sex, got Age: Gain is missing"),
         ((ROW | {"Age": "old"},), {}, "Age of row 0 must be a number, got 'old'"),
         (({**ROW, "Age": [1, 2], "Gain": [1]},), {}, "columns must have the same length"),
@@ -135,11 +144,21 @@ def test_it_is_scored_trained_and_saved(folder, tmp_path):
         (TABLE.drop(columns="Age"), "Age is missing"),
         (TABLE.assign(Height="tall"), "Height of row 0 must be one of 'low', .* got 'tall'"),
         ([1], "data must be a pandas DataFrame or a dict of columns"),
-        (TABLE.to_dict(), "Age of data must be a list of values, got dict"),
-        ({**TABLE, "Age": 3}, "Age of data must be a list of values, got int"),
+        (TABLE.to_dict(), "column Age must be a list, got dict"),
+        ({**TABLE, "Age": 3}, "column Age must be a list, got int"),
+        ({**TABLE, "Work": TABLE[["Work"]]}, "column Work must be a list, got DataFrame: give"),
+        (TWICE["Age"], "data must have column Age once, got 2"),
+        (TWICE["Work"], "data must have column Work once, got 2"),
+        (TWICE["Height"], "data must have column Height once, got 2"),
+        (TABLE[:0], "data must have at least one row, got none"),
     ]:
         with pytest.raises(ValueError, match=message):
             pipeline.fit(data)
+
+
+def test_columns_may_be_generators_and_others_may_be_there_twice(pipeline):
+    columns = {name: (value for value in TABLE[name]) for name in [*CODEC.names, "Height"]}
+    assert pipeline.evaluate(columns) == pipeline.evaluate(TWICE["other"])
 
 
 def test_a_server_warms_it_up(folder):

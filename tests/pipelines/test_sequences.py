@@ -62,6 +62,10 @@ def test_a_model_without_memory_has_bits_and_no_picture(tmp_path):
     [
         ((), {}, r"inputs of model must be vectors, got 0 and \[\]"),
         (([[1.0] * 5],), {"vectors": [[1.0] * 5]}, r"got 1 and \['vectors'\]"),
+        ((3,), {}, "vectors must be a sequence of vectors or a list of these, got int '3'"),
+        ((np.array(3.0),), {}, "vectors must be a sequence of vectors or .*, got ndarray '3.0'"),
+        (({((1.0,) * 5,)},), {}, "vectors must be a sequence of vectors or .*, got set"),
+        (([[10**400] * 5],), {}, r"vectors\[0\] must be numbers of the shape \(steps, size\)"),
         (([1.0, 2.0],), {}, r"vectors\[0\] must be numbers of the shape \(steps, size\), got '1"),
         (([[["a"] * 5]],), {}, r"vectors\[0\] must be numbers of the shape"),
         (([[[1.0] * 5], [[1.0] * 4]],), {}, r"the same size in all sequences, got \[4, 5\]"),

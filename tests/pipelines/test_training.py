@@ -209,6 +209,31 @@ class Words:
         ("translation", {"source": [], "target": []}, "data must have at least one row, got none"),
         ("translation", ["a"], "a pandas DataFrame or a dict of columns .* source, target, got li"),
         ("translation", {"source": "a", "target": "b"}, "column source must be a list, got str"),
+        (
+            "translation",
+            {"source": {"a"}, "target": ["b"]},
+            "column source must be a list, got set",
+        ),
+        (
+            "translation",
+            {"source": np.array("a"), "target": ["b"]},
+            "column source must be a list, got ndarray 'a'",
+        ),
+        (
+            "translation",
+            {"source": pd.DataFrame({"source": ["a"]}), "target": ["b"]},
+            "column source must be a list, got DataFrame: give one of its columns",
+        ),
+        (
+            "translation",
+            pd.DataFrame([["a", "b", "c"]], columns=["source", "target", "source"]),
+            "data must have column source once, got 2",
+        ),
+        (
+            "reading",
+            pd.DataFrame(READING).assign(answer_start=34).iloc[:, [0, 1, 2, 3, 3]],
+            "data must have column answer_start once, got 2",
+        ),
         ("translation", {"source": ["a"], "target": []}, "same length, got {'source': 1, 'target"),
         (
             "translation",

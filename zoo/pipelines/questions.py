@@ -1,9 +1,10 @@
 """Arguments of a pipeline's call, as the columns that a servable is asked about."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from zoo.pipelines.arguments import described, no_list, read_list
 from zoo.serving.texts import encode_text, pad_lists
 
 if TYPE_CHECKING:
@@ -74,9 +75,7 @@ def _pictures(value: Any) -> Questions:
     """Reads one picture, or a list of them."""
     single = isinstance(value, str | Path | bytes)
     if not single and not isinstance(value, list | tuple):
-        raise ValueError(
-            f"image must be a file name, bytes, or a list of these, got {_shown(value)}"
-        )
+        raise no_list("image", "a file name, bytes, or a list of these", value)
     files = [_contents(one, number) for number, one in enumerate([value] if single else value)]
     return Questions({"image_bytes": files}, single)
 
@@ -85,7 +84,7 @@ def _contents(value: Any, number: int) -> bytes:
     if isinstance(value, bytes):
         return value
     if not isinstance(value, str | Path):
-        raise ValueError(f"image[{number}] must be a file name or bytes, got {_shown(value)}")
+        raise ValueError(f"image[{number}] must be a file name or bytes, got {described(value)}")
     return Path(value).read_bytes()
 
 
@@ -149,31 +148,26 @@ def _by_name(
 
 def _column(name: str, value: Any) -> list[str]:
     """Makes a list of strings of a string or of a list of strings."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, bytes | Mapping) or not isinstance(value, Iterable):
-        raise ValueError(f"{name} must be str or a list of str, got {_shown(value)}")
-    texts = list(value)
+    return [value] if isinstance(value, str) else _texts(name, "str or a list of str", value)
+
+
+def _texts(name: str, expected: str, value: Any) -> list[str]:
+    """Makes a list of strings of any list of them."""
+    texts = read_list(name, expected, value)
     for number, text in enumerate(texts):
         if not isinstance(text, str):
-            raise ValueError(f"{name}[{number}] must be str, got {_shown(text)}")
+            raise ValueError(f"{name}[{number}] must be str, got {described(text)}")
     return texts
 
 
 def _candidates(value: Any, count: int) -> list[list[str]]:
     """Makes a list of words per question."""
-    if isinstance(value, str):
-        raise ValueError(f"candidates must be a list of words, got {value!r}")
-    lists = list(value)
+    lists = read_list("candidates", "a list of words, or a list of these", value)
     if all(isinstance(word, str) for word in lists):
         lists = [lists] * count
     if len(lists) != count:
         raise ValueError(f"candidates must be one list per question, {count}, got {len(lists)}")
-    words = [_column("candidates", one) for one in lists]
+    words = [_texts("candidates", "a list of words, or a list of these", one) for one in lists]
     if not all(words) or any("" in one for one in words):
         raise ValueError("candidates must hold a word at least, and no empty one")
     return words
-
-
-def _shown(value: Any) -> str:
-    return f"{type(value).__name__} {str(value)[:60]!r}"

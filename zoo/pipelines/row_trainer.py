@@ -1,11 +1,12 @@
 """Trains the model behind a pipeline on rows of a table."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pandas as pd
 
+from zoo.pipelines.tables import read_columns
 from zoo.pipelines.trainer import Evaluation, Trainer
 from zoo.serving.servable import Servable
 from zoo.tasks.tabular.columns import as_texts
@@ -24,24 +25,8 @@ class TabularTrainer(Trainer):
     def read(self, data: Any) -> pd.DataFrame:
         """Reads the columns of the model and its target; others are ignored."""
         names = (*self.endpoint.codec.names, self.endpoint.target.column)
-        if not isinstance(data, pd.DataFrame | Mapping):
-            raise ValueError(
-                f"data must be a pandas DataFrame or a dict of columns with the names"
-                f" {', '.join(names)}, got {type(data).__name__}"
-            )
-        if missing := [name for name in names if name not in data]:
-            raise ValueError(
-                f"data must have the columns {', '.join(names)}: {', '.join(missing)} is missing"
-            )
-        for name in names:
-            if not pd.api.types.is_list_like(data[name]) or isinstance(data[name], Mapping | Set):
-                raise ValueError(
-                    f"{name} of data must be a list of values, got {type(data[name]).__name__}"
-                )
-        lengths = {name: len(data[name]) for name in names}
-        if len({*lengths.values()}) > 1:
-            raise ValueError(f"columns of data must have the same length, got {lengths}")
-        frame = pd.DataFrame({name: pd.Series([*data[name]]) for name in names})
+        kept = read_columns(data, names)
+        frame = pd.DataFrame({name: pd.Series(kept[name]) for name in names})
         self._encode(frame)
         return frame
 

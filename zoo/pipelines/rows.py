@@ -1,13 +1,15 @@
 """Rows of tables as a servable takes them: a tensor a column, by its name in tables or its own."""
 
 import warnings
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from zoo.pipelines.arguments import is_list, is_misleading, no_list
 from zoo.pipelines.questions import Questions
+from zoo.pipelines.tables import check_once
 from zoo.tasks.tabular.columns import (
     NumericColumn,
     RowCodec,
@@ -33,8 +35,8 @@ def read_rows(
         "" is missing.
 
     Raises:
-        ValueError: a column is missing or unknown, columns have different lengths, or a number is
-            none; names column and row.
+        ValueError: a column is missing, unknown or there twice, columns have different lengths, or
+            a number is none; names column and row.
     """
     codec = RowCodec.from_config(config)
     if len(positional) + bool(named) != 1:
@@ -51,7 +53,9 @@ def read_rows(
         given, single = _listed(given)
     table = pd.DataFrame(given)
     if positional:  # may have more columns, such as the target
-        table = table[[name for name in table if name in {*codec.names, *codec.inputs}]]
+        kept = [name for name in table if name in {*codec.names, *codec.inputs}]
+        check_once("rows", table, kept)
+        table = table[kept]
     columns = _columns(codec, table)
     texts = {name: [*column] for name, column in columns.items()}
     return Questions(texts, single), columns
@@ -60,9 +64,9 @@ def read_rows(
 def _listed(given: Mapping[str, Any]) -> tuple[dict[str, list[Any]], bool]:
     """Makes columns of values and columns, and tells whether there was no column among them."""
     for name, value in given.items():
-        if isinstance(value, Mapping | Set):  # would be read as its keys, or in any order
-            raise ValueError(f"{name} must be a value or a list, got {type(value).__name__}")
-    columns = {name: [*value] for name, value in given.items() if pd.api.types.is_list_like(value)}
+        if is_misleading(value):
+            raise no_list(name, "a value or a list", value)
+    columns = {name: [*value] for name, value in given.items() if is_list(value)}
     lengths = {name: len(column) for name, column in columns.items()}
     if len({*lengths.values()}) > 1:
         raise ValueError(f"columns must have the same length, got {lengths}")

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from zoo.pipelines.arguments import is_list, no_list
 from zoo.pipelines.questions import Questions
 
 
@@ -30,6 +31,8 @@ def read_sequences(name: str, positional: Sequence[Any], named: Mapping[str, Any
         )
     value = given[0]
     single = _rank(value) == 2
+    if not single and not is_list(value):
+        raise no_list("vectors", "a sequence of vectors or a list of these", value)
     rows = [value] if single else [*value]
     return Questions({"vectors": [_sequence(one, n) for n, one in enumerate(rows)]}, single)
 
@@ -46,7 +49,7 @@ def _rank(value: Any) -> int:
 def _sequence(value: Any, number: int) -> np.ndarray:
     try:
         vectors = np.asarray(value, "float32")
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         vectors = np.zeros(())
     if vectors.ndim != 2:
         raise ValueError(

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from zoo.pipelines.arguments import read_list
+
 _SHOWN = 60  # characters of a text in an error
 
 
@@ -13,7 +15,7 @@ def read_table(data: Any, columns: Sequence[str], optional: Sequence[str] = ()) 
     """Reads columns of strings.
 
     Args:
-        data: A pandas DataFrame, or a mapping from names to columns of equal length.
+        data: As in `read_columns`.
         columns: Names of the columns that must be there, strings all of them.
         optional: Further columns that are kept where they are there. All others are ignored.
 
@@ -21,8 +23,31 @@ def read_table(data: Any, columns: Sequence[str], optional: Sequence[str] = ()) 
         The columns, with rows numbered from 0.
 
     Raises:
-        ValueError: Something else, a column that is missing, columns of different lengths, no row,
-            or a value that is no string; names column and row, which counts from 0.
+        ValueError: As `read_columns`, or a value is no string; names column and row, which counts
+            from 0.
+    """
+    kept = read_columns(data, columns, optional)
+    for name in columns:
+        check_rows(name, kept[name], lambda value: isinstance(value, str), "a string")
+    return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in kept.items()})
+
+
+def read_columns(
+    data: Any, columns: Sequence[str], optional: Sequence[str] = ()
+) -> dict[str, list[Any]]:
+    """Reads the columns of a table.
+
+    Args:
+        data: A pandas DataFrame, or a mapping from names to columns of equal length.
+        columns: Names of the columns that must be there.
+        optional: Further columns that are kept where they are there. All others are ignored.
+
+    Returns:
+        Name -> values.
+
+    Raises:
+        ValueError: Something else, a column that is missing or there twice, or is no list, columns
+            of different lengths, or no row.
     """
     if not isinstance(data, pd.DataFrame | Mapping):
         raise ValueError(
@@ -35,17 +60,29 @@ def read_table(data: Any, columns: Sequence[str], optional: Sequence[str] = ()) 
             f"data must have the columns {', '.join(columns)}, got"
             f" {', '.join(map(str, data)) or 'none'}: {', '.join(missing)} is missing"
         )
-    kept = {name: _values(name, data[name]) for name in (*columns, *optional) if name in data}
+    names = [name for name in (*columns, *optional) if name in data]
+    if isinstance(data, pd.DataFrame):
+        check_once("data", data, names)
+    kept = {name: read_list(f"column {name}", "a list", data[name]) for name in names}
     lengths = {name: len(values) for name, values in kept.items()}
     if len({*lengths.values()}) > 1:
         raise ValueError(f"columns of data must have the same length, got {lengths}")
     if not lengths[columns[0]]:
         raise ValueError("data must have at least one row, got none")
-    for name in columns:
-        for row, value in enumerate(kept[name]):
-            if not isinstance(value, str):
-                raise wrong(name, row, "a string", value)
-    return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in kept.items()})
+    return kept
+
+
+def check_once(name: str, frame: pd.DataFrame, columns: Iterable[str]) -> None:
+    """Raises ValueError for a column that a table has more than once: pandas gives all of them.
+
+    Args:
+        name: Of the table, for the error.
+        frame: The table.
+        columns: Those that are used.
+    """
+    for column in columns:
+        if (count := [*frame].count(column)) > 1:
+            raise ValueError(f"{name} must have column {column} once, got {count}")
 
 
 def wrong(column: str, row: int, expected: str, value: Any) -> ValueError:
@@ -103,9 +140,3 @@ def split_table(
 def lists_column(rows: Sequence[list[Any]]) -> pd.Series:
     """Makes a column of lists."""
     return pd.Series([*rows], dtype=object)
-
-
-def _values(name: str, column: Any) -> list[Any]:
-    if isinstance(column, str | bytes) or not isinstance(column, Iterable):
-        raise ValueError(f"column {name} must be a list, got {type(column).__name__}")
-    return list(column)
