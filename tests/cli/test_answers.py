@@ -63,6 +63,20 @@ def test_json_holds_all_outputs_without_the_padding_of_others(zoo_command):
         np.testing.assert_allclose(weights.sum(axis=1), 1, rtol=1e-4)
 
 
+def test_numbers_that_json_lacks_are_null(zoo_command):
+    """An empty text has one translation: the scores of two more are minus infinity."""
+
+    def refuse(constant):
+        raise AssertionError(f"{constant} is no JSON")
+
+    code, said = zoo_command("run", TRANSLATOR, "", "--beam-width", "3", "--json")
+    assert code is None
+    assert json.loads(said.out, parse_constant=refuse)["score"] == [0.0, None, None]
+    row = {"a": np.float32(0.5), "b": np.float32("nan"), "c": np.array([[1, np.inf]]), "d": b"x"}
+    found = json.loads(answers._as_json(row), parse_constant=refuse)
+    assert found == {"a": 0.5, "b": None, "c": [[1, None]], "d": "x"}
+
+
 def test_a_reader_answers_from_a_file(zoo_command, context_file):
     question = ["--question", "Who repaired the lamp of the lighthouse?"]
     _, said = zoo_command("run", "squad_dcn", *question, "--context-file", context_file)

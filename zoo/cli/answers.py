@@ -220,9 +220,19 @@ def _count_from_files(
 
 
 def _as_json(row: dict[str, Any]) -> str:
+    """Formats all outputs as a JSON object; numbers that JSON lacks, such as infinity, are null."""
+    import numpy as np
+
     from zoo.serving.response import plain
 
-    return json.dumps({name: plain(value) for name, value in row.items()}, ensure_ascii=False)
+    def finite(value: Any) -> Any:
+        is_float = isinstance(value, np.ndarray | np.generic) and value.dtype.kind == "f"
+        if not is_float or np.isfinite(value).all():
+            return value
+        return np.where(np.isfinite(value), value, None)
+
+    plain_row = {name: plain(finite(value)) for name, value in row.items()}
+    return json.dumps(plain_row, ensure_ascii=False, allow_nan=False)
 
 
 def _as_text(row: dict[str, Any]) -> str:
