@@ -75,6 +75,23 @@ def test_options_that_would_change_nothing_are_refused(options, message, files) 
         Align(MODEL, **files, **options)()
 
 
+@pytest.mark.parametrize("threshold", ["5", "1.0001", "0", "-1", "nan", "inf"])
+def test_a_threshold_that_no_weight_or_every_one_reaches_is_refused(threshold, files, zoo_command):
+    options = ["--source", files["source"], "--target", files["target"]]
+    code, said = zoo_command("align", MODEL, *options, "--threshold", threshold)
+    message = f"error: threshold must be above 0 and at most 1, got {float(threshold)}"
+    assert (code, said.out) == (message, "")
+
+
+def test_a_threshold_links_all_words_with_so_large_a_weight(files, capsys) -> None:
+    counts = []
+    for threshold in (0.01, 0.5, 1.0):
+        Align(MODEL, **files, threshold=threshold)()
+        lines = capsys.readouterr().out.splitlines()
+        counts.append(sum(len(one.sure) for one in read_pharaoh(lines)))
+    assert counts[0] > counts[1] > counts[2]
+
+
 def test_what_cannot_be_aligned_is_refused(files, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="must hold a translator, got a model whose task"):
         Align("squad_dcn", **files)()

@@ -35,7 +35,8 @@ class Align:
     """Whether a step's weights belong to the word that it writes or that it reads; see the
     documentation of the model."""
     threshold: float | None = None
-    """Link all words with so large a weight, instead of the one with the largest."""
+    """Link all words with so large a weight, above 0 and at most 1, instead of the one with the
+    largest."""
     out: Path | None = None
     """File to write; standard output if none is given."""
     gold: Path | None = None
@@ -68,11 +69,13 @@ class Align:
         self._write(found, gold)
 
     def _check_options(self) -> None:
-        """Refuses options that would change nothing.
+        """Refuses options that would change nothing, and a threshold that no weight reaches.
 
         Raises:
-            ValueError: Names the option that another one lacks.
+            ValueError: Names the option that another one lacks, or that is out of range.
         """
+        if self.threshold is not None and not 0 < self.threshold <= 1:
+            raise ValueError(f"threshold must be above 0 and at most 1, got {self.threshold}")
         if self.backward is None and self.method is not None:
             raise ValueError(f"backward must be given with method, got method {self.method} alone")
         if self.gold is not None:
