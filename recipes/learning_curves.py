@@ -63,7 +63,7 @@ def read_curve(run: Path, score: str) -> list[tuple[float, float]]:
         ValueError: if the run is not finished, was not measured with the score, or had batches of
             various numbers of examples.
     """
-    from zoo.training.json_files import read_object
+    from zoo.training.json_files import read_object, with_nan
 
     if not (run / "result.json").is_file():
         raise ValueError(f"runs must be folders of finished runs, got {run}")
@@ -77,7 +77,7 @@ def read_curve(run: Path, score: str) -> list[tuple[float, float]]:
     if unmeasured := [one for one in history if score not in one]:
         measured = sorted(unmeasured[0].keys() - {"step", "seconds"})
         raise ValueError(f"score must be one of {measured} of {run}, got {score!r}")
-    return [(one["step"] * batch_size, one[score]) for one in history]
+    return [(one["step"] * batch_size, with_nan(one)[score]) for one in history]
 
 
 if __name__ == "__main__":

@@ -101,10 +101,11 @@ def flags_of(name: str, data: str, settings: Settings) -> list[str]:
 def describe(name: str, folder: Path) -> dict[str, Any]:
     """Returns the table's entries for a row, whose best weights are chosen on validation."""
     from zoo.serving.cards import read_card
-    from zoo.training.json_files import read_object
+    from zoo.training.json_files import read_object, with_nan
 
     result = read_object(folder / "result.json")
-    best = next(one for one in result["history"] if one["step"] == result["best_step"])
+    history = map(with_nan, result["history"])
+    best = next(one for one in history if one["step"] == result["best_step"])
     return {
         "validation_perplexity": best["perplexity"],
         "validation_bleu": best["bleu"],

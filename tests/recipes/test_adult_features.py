@@ -1,7 +1,9 @@
 """Attention to features learns its sample, and is trained on tables of this test's own."""
 
+import dataclasses
 import json
 import logging
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,8 @@ import tensorflow as tf
 import recipes.adult_features as adult
 from tests.data.test_feature_tables import MUSHROOM, PERSON
 from tests.recipes.run_folder import check_run_folder
+from tests.training.test_json_files import strictly
+from tests.training.toy import newest
 from zoo.data.tabular_sample import tabular_sample
 from zoo.serving.cards import read_card
 from zoo.serving.load import load_servable
@@ -158,6 +162,24 @@ def test_metrics_that_the_test_part_does_not_have_are_left_out(tmp_path, kind):
     assert np.isfinite(metrics["loss"])
     log = (tmp_path / "run" / "train.log").read_text()
     assert f"{absent} is nan on the test part, and is left out" in log
+
+
+def test_metrics_that_the_validation_part_does_not_have_are_null_in_json(tmp_path):
+    rows = [f"{n},{'no' if n % 2 else 'yes'}\n" for n in range(20)]
+    (tmp_path / "a.csv").write_text("a,y\n" + "".join(rows))
+    (tmp_path / "b.csv").write_text("a,y\n" + "".join(rows[1::2]))
+    files = {"train": tmp_path / "a.csv", "validation": tmp_path / "b.csv", "target": "y"}
+    settings = adult.Settings(**files, run_dir=tmp_path / "run", **SMALL)
+    adult.main(settings)
+    first = newest(tmp_path / "run") / "progress.json"
+    for file in (first, tmp_path / "run" / "result.json"):
+        (record,) = strictly(file.read_text())["history"]
+        assert record["auc"] is None
+    (tmp_path / "run" / "result.json").unlink()
+    shutil.rmtree(tmp_path / "run" / "saved_model")
+    result = adult.main(dataclasses.replace(settings, epochs=2))
+    assert result["restarts"] == 1
+    assert [np.isnan(record["auc"]) for record in result["history"]] == [True, True]
 
 
 def test_categories_that_no_card_holds_are_told(tmp_path):

@@ -37,6 +37,13 @@ def test_runs_of_the_same_label_belong_together(runs, tmp_path: Path) -> None:
     assert curves == {"NTM": [[(160, 2.0), (320, 1.0)], [(320, 2.0), (640, 1.0)]]}
 
 
+def test_a_score_that_was_not_finite_is_named(runs, tmp_path: Path) -> None:
+    history = [{"step": 10, "bits": 8.0}, {"step": 20, "bits": None}]
+    (runs[1] / "result.json").write_text(json.dumps({"history": history}))
+    with pytest.raises(ValueError, match=r"second.* finite"):
+        main(Settings(runs, score="bits", output=tmp_path / "curves.png"))
+
+
 def test_runs_labels_and_scores_that_do_not_fit_are_refused(runs, tmp_path: Path) -> None:
     refused = {
         "runs must name at least one, got none": Settings(()),

@@ -86,6 +86,19 @@ def test_complete_rows_are_kept_and_the_others_trained(tiny, monkeypatch):
         ablations.main(dataclasses.replace(settings, more=TINY))
 
 
+def test_a_perplexity_that_was_not_finite_is_in_the_table(tiny, tmp_path):
+    settings, _ = tiny
+    folder = shutil.copytree(settings.run_dir, tmp_path / "table")
+    for file in (folder / "1_head" / "result.json", folder / "result.json"):
+        values = json.loads(file.read_text())
+        values.get("history", [{}])[0]["perplexity"] = None
+        values.get("rows", [{}])[0]["validation_perplexity"] = None
+        file.write_text(json.dumps(values))
+    assert ablations.table([{"row": "1", **ablations.describe("1 head", folder / "1_head")}])
+    result = ablations.main(dataclasses.replace(settings, run_dir=folder))
+    assert ablations.table(result["rows"]).splitlines()[2].startswith("| 1 head | nan | ")
+
+
 def test_a_row_that_a_signal_stops_ends_the_table_alike(tiny, monkeypatch):
     settings, _ = tiny
     monkeypatch.setattr("zoo.training.interruption.run_passing_signals", lambda *_: 143)

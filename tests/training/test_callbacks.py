@@ -70,7 +70,7 @@ def test_a_lower_score_can_be_the_better_one_and_nan_never_is():
     assert progress.evaluations_without_gain == 1
 
 
-NAN = float("nan")
+NAN, INFINITE = float("nan"), float("inf")
 
 
 @pytest.mark.parametrize(
@@ -110,6 +110,31 @@ def test_the_loss_of_the_best_evaluation_is_remembered_by_a_checkpoint(tmp_path)
     fit(built_toy(), CountSteps(again), callback, epochs=2)
     assert (again.best_step, whole.best_step) == (4 * STEPS_PER_EPOCH,) * 2
     assert again.evaluations_without_gain == whole.evaluations_without_gain == 0
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [(INFINITE, 3.0), (INFINITE, 4.0), (INFINITE, NAN), (9.0, 1.0)],
+        [(INFINITE, NAN), (INFINITE, INFINITE), (INFINITE, 4.0), (NAN, 1.0)],
+        [(NAN, NAN), (NAN, NAN), (INFINITE, NAN), (INFINITE, 2.0)],
+        [(2.0, NAN), (2.0, NAN), (2.0, 4.0), (2.0, 3.0)],
+    ],
+)
+@pytest.mark.parametrize("mode", ["max", "min"])
+def test_what_was_not_finite_before_a_checkpoint_is_as_it_was_after_it(tmp_path, values, mode):
+    sign = -1.0 if mode == "max" else 1.0
+    signed = [(sign * score, loss) for score, loss in values]
+    whole = evaluated(signed, epochs=4, mode=mode, ties="loss", patience=9)
+    evaluated(signed[:2], epochs=2, mode=mode, ties="loss").write(tmp_path / "progress.json")
+    again = Progress()
+    again.read(tmp_path / "progress.json")
+    rest = EvaluateAndKeepBest(Sequence(*signed[2:]), again, monitor="f1", mode=mode, ties="loss")
+    fit(built_toy(), CountSteps(again), rest, epochs=2)
+    rest.warn_if_constant()
+    assert again.best_step == whole.best_step
+    assert again.best_score == whole.best_score
+    assert again.evaluations_without_gain == whole.evaluations_without_gain
 
 
 def test_ties_with_a_run_that_has_not_kept_the_loss_go_to_that_run():

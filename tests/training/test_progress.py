@@ -5,6 +5,7 @@ import math
 
 import pytest
 
+from tests.training.test_json_files import strictly
 from zoo.training.progress import Progress
 
 WHOLE = Progress(
@@ -22,6 +23,18 @@ def test_it_comes_back(tmp_path):
     WHOLE.write(tmp_path / "progress.json")
     again = Progress()
     again.read(tmp_path / "progress.json")
+    assert repr(again) == repr(WHOLE)
+
+
+def test_it_is_json_and_a_file_of_earlier_versions_that_is_not_is_read_too(tmp_path):
+    path = tmp_path / "progress.json"
+    values = strictly(WHOLE.as_json())
+    assert values["history"][1] == {"step": 8, "f1": None}
+    values["history"][1]["f1"] = math.nan
+    path.write_text(json.dumps(values))
+    assert "NaN" in path.read_text()
+    again = Progress()
+    again.read(path)
     assert repr(again) == repr(WHOLE)
 
 

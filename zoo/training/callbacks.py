@@ -169,8 +169,10 @@ class EvaluateAndKeepBest(keras.callbacks.Callback):
         score, best = metrics[self.monitor], self.progress.best_score
         if math.isnan(score):
             return False
-        if best is None:
+        if self.progress.best_step is None:
             return True
+        if best is None:  # infinite, in the file of the progress
+            best = -math.inf if self.mode == "max" else math.inf
         if score == best:
             return self.ties is not None and metrics[self.ties] < self._loss_of_best(self.ties)
         return score > best if self.mode == "max" else score < best

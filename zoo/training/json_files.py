@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -45,9 +46,16 @@ def as_json(value: Any) -> bytes:
     """Return the content of a JSON file.
 
     Args:
-        value: a JSON value that may also contain NumPy scalars, paths, sets and dataclasses.
+        value: a JSON value that may also contain NumPy scalars, paths, sets and dataclasses. NaN
+            and infinities, which JSON has not, become null; `with_nan` reads it.
     """
-    return (json.dumps(value, indent=2, ensure_ascii=False, default=_encode) + "\n").encode()
+    text = json.dumps(_finite(plain(value)), indent=2, ensure_ascii=False, allow_nan=False)
+    return f"{text}\n".encode()
+
+
+def with_nan(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return named numbers of a file with NaN for those that were not finite."""
+    return {name: math.nan if value is None else value for name, value in values.items()}
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -60,6 +68,15 @@ def write_json(path: Path, value: Any) -> None:
     content = as_json(value)
     with whole_file(path) as file:
         file.write(content)
+
+
+def _finite(value: Any) -> Any:
+    """Return a JSON value with None for numbers that are not finite."""
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _encode(value: Any) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from zoo.files import whole_file
-from zoo.training.json_files import as_json, read_object
+from zoo.training.json_files import as_json, read_object, with_nan
 
 
 @dataclasses.dataclass
@@ -16,7 +16,8 @@ class Progress:
 
     Attributes:
         step: batches trained on, over all epochs.
-        best_score: the best value of the monitored metric, None before the first evaluation.
+        best_score: the best value of the monitored metric, None before the first evaluation. A
+            file has no infinite one, which is None there too.
         best_step: the step of that evaluation; its weights are the best checkpoint.
         evaluations_without_gain: evaluations since then.
         seconds: wall time of training, evaluation included, over all resumed runs.
@@ -53,7 +54,7 @@ class Progress:
             file.write(self.as_json())
 
     def read(self, path: Path) -> None:
-        """Load the values of a file.
+        """Load the values of a file; metrics that were not finite are NaN.
 
         Raises:
             ValueError: it is damaged or contradicts itself; nothing is loaded.
@@ -71,6 +72,8 @@ class Progress:
                 f"{path} contradicts itself: step {values['step']}, best step {best}, evaluations "
                 f"at {', '.join(map(str, steps)) or 'none'}"
             )
+        if "history" in values:
+            values["history"] = [with_nan(record) for record in values["history"]]
         for name, value in values.items():
             setattr(self, name, value)
 

@@ -142,3 +142,15 @@ def test_runs_are_kept_with_their_weights(tmp_path):
     found = means([*again.rows.values()])
     assert found["mean of 12"]["accuracy"] == pytest.approx(5.5)
     assert found["mean of the 10 best by validation"]["accuracy"] == pytest.approx(6.5)
+
+
+def test_a_loss_that_is_not_finite_comes_back_as_nan(tmp_path):
+    runs, nan = Runs(tmp_path / "runs"), float("nan")
+    for seed, loss in ((0, nan), (1, 2.0)):
+        trained = Trained([np.ones(2)], {"accuracy": 50.0, "loss": loss}, 3, 5)
+        runs.add(seed, trained, {"accuracy": 50.0, "loss": nan}, 2.0)
+    assert "NaN" not in (tmp_path / "runs" / "run_0.json").read_text()
+    again = Runs(tmp_path / "runs")
+    assert repr(again.rows) == repr(runs.rows)
+    assert again.best([0, 1]) == again.rows[runs.best([0, 1]).seed]
+    assert np.isnan(means([*again.rows.values()])["mean of 2"]["loss"])

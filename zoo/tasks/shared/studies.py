@@ -48,15 +48,16 @@ class Study:
                 or its run failed.
             SystemExit: if a signal stopped it.
         """
-        from zoo.training.json_files import read_object, write_json
+        from zoo.training.json_files import read_object, with_nan, write_json
 
         self.folder.mkdir(parents=True, exist_ok=True)
         path = self.folder / "result.json"
-        rows = {row["row"]: row for row in read_object(path)["rows"]} if path.exists() else {}
+        held = read_object(path)["rows"] if path.exists() else []
+        rows = {row["row"]: with_nan(row) for row in held}
         for name, own in flags.items():
             if name in rows and rows[name]["flags"] != [*own]:
-                held = shlex.join(rows[name]["flags"])
-                raise ValueError(f"{name}: {self.folder} holds it with other flags: {held}")
+                other = shlex.join(rows[name]["flags"])
+                raise ValueError(f"{name}: {self.folder} holds it with other flags: {other}")
         for name, own in flags.items():
             if name not in rows:
                 measured = self.describe(name, self._run(name, own))

@@ -1,5 +1,6 @@
 """Complete runs of one training, kept in a folder: their weights and what was measured."""
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -8,7 +9,7 @@ import numpy as np
 
 from zoo.files import whole_file
 from zoo.tasks.stories.training import Trained, score
-from zoo.training.json_files import read_object, write_json
+from zoo.training.json_files import read_object, with_nan, write_json
 
 BEST = 10
 """Runs whose mean is told beside that of all: those with the best scores on validation."""
@@ -49,6 +50,8 @@ class Runs:
         self.folder = folder
         folder.mkdir(exist_ok=True)
         found = [read_object(path) for path in sorted(folder.glob("run_*.json"))]
+        for row, part in itertools.product(found, ("validation", "test")):
+            row[part] = with_nan(row[part])
         self.rows = {row["seed"]: Row(**row) for row in found}
 
     def add(self, seed: int, trained: Trained, test: dict[str, float], seconds: float) -> None:
