@@ -77,6 +77,7 @@ def test_captions_of_a_folder(tmp_path):
         ["b.png", "A cat.", ""],
         ["a.png", "Dogs.", ""],
     ]
+    assert found.index.tolist() == [2, 3, 5]
     found = own(tmp_path, "a.png\tA dog.\ttrain", "b.png\tA cat.\ttest")
     assert found["part"].tolist() == ["train", "test"]
 

@@ -22,7 +22,8 @@ def read_own_captions(folder: str | Path) -> pd.DataFrame:
         folder: holds `captions.tsv` and the pictures.
 
     Returns:
-        One row per caption, in order: `image`, `caption` and `part`, "" where none is given.
+        One row per caption, in order: `image`, `caption` and `part`, "" where none is given. The
+        index is the number of its line.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -30,7 +31,7 @@ def read_own_captions(folder: str | Path) -> pd.DataFrame:
             of a picture differ in it; names file and line.
     """
     path = Path(folder) / CAPTIONS_FILE
-    rows: list[tuple[str, str, str]] = []
+    rows: dict[int, tuple[str, str, str]] = {}
     part_of: dict[str, str] = {}
     for number, line in enumerate(split_lines(read_text(path).text), 1):
         if not line.strip() or (number == 1 and line.lower().startswith("file\tsentence")):
@@ -47,9 +48,9 @@ def read_own_captions(folder: str | Path) -> pd.DataFrame:
             raise ValueError(
                 f"{path}: line {number}: part must be {part_of[image]!r}, got {part!r}"
             )
-        rows.append((image, caption, part))
+        rows[number] = image, caption, part
     if not rows:
         raise ValueError(f"{path} must have a caption, got none")
     if len({bool(part) for part in part_of.values()}) > 1:
         raise ValueError(f"{path}: all pictures must have a part or none of them, got both")
-    return pd.DataFrame(rows, columns=["image", "caption", "part"])
+    return pd.DataFrame([*rows.values()], [*rows], ["image", "caption", "part"])

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
@@ -150,7 +151,10 @@ def load_flickr8k(
     pictures = flickr8k.find_pictures(data_dir)
     texts = flickr8k.find_captions(data_dir) if splits is None else splits
     read = flickr8k.read_captions if splits is None else karpathy.read_karpathy
-    train, dev, test = (_of_frame(read(texts, split), pictures) for split in flickr8k.SPLITS)
+    frames = [read(texts, split) for split in flickr8k.SPLITS]
+    for split, frame in zip(SPLITS, frames, strict=True):
+        _tell_wordless(split, frame, logger)
+    train, dev, test = (_of_frame(frame, pictures) for frame in frames)
     record = record_files("Flickr8k", ("train", "test"), [pictures, texts], {}, logger)
     return _logged(CaptionData("flickr8k", train, dev, test, record), logger)
 
@@ -166,9 +170,14 @@ def load_own(folder: Path, held_out: float, logger: logging.Logger) -> CaptionDa
 
     Raises:
         FileNotFoundError: a file is missing; names it.
-        ValueError: a file is malformed, or a part is left without a picture.
+        ValueError: a file is malformed, a caption has no word, or a part is left without a picture.
     """
     frame = own_captions.read_own_captions(folder)
+    for line in frame.index[_wordless(frame)][:1]:
+        raise ValueError(
+            f"{folder / own_captions.CAPTIONS_FILE}: line {line} must have a sentence with words, "
+            f"got {frame['caption'][line]!r}"
+        )
     remarks = "parts as given"
     if not frame["part"].any():
         frame = _divided(frame, held_out)
@@ -214,13 +223,31 @@ def _sum_of_pictures(folder: Path, names: Iterable[str]) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
+def _wordless(frame: pd.DataFrame) -> np.ndarray:
+    """Marks captions of nothing but punctuation and symbols, emoji among them: bool (N,)."""
+    return np.array([not _has_word(one) for one in frame["caption"]], bool)
+
+
+def _has_word(caption: str) -> bool:
+    """Tells whether there is a letter or a digit: of some emoji marks remain, which none sees."""
+    return any(unicodedata.category(one)[0] in "LN" for one in caption)
+
+
+def _tell_wordless(split: str, frame: pd.DataFrame, logger: logging.Logger) -> None:
+    """Logs how many captions `_of_frame` leaves out, and how many pictures with them."""
+    wordless = _wordless(frame)
+    if wordless.any():
+        lost = frame["image"].nunique() - frame["image"][~wordless].nunique()
+        told = "%s: %d captions without a word are left out, and %d pictures that have no other"
+        logger.info(told, split, wordless.sum(), lost)
+
+
 def _of_frame(frame: pd.DataFrame, pictures: Path) -> CaptionedPictures:
-    """Groups captions by picture, in the order of the first of each."""
+    """Groups captions with words by picture, in the order of the first of each."""
     captions: dict[str, list[str]] = {}
     for name, caption in zip(frame["image"], frame["caption"], strict=True):
-        # A caption of nothing but punctuation says nothing.
-        if text := normalise_caption(caption):
-            captions.setdefault(name, []).append(text)
+        if _has_word(caption):
+            captions.setdefault(name, []).append(normalise_caption(caption))
     return CaptionedPictures(open_pictures(pictures, [*captions]), [*captions.values()])
 
 
