@@ -1,5 +1,6 @@
 """The loop; above all that a resumed training is the straight one, bit for bit."""
 
+import contextlib
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from tests.training.toy import (
 )
 from zoo.training.checkpoints import Checkpointer
 from zoo.training.distribution import make_strategy
+from zoo.training.json_files import write_json
 from zoo.training.loop import train
 from zoo.training.runs import RunFolder
 
@@ -224,6 +226,29 @@ def test_a_complete_run_started_again_does_nothing(straight, tmp_path):
     assert report == straight_report
     assert_equal(weights(model), straight_weights)
     assert before == {path: path.stat().st_mtime_ns for path in (folder / "checkpoints").rglob("*")}
+
+
+def test_a_run_that_is_replaced_stays_until_the_training_begins(tmp_path):
+    run = RunFolder(tmp_path, {})
+    run.close()
+    write_json(run.result, {"f1": 1.0})
+    for epochs, left in ((0, True), (1, False)):
+        run = RunFolder(tmp_path, {}, fresh=True)
+        with contextlib.nullcontext() if epochs else pytest.raises(ValueError, match="epochs must"):
+            train(compiled_toy(), Batches(), run=run, epochs=epochs)
+        run.close()
+        assert (tmp_path / ".replaced" / "result.json").exists() is left
+
+
+def test_batches_without_a_step_are_refused(tmp_path):
+    class NoBatches(Batches):
+        steps_per_epoch = 0
+
+    run = RunFolder(tmp_path, {})
+    for options in ({}, {"evaluate_every": 5}):
+        with pytest.raises(ValueError, match="batches must have a step an epoch, got 0"):
+            train(compiled_toy(), NoBatches(), run=run, epochs=1, **options)
+    run.close()
 
 
 def test_more_epochs_go_on_where_the_run_had_ended(tmp_path):

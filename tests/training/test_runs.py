@@ -62,7 +62,7 @@ def test_a_folder_of_another_format_is_refused_as_a_whole(tmp_path):
         with pytest.raises(ValueError, match=rf"must hold a run of format {FORMAT}, got {number}"):
             RunFolder(tmp_path, {"dropout": 0.1})
     assert run.settings.read_bytes() == held
-    opened(tmp_path, {"dropout": 0.1}, fresh=True)
+    opened(tmp_path, {"dropout": 0.1}, fresh=True).settle()
     assert opened(tmp_path, {"dropout": 0.1}).resumed
 
 
@@ -97,6 +97,41 @@ def test_fresh_removes_what_the_run_wrote_and_nothing_else(tmp_path):
     assert not fresh.result.exists()
     assert (tmp_path / "mine.txt").read_text() == "kept"
     assert read_json(fresh.settings)["hidden_dim"] == 200
+    fresh.settle()
+    assert not opened(tmp_path, Settings(hidden_dim=200)).result.exists()
+    assert {path.name for path in tmp_path.glob(".*")} == {".lock"}
+
+
+def contents(folder):
+    return {
+        path.relative_to(folder): path.read_bytes()
+        for path in folder.rglob("[!.]*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("refused", [True, False])
+def test_a_run_comes_back_if_the_one_that_replaces_it_takes_no_step(tmp_path, refused):
+    """Refused for its data or settings, or killed; then started again, afresh or not."""
+    run = opened(tmp_path, Settings())
+    for folder in (run.saved_model, run.checkpoints / "000001-step-4"):
+        folder.mkdir(parents=True)
+        (folder / "weights").write_text("of hours")
+    write_json(run.result, {"f1": 1.0})
+    before = contents(tmp_path)
+    for _ in range(2):
+        fresh = opened(tmp_path, Settings(hidden_dim=200), fresh=True)
+        (fresh.vocabulary / "words.txt").write_text("new")
+        assert not fresh.saved_model.exists()
+        if refused:
+            fresh.discard()
+            assert contents(tmp_path) == before
+    assert opened(tmp_path, Settings()).resumed
+    after = contents(tmp_path)
+    assert {path: after[path] for path in before if path.name != "train.log"} == {
+        path: content for path, content in before.items() if path.name != "train.log"
+    }
+    assert not after.keys() - before.keys()
 
 
 def test_a_finished_run_writes_its_result_with_the_time_it_took(tmp_path):

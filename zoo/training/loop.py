@@ -105,7 +105,7 @@ def train(
         OSError: a checkpoint could not be written; the one before it is still good.
         ConnectionError: another of the processes that train together is gone.
     """
-    _check(model, epochs, strategy, callbacks)
+    _check(model, batches, epochs, strategy, callbacks)
     _build(model, batches)
     every = batches.steps_per_epoch if evaluate_every is None else evaluate_every
     average = _average(model, ema_decay, average_last, every)
@@ -113,6 +113,7 @@ def train(
     progress = checkpointer.progress
     limits = Limits(checkpointer, epochs * batches.steps_per_epoch, patience, maximum_minutes)
     _resume(checkpointer, limits)
+    run.settle()
     evaluator = _evaluator(evaluate, checkpointer, average, monitor, mode, ties, every, patience)
     saving = SaveCheckpoints(checkpointer, checkpoint_every)
     pace = {"batch_size": batches.batch_size, "every": log_every}
@@ -273,6 +274,7 @@ def _finish(
 
 def _check(
     model: keras.Model,
+    batches: Batches,
     epochs: int,
     strategy: tf.distribute.Strategy | None,
     callbacks: Sequence[keras.callbacks.Callback],
@@ -287,6 +289,8 @@ def _check(
             )
     if epochs < 1:
         raise ValueError(f"epochs must be at least 1, got {epochs}")
+    if batches.steps_per_epoch < 1:
+        raise ValueError(f"batches must have a step an epoch, got {batches.steps_per_epoch}")
     if not model.compiled:
         raise ValueError("model must be compiled with an optimizer")
     if getattr(model.optimizer, "inner_optimizer", model.optimizer).use_ema:

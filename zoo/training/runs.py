@@ -23,6 +23,7 @@ from zoo.files import remove_abandoned
 from zoo.training.claims import claim, release
 from zoo.training.json_files import as_json, plain, read_object, write_json
 from zoo.training.manifest import Manifest, checksums
+from zoo.training.set_aside import is_set_aside, put_back, remove_set_aside, set_aside
 
 MAY_CHANGE = frozenset(
     {
@@ -82,7 +83,8 @@ class RunFolder:
             path: the folder; its parents are created too.
             settings: the resolved settings, a mapping or a dataclass.
             may_change: names of settings that may differ from those of the folder.
-            fresh: remove what an earlier run left in the folder, whatever its settings.
+            fresh: begin anew, whatever run the folder holds. That run is put back if this one is
+                refused (`discard`) or killed before its first step (`settle`).
             lock_untrained: whether a run that kept no step is gone on with too, and locks its
                 settings; else it is begun anew.
 
@@ -107,8 +109,11 @@ class RunFolder:
         self._opened = time.monotonic()
         self.path.mkdir(parents=True, exist_ok=True)
         notes, wanted = claim(self.path), plain(settings)
+        if is_set_aside(self.path):  # what replaces it was killed before its first step
+            self._remove_beginning()
+        put_back(self.path)
         if fresh:
-            self._remove_contents()
+            set_aside(self.path, self._contents())
         elif not lock_untrained and self._is_untrained():
             self._remove_beginning()
         self._check_files()
@@ -156,6 +161,10 @@ class RunFolder:
         self.manifest.add(checksums(files))
         return [*files, *([self.data] if self.data.exists() else [])]
 
+    def settle(self) -> None:
+        """Remove the run that this one replaces (fresh), since training begins."""
+        remove_set_aside(self.path)
+
     def finish(self, result: Mapping[str, Any]) -> dict[str, Any]:
         """Write `result.json`: the result, and the run's time and memory.
 
@@ -172,12 +181,13 @@ class RunFolder:
     def discard(self) -> None:
         """Remove what a run wrote that is refused before its first step; the folder too if empty.
 
-        A run that is gone on with keeps everything.
+        A run that is gone on with keeps everything, and one that was to be replaced comes back.
         """
         self.close()
         if not self._is_untrained():
             return
         self._remove_beginning()
+        put_back(self.path)
         release(self.path)
         with contextlib.suppress(OSError):  # it holds something else
             self.path.rmdir()
@@ -197,20 +207,22 @@ class RunFolder:
         kept = any(path.name != WRITING for path in self.checkpoints.glob("*"))
         return begun and not kept and not self.result.exists()
 
-    def _remove_contents(self) -> None:
-        """Remove only a run's files, the settings last: see `__init__`."""
-        for folder in (self.saved_model, self.backward_saved_model):
-            shutil.rmtree(folder, ignore_errors=True)
-        for file in (self.result, self.picture, self.heads_picture):
-            file.unlink(missing_ok=True)
-        self._remove_beginning()
+    def _contents(self) -> list[Path]:
+        """Return all that a run writes, files of the user's in the folder aside."""
+        exported = [self.saved_model, self.backward_saved_model, self.picture, self.heads_picture]
+        return [*exported, self.result, *self._beginning()]
+
+    def _beginning(self) -> list[Path]:
+        """Return what a run writes up to its first checkpoint, the settings last."""
+        folders = [self.checkpoints, self.tensorboard, self.vocabulary]
+        return [*folders, self.manifest.path, self.log, self.data, self.format, self.settings]
 
     def _remove_beginning(self) -> None:
-        """Remove what a run writes up to its first checkpoint, the settings last."""
-        for folder in (self.checkpoints, self.tensorboard, self.vocabulary):
-            shutil.rmtree(folder, ignore_errors=True)
-        for file in (self.manifest.path, self.log, self.data, self.format, self.settings):
-            file.unlink(missing_ok=True)
+        for path in self._beginning():
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
     def _check_files(self) -> None:
         """Compare the files with the manifest, and remove what a killed process left unfinished.

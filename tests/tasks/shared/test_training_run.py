@@ -1,11 +1,14 @@
 """The one pipeline: the way of a setting to the optimizer, and what is made once."""
 
 import traceback
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+import recipes.copy_ntm as copy
+import recipes.squad_dcn as squad
 import recipes.wikitext_lstmn as recipe
 from tests.layering import MAY_IMPORT
 from zoo.training.cluster import Workers
@@ -69,3 +72,34 @@ def count(made, init):
         init(self, strategy)
 
     return counted
+
+
+def test_the_learning_rate_falls_over_the_steps_that_are_taken(tmp_path, monkeypatch):
+    """Questions whose answer lies beyond the cut are not trained on."""
+    steps = {}
+
+    def adam(settings, count):
+        steps["schedule"] = count
+        return "sgd"
+
+    def train(settings, model, batches, *_, **__):
+        steps["taken"] = settings.epochs * batches.steps_per_epoch
+        raise Reached
+
+    monkeypatch.setattr("zoo.tasks.shared.training_run.train", train)
+    monkeypatch.setattr("zoo.training.settings.adam", adam)
+    small = {"data": "sample", "hidden_dim": 4, "batch_size": 10, "strategy": "none"}
+    settings = squad.Settings(run_dir=tmp_path, maximum_context_tokens=12, **small)
+    with pytest.raises(Reached):
+        squad.main(settings)
+    assert steps["schedule"] == steps["taken"]
+
+
+def test_a_refused_run_afresh_leaves_the_earlier_one_as_it_is(tmp_path):
+    small = {"epochs": 1, "heads": 1, "steps_per_epoch": 2, "strategy": "none"}
+    settings = copy.Settings(data="sample", run_dir=tmp_path, **small)
+    copy.main(settings)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("[!.]*") if path.is_file()}
+    with pytest.raises(ValueError, match="warmup_steps must"):
+        copy.main(replace(settings, fresh=True, warmup_steps=9))
+    assert before == {path: path.read_bytes() for path in tmp_path.rglob("[!.]*") if path.is_file()}

@@ -72,5 +72,7 @@ def test_a_recipe_takes_pairs_or_tokens(tmp_path, monkeypatch):
     assert pairs.batch_size == 50
     assert isinstance(tokens, TokenBatches)
     assert (tokens.batch_tokens, tokens.seed) == (2_000, 3)
+    with pytest.raises(ValueError, match="maximum_tokens must leave training pairs, got 1"):
+        run(maximum_tokens=1)
     with pytest.raises(ValueError, match=r"batch_tokens must be at least .*, got 3"):
         run(batch_tokens=3)

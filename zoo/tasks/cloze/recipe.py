@@ -150,6 +150,11 @@ class ClozeTask(Task):
             self.data.training, words, slots, maximum_document_tokens=limit, training=True
         )
         self.folder.logger.info("training rows: %s; words: %d", examples.counts, len(words))
+        if not len(examples.rows):
+            raise ValueError(
+                "maximum_document_tokens must leave training questions with an answer, got "
+                f"{limit}: {examples.counts}"
+            )
         plain = examples.batches(settings.batch_size, settings.seed)
         if not slots:
             return plain

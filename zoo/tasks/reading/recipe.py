@@ -121,10 +121,6 @@ class ReadingTask(Task):
             raise ValueError(f"no training question can be trained on: {examples.counts}")
         return examples.batches(self.settings.batch_size, self.settings.seed)
 
-    def steps_per_epoch(self, batches: "Batches") -> int:
-        """Counts the questions that are dropped too."""
-        return -(-len(self.data.training) // batches.batch_size)
-
     def build(self) -> Any:
         """Makes the model; its word vectors are stored small where they are not tuned."""
         tuned = self.settings.train_vectors or self.matrix is None

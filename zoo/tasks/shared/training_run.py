@@ -100,7 +100,7 @@ def _prepare(task: "Task", warmup: int | None) -> "tuple[DataRecord, Batches, ke
     record = task.load()
     task.folder.check_data(record.sha256)
     batches = task.encode()
-    steps = task.steps_per_epoch(batches)
+    steps = batches.steps_per_epoch
     whole = task.settings.epochs * steps
     task.settings = fit_warmup(task.settings, warmup, whole, task.folder.logger)
     model = build_and_compile(task.settings, task.workers, task.build, steps, task.optimizer)
@@ -166,10 +166,6 @@ class Task(ABC):
     @abstractmethod
     def encode(self) -> "Batches":
         """Chooses the vocabulary, unless the folder has one; returns the batches of training."""
-
-    def steps_per_epoch(self, batches: "Batches") -> int:
-        """Counts the steps that the learning rate's schedule reckons with."""
-        return batches.steps_per_epoch
 
     @abstractmethod
     def build(self) -> Any:

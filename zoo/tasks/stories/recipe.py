@@ -139,6 +139,7 @@ class StoryTask:
         except (ValueError, OSError):
             self.folder.discard()
             raise
+        self.folder.settle()
         return self._ship(self._train_all(training))
 
     def _prepare(self) -> "CompiledTraining":

@@ -182,6 +182,8 @@ class TranslationTask(Task):
         limit = settings.maximum_tokens
         examples = encode_pairs(self.data.training, *self.codecs, maximum_tokens=limit)
         logger.info("training pairs: %d, too long: %d", len(examples), examples.dropped)
+        if not len(examples):
+            raise ValueError(f"maximum_tokens must leave training pairs, got {limit}")
         if settings.batch_tokens is None:
             return examples.batches(settings.batch_size, settings.seed)
         return examples.token_batches(settings.batch_tokens, settings.seed)
