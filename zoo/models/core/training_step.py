@@ -14,6 +14,7 @@ import tensorflow as tf
 from keras import ops
 
 from zoo.models.core.accumulation import sum_over_parts, sum_over_replicas
+from zoo.models.core.replica_seeds import spread_seeds
 from zoo.models.core.weighting import WeightedModel
 from zoo.ops.masking import Tensor
 
@@ -52,8 +53,12 @@ class TrainingStep(WeightedModel):
         return losses * ops.cast(weights, losses.dtype), counts
 
     def make_train_function(self, force: bool = False) -> None:
-        """As in Keras, with an optimizer that is built: a step that builds it is traced twice."""
+        """As in Keras, with an optimizer that is built: a step that builds it is traced twice.
+
+        Replicas draw random numbers of their own from here on.
+        """
         self._build_optimizer()
+        spread_seeds(self)
         super().make_train_function(force)
 
     def compute_loss(

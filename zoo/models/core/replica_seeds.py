@@ -1,0 +1,40 @@
+"""Random numbers of replicas: each draws its own.
+
+Keras gives all replicas of a seed generator one state, so that they would drop the same units and
+sample the same locations, each for its own examples. The noise of their gradients would not average
+out.
+"""
+
+import keras
+import tensorflow as tf
+
+_STRIDE = 2**30
+"""Above all seeds that Keras chooses (up to 10^9), so that no two replicas share one."""
+
+
+def spread_seeds(model: keras.Model) -> None:
+    """Gives each replica's seed generators a seed of its own, made of that of the first replica.
+
+    A checkpoint holds the states of one replica. They say all, and a second call changes nothing,
+    so a training that is resumed goes on as if it had never stopped. On one device nothing changes.
+
+    Args:
+        model: built; its variables are those of its strategy.
+    """
+    strategy = model.distribute_strategy
+    if strategy.num_replicas_in_sync == 1:
+        return
+    numbers = strategy.experimental_local_results(strategy.run(_number_of_replica))
+    weights = {id(weight) for weight in model.weights}
+    for variable in model.variables:
+        if id(variable) in weights:
+            continue
+        states = strategy.experimental_local_results(variable.value)
+        for number, state in zip(numbers, states, strict=True):
+            seed, count = tf.unstack(state)
+            state.assign([seed % _STRIDE + number * _STRIDE, count])
+
+
+def _number_of_replica() -> tf.Tensor:
+    number = tf.distribute.get_replica_context().replica_id_in_sync_group
+    return tf.cast(number, tf.int64)
