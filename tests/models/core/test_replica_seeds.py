@@ -72,5 +72,7 @@ def test_killed_and_resumed_on_two_devices_equals_straight(tmp_path):
     model, straight = start(tmp_path / "killed"), start(tmp_path / "straight")
     assert_equal(weights(model), weights(straight))
     found, expected = (content(newest(tmp_path / one))[0] for one in ("killed", "straight"))
+    # The logged loss is summed over the replicas in another order after a restart.
     for name, value in expected.items():
-        np.testing.assert_array_equal(found[name], value, err_msg=name)
+        tolerance = 1e-6 if name.startswith("metrics/") else 0.0
+        np.testing.assert_allclose(found[name], value, rtol=tolerance, err_msg=name)
