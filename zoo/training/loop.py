@@ -113,7 +113,6 @@ def train(
     progress = checkpointer.progress
     limits = Limits(checkpointer, epochs * batches.steps_per_epoch, patience, maximum_minutes)
     _resume(checkpointer, limits)
-    run.settle()
     evaluator = _evaluator(evaluate, checkpointer, average, monitor, mode, ties, every, patience)
     saving = SaveCheckpoints(checkpointer, checkpoint_every)
     pace = {"batch_size": batches.batch_size, "every": log_every}
@@ -242,17 +241,18 @@ def _checkpointer(
     carried: Sequence[tf.Variable],
 ) -> Checkpointer:
     """Return the checkpointer of the model and of all other state of the training."""
-    extra = {"average": average.variables if average else [], "carried": carried}
-    extra = {name: variables for name, variables in extra.items() if variables}
-    return Checkpointer(
+    extra = {"average": average.variables} if average else {}
+    checkpointer = Checkpointer(
         model,
         Progress(),
         run.checkpoints,
         shared=run.shared_checkpoints,
-        extra=extra,
+        extra=extra | ({"carried": carried} if carried else {}),
         depends_on=run.seal(),
         logger=run.logger,
     )
+    run.settle()  # nothing is refused from here on
+    return checkpointer
 
 
 def _finish(

@@ -109,13 +109,7 @@ class RunFolder:
         self._opened = time.monotonic()
         self.path.mkdir(parents=True, exist_ok=True)
         notes, wanted = claim(self.path), plain(settings)
-        if is_set_aside(self.path):  # what replaces it was killed before its first step
-            self._remove_beginning()
-        put_back(self.path)
-        if fresh:
-            set_aside(self.path, self._contents())
-        elif not lock_untrained and self._is_untrained():
-            self._remove_beginning()
+        self._make_room(fresh, lock_untrained)
         self._check_files()
         self.resumed = self.settings.exists()
         if self.resumed:
@@ -197,6 +191,16 @@ class RunFolder:
         for handler in list(self.logger.handlers):
             self.logger.removeHandler(handler)
             handler.close()
+
+    def _make_room(self, fresh: bool, lock_untrained: bool) -> None:
+        """Put back, set aside or remove what earlier runs left, as `__init__` says."""
+        if is_set_aside(self.path):  # what replaces it was killed before its first step
+            self._remove_beginning()
+        put_back(self.path)
+        if fresh:
+            set_aside(self.path, self._contents())
+        elif not lock_untrained and self._is_untrained():
+            self._remove_beginning()
 
     def _is_untrained(self) -> bool:
         """Tell whether this is the folder of a run that kept no step, so there is none to resume.
