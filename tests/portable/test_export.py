@@ -221,7 +221,7 @@ def test_an_export_is_replaced_only_if_nothing_of_others_lies_in_it(
 @pytest.mark.parametrize("name", ["beam_width", "n_best"])
 def test_a_search_for_nothing_is_refused(name, exported):
     model = load_model(exported[1])
-    with pytest.raises(ValueError, match=f"^{name} must be at least 1, got 0"):
+    with pytest.raises(ValueError, match=f"^{name} must be a whole number of at least 1, got 0"):
         model.answer(text=[4, 7], **{name: 0})
 
 

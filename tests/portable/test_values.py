@@ -135,10 +135,15 @@ def test_the_runner_which_imports_nothing_of_the_package_has_its_constants():
 
 @pytest.mark.parametrize(
     ("value", "found"),
-    [(True, 1.0), (False, 0.0), (3.0, 2.0), (3, 2.0), (4.0, 3.0), (5.5, 4.0), (7, None)],
+    [
+        *[(True, 1.0), (False, 0.0), (3.0, 2.0), (3, 2.0), (4.0, 3.0), (5.5, 4.0), (7, None)],
+        *[(np.bool_(True), 1.0), (np.bool_(False), 0.0), (np.str_("3"), 2.0)],
+        *[(np.int64(3), 2.0), (np.float32(3), 2.0), (np.uint8(4), 3.0), (np.float64(4), 3.0)],
+        *[(np.float32(5.5), 4.0), (np.float32(0.1), 6.0), (np.int8(7), None), (np.inf, None)],
+    ],
 )
 def test_values_are_spelled_as_the_categories(value, found):
-    column = {"categories": ["false", "True", "3", "4.0", "5.5", "nan"]}
+    column = {"categories": ["false", "True", "3", "4.0", "5.5", "nan", "0.1"]}
     number = values._category(value, column)
     assert number == found or (found is None and np.isnan(number))
     assert np.isnan(values._category(None, column))

@@ -43,8 +43,11 @@ def _read(name: str, value: str) -> Any:
 
 
 def _plain(value: np.ndarray | np.generic) -> object:
-    """Numbers of NumPy as JSON knows them."""
-    return value.tolist()
+    """Numbers of NumPy as JSON knows them, None where they are not finite."""
+    values = np.asarray(value).astype(object)
+    if value.dtype.kind == "f":
+        values[~np.isfinite(value)] = None
+    return values.tolist()
 
 
 if __name__ == "__main__":

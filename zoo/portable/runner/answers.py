@@ -1,5 +1,6 @@
 """Answers about texts, as the SavedModel gives them, from one forward pass."""
 
+import reprlib
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,27 @@ class Read(NamedTuple):
 
 Given = dict[str, Read]
 """Inputs by name."""
+
+
+def checked_ids(name: str, value: Any, size: int) -> np.ndarray:
+    """Ids (T,) of an input that is no text.
+
+    Raises:
+        ValueError: they are not whole numbers from 0 to `size` - 1, one after another.
+    """
+    try:
+        found = np.asarray(value)
+    except ValueError:  # lists of different lengths
+        found = np.zeros((0, 0))
+    if found.shape == (0,):
+        return np.zeros(0, np.int32)
+    if found.ndim == 1 and found.dtype.kind in "iuf":
+        wrong = found[(found < 0) | (found >= size) | (found != np.floor(found))]
+        if not len(wrong):
+            return found.astype(np.int32)
+        value = wrong[0].item()
+    expected = f"a sequence of whole numbers from 0 to {size - 1}"
+    raise ValueError(f"{name} must be {expected}, got {reprlib.repr(value)}")
 
 
 def classify(model: Any, given: Given) -> dict[str, Any]:

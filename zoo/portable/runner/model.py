@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .answers import Read
+from .answers import Read, checked_ids
 from .sessions import Arrays, Session, open_session
 from .tasks import TASKS
 from .tokenizers import Tokenizer, open_tokenizer
@@ -16,6 +16,8 @@ MANIFEST_FILE = "portable.json"
 ENDINGS = {"onnx": ".onnx", "litert": ".tflite"}
 Input = str | Sequence[int] | np.ndarray
 """A text, or ids without start and end."""
+_MOST_IDS = 2**31
+"""Bound of ids where the size of the vocabulary is unknown: the graphs take 32 bits."""
 
 
 class Model:
@@ -64,12 +66,21 @@ class Model:
     def decode(self, tokens: Sequence[str]) -> str | None:
         """Joins tokens that were written; None without a tokenizer of the target."""
         target = self._tokenizers.get("target")
-        return target.join(tokens) if target else None
+        return None if target is None else target.join(tokens)
 
     def tokens(self, ids: Sequence[int], side: str) -> list[str] | None:
         """Tokens of ids; None without a tokenizer of that side."""
         tokenizer = self._tokenizers.get(side)
-        return tokenizer.tokens(ids) if tokenizer else None
+        return None if tokenizer is None else tokenizer.tokens(ids)
+
+    def ids(self, value: Any, side: str) -> np.ndarray:
+        """Ids (T,) of an input that is no text.
+
+        Raises:
+            ValueError: they are not whole numbers, one after another, of the vocabulary.
+        """
+        tokenizer = self._tokenizers.get(side)
+        return checked_ids(side, value, _MOST_IDS if tokenizer is None else len(tokenizer))
 
     def answer(self, **inputs: Any) -> dict[str, Any]:
         """Answers once.
@@ -83,7 +94,8 @@ class Model:
             What the task gives; see `tasks`.
 
         Raises:
-            ValueError: an input is missing, has another shape, or is a text without a tokenizer.
+            ValueError: an input is missing, has another shape, has ids that are none, or is a text
+                without a tokenizer; a number of a search is out of range.
         """
         missing = [name for name in self.inputs if name not in inputs]
         if missing:
@@ -97,10 +109,10 @@ class Model:
     def _read(self, side: str, value: Input) -> Read:
         """Ids of an input, and its tokens if they are known."""
         if isinstance(value, str):
-            ids, tokens = self.encode(value, side)
-            return Read(np.array(ids, np.int32), tokens, value)
-        array = np.asarray(value, np.int32)
-        return Read(array, self.tokens(array.tolist(), side))
+            numbers, tokens = self.encode(value, side)
+            return Read(np.array(numbers, np.int32), tokens, value)
+        ids = self.ids(value, side)
+        return Read(ids, self.tokens(ids.tolist(), side))
 
 
 def load_model(folder: str | Path, threads: int | None = None) -> Model:

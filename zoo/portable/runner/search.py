@@ -60,9 +60,9 @@ def search(
         The best, best first; those that ended stand before those that did not.
 
     Raises:
-        ValueError: `beam_width` or `n_best` is less than 1.
+        ValueError: `beam_width` or `n_best` is less than 1, or `length_penalty` less than 0.
     """
-    _check_counts(beam_width=beam_width, n_best=n_best)
+    _check_options(length_penalty, beam_width=beam_width, n_best=n_best)
     open_ones = [Hypothesis([START], 0.0, 0.0, [])]
     ended: list[Hypothesis] = []
     for length in range(1, limit + 1):
@@ -93,11 +93,16 @@ def search(
     return [one._replace(tokens=one.tokens[1:]) for one in ended[:n_best] if limit]
 
 
-def _check_counts(**counts: int) -> None:
-    """Raises ValueError for a search for nothing."""
+def _check_options(length_penalty: float, **counts: int) -> None:
+    """Raises ValueError for a search for nothing, or by scores that mean nothing."""
     for name, count in counts.items():
-        if count < 1:
-            raise ValueError(f"{name} must be at least 1, got {count}")
+        if not isinstance(count, int | np.integer) or count < 1:
+            raise ValueError(f"{name} must be a whole number of at least 1, got {count!r}")
+    number = isinstance(length_penalty, int | float | np.number)
+    if not number or not 0 <= length_penalty < np.inf:
+        raise ValueError(
+            f"length_penalty must be a finite number of at least 0, got {length_penalty!r}"
+        )
 
 
 def best_continuations(scores: np.ndarray, count: int) -> tuple[list[float], list[int], list[int]]:

@@ -29,6 +29,10 @@ class Subwords:
         self._scores: list[float] = content["scores"]
         self._rules = _Rules(base64.b64decode(content["rules"]))
 
+    def __len__(self) -> int:
+        """Number of ids."""
+        return len(self._pieces)
+
     def encode(self, text: str) -> tuple[list[int], list[str]]:
         """Cuts a text into ids and pieces; adjacent unknown characters are one piece."""
         words = text.encode("utf-8", "surrogateescape").split(b" ")

@@ -11,6 +11,9 @@ from .words import Words
 class Tokenizer(Protocol):
     """Texts to ids, ids to tokens, tokens to text."""
 
+    def __len__(self) -> int:
+        """Number of ids."""
+
     def encode(self, text: str) -> tuple[list[int], list[str]]:
         """Cuts a text into ids and tokens."""
 

@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Mapping
+import reprlib
+from collections.abc import Mapping, Sized
 from typing import Any
 
 import numpy as np
@@ -57,12 +58,12 @@ def answer_story(model: Any, given: dict[str, Any]) -> dict[str, Any]:
         `answer`, `probabilities`, and `facts`, for each hop the sentence with the largest weight
         (its number, from 0, where ids were given), with `fact_weights`; `story_sentences`, those
         read; the attention maps.
+
+    Raises:
+        ValueError: the story is no list of sentences, or has ids that are none.
     """
-    limits, story = model.manifest["limits"], given["story"]
-    lines = [line.strip() for line in story.split("\n")] if isinstance(story, str) else [*story]
-    lines = [line for line in lines if len(_without_end_mark(line))]
-    lines = lines[-model.manifest["memory"] :]
-    words = limits["maximum_words"]
+    words = model.manifest["limits"]["maximum_words"]
+    lines = _sentences(given["story"])[-model.manifest["memory"] :]
     sentences = [_ids(model, line, "story")[:words] for line in lines] or [[0]]
     width = max(map(len, sentences), default=1)
     ids = np.zeros((1, len(sentences), width), np.int32)
@@ -82,6 +83,16 @@ def answer_story(model: Any, given: dict[str, Any]) -> dict[str, Any]:
         "fact_weights": weights.max(axis=-1),
         "story_sentences": lines,
     } | maps
+
+
+def _sentences(story: Any) -> list[Any]:
+    """Texts or ids of a story's sentences, without empty ones."""
+    try:
+        lines = map(str.strip, story.split("\n")) if isinstance(story, str) else iter(story)
+    except TypeError:
+        shown = reprlib.repr(story)
+        raise ValueError(f"story must be lines or a list of sentences, got {shown}") from None
+    return [one for one in lines if not isinstance(one, Sized) or len(_without_end_mark(one))]
 
 
 def run_algorithm(model: Any, given: dict[str, Any]) -> dict[str, Any]:
@@ -190,7 +201,9 @@ def _spellings(value: Any) -> list[str]:
     """How the text that a model is trained on may spell a value: ``3`` or ``3.0``, ``true``."""
     if value is None:
         return []
-    text = str(value).strip()
+    text = str(value).strip()  # of NumPy's own number: a float32 has fewer digits than its item
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, bool):
         return [text, text.lower(), text.upper()]
     if isinstance(value, int | float) and math.isfinite(value) and value == int(value):
@@ -201,9 +214,9 @@ def _spellings(value: Any) -> list[str]:
 def _ids(model: Any, text: Any, side: str) -> list[int]:
     """Ids of a sentence without its end mark."""
     if not isinstance(text, str):
-        return [int(number) for number in text]
-    ids, _ = model.encode(_without_end_mark(text), side)
-    return [*ids]
+        ids: list[int] = model.ids(text, side).tolist()
+        return ids
+    return [*model.encode(_without_end_mark(text), side)[0]]
 
 
 def _without_end_mark(text: Any) -> Any:

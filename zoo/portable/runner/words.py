@@ -88,6 +88,10 @@ class Words:
         self._ids = {word: place for place, word in enumerate(self._words)}
         self._case_fold, self._spaces = case_fold, spaces
 
+    def __len__(self) -> int:
+        """Number of ids."""
+        return len(self._words)
+
     def encode(self, text: str) -> tuple[list[int], list[str]]:
         """Cuts a text into ids and words."""
         tokens = text.split() if self._spaces else cut(text)

@@ -1,0 +1,128 @@
+"""The runner takes ids and options of a search that mean something, and refuses the rest."""
+
+import json
+
+import numpy as np
+import pytest
+
+from zoo.portable.runner import __main__, search
+from zoo.portable.runner.model import Model
+from zoo.portable.runner.values import answer_story
+
+WORDS = ["<pad>", "<unk>", "<s>", "</s>", "john", "mary", "garden"]
+
+NO_IDS = [
+    (-1, "-1"),
+    ([4, -3, -1], "-3"),
+    (np.array([-1], np.int8), "-1"),
+    ([4, 1.5], "1.5"),
+    ([np.nan], "nan"),
+    ([np.inf], "inf"),
+    ([2**31], "2147483648"),
+    ([2**70], "[1180591620717411303424]"),
+    ([[4, 5]], "[[4, 5]]"),
+    ([[4], [4, 5]], "[[4], [4, 5]]"),
+    (["john"], "['john']"),
+    ([True], "[True]"),
+    ([None], "[None]"),
+    (None, "None"),
+    ({4: 5}, "{4: 5}"),
+]
+
+
+@pytest.fixture
+def model(tmp_path) -> Model:
+    """A model of two inputs, of which one has a vocabulary, that answers nothing."""
+    (tmp_path / "words.txt").write_text("\n".join(WORDS) + "\n", encoding="utf-8")
+    words = {"kind": "words", "file": "words.txt", "case_fold": True, "spaces": False}
+    manifest = {
+        "format": "onnx",
+        "task": "stories",
+        "inputs": ["story", "question"],
+        "graphs": {},
+        "limits": {"maximum_words": 5},
+        "memory": 3,
+        "tokenizers": {"story": words, "question": words},
+    }
+    (tmp_path / "portable.json").write_text(json.dumps(manifest), encoding="utf-8")
+    return Model(tmp_path)
+
+
+@pytest.mark.parametrize("ids", [[0, 4, 6], np.array([0, 4, 6], np.uint8), (0.0, 4.0, 6.0)])
+def test_whole_numbers_of_any_kind_are_ids(model, ids):
+    for side in ("story", "unknown"):
+        found = model.ids(ids, side)
+        assert (found.dtype, found.tolist()) == (np.int32, [0, 4, 6])
+    assert model.ids([], "story").shape == (0,)
+    assert model.ids(np.zeros(0), "story").dtype == np.int32
+
+
+@pytest.mark.parametrize(("value", "got"), NO_IDS)
+@pytest.mark.parametrize(("side", "most"), [("story", 6), ("unknown", 2**31 - 1)])
+def test_what_is_no_sequence_of_ids_is_refused(model, value, got, side, most):
+    expected = f"{side} must be a sequence of whole numbers from 0 to {most}, got {got}"
+    with pytest.raises(ValueError) as error:  # noqa: PT011  # compared as a whole
+        model._read(side, value)
+    assert str(error.value) == expected
+
+
+def test_an_id_beyond_the_vocabulary_is_refused(model):
+    assert model.ids([7], "unknown").tolist() == [7]
+    with pytest.raises(ValueError, match=r"question must be .* from 0 to 6, got 7$"):
+        model._read("question", [4, 7])
+
+
+@pytest.mark.parametrize(
+    ("story", "question", "message"),
+    [
+        ([[4, 6], [-1]], [4], "^story must be a sequence of whole numbers from 0 to 6, got -1$"),
+        ([[4, 6], [7]], [4], "^story must be a sequence of whole numbers from 0 to 6, got 7$"),
+        ([4, 6], [4], "^story must be a sequence of whole numbers from 0 to 6, got 4$"),
+        ([[[4]]], [4], r"^story must be a sequence of whole .*, got \[\[4\]\]$"),
+        (np.array([4, 6]), [4], "^story must be a sequence of whole numbers .*, got .*4"),
+        ([[4, 6]], [0.5], "^question must be a sequence of whole numbers from 0 to 6, got 0.5$"),
+        ([[4, 6], [4]], 4, "^question must be a sequence of whole numbers from 0 to 6, got 4$"),
+        (4, [4], "^story must be lines or a list of sentences, got 4$"),
+        (None, [4], "^story must be lines or a list of sentences, got None$"),
+    ],
+)
+def test_a_story_of_what_are_no_ids_is_refused(model, story, question, message):
+    with pytest.raises(ValueError, match=message):
+        answer_story(model, {"story": story, "question": question})
+
+
+def one_word(last, state):
+    """A decoder that would rather end than go on."""
+    return np.tile([0.0, 0.0, 0.0, 2.0, 1.0], (len(last), 1)), state, None
+
+
+@pytest.mark.parametrize("penalty", [0, 0.0, 1, 2.5, np.float32(1), np.int64(1)])
+def test_penalties_that_are_numbers_are_taken(penalty):
+    (found,) = search.search(one_word, {}, set(), 3, length_penalty=penalty)
+    assert found.tokens == [search.END]
+    assert np.isfinite(found.score)
+
+
+@pytest.mark.parametrize("penalty", [-1, -0.001, np.nan, np.inf, -np.inf, "1", None, [1.0]])
+@pytest.mark.parametrize("limit", [0, 3])
+def test_a_penalty_that_means_nothing_is_refused(penalty, limit):
+    with pytest.raises(ValueError, match=r"^length_penalty must be a finite number of at least 0"):
+        search.search(one_word, {}, set(), limit, length_penalty=penalty)
+
+
+@pytest.mark.parametrize("name", ["beam_width", "n_best"])
+@pytest.mark.parametrize("count", [0, -1, 1.5, np.nan, "2", None])
+def test_a_count_that_is_none_is_refused(name, count):
+    with pytest.raises(ValueError, match=f"^{name} must be a whole number of at least 1, got "):
+        search.search(one_word, {}, set(), 3, **{name: count})
+
+
+def test_the_command_writes_numbers_that_json_lacks_as_null():
+    shown = {
+        "scores": np.array([0.5, -np.inf, np.nan], np.float32),
+        "score": np.float32(np.inf),
+        "ids": np.array([4, 5], np.int32),
+        "names": np.array(["a"]),
+    }
+    found = json.loads(json.dumps(shown, default=__main__._plain, allow_nan=False))
+    assert found == {"scores": [0.5, None, None], "score": None, "ids": [4, 5], "names": ["a"]}
