@@ -118,6 +118,7 @@ def test_values_are_spelled_as_training_spelled_them():
         ((TWICE["Work"],), {}, "rows must have column Work once, got 2"),
         (({"Age": 1},), {}, "columns must be Age, Gain, Work, Sex, got Age: Gain is missing"),
         ((ROW | {"Age": "old"},), {}, "Age of row 0 must be a number, got 'old'"),
+        ((ROW | {"Work": "\ud800"},), {}, "Work of row 0 must be text that UTF-8 can hold, got"),
         (({**ROW, "Age": [1, 2], "Gain": [1]},), {}, "columns must have the same length"),
         ((), {**{n.lower(): v for n, v in ROW.items()}, "hat": 1}, "got hat too"),
     ],
@@ -159,6 +160,13 @@ def test_it_is_scored_trained_and_saved(folder, tmp_path):
 def test_columns_may_be_generators_and_others_may_be_there_twice(pipeline):
     columns = {name: (value for value in TABLE[name]) for name in [*CODEC.names, "Height"]}
     assert pipeline.evaluate(columns) == pipeline.evaluate(TWICE["other"])
+
+
+def test_truth_values_are_numbers_where_a_model_is_trained(pipeline):
+    trainer = pipeline._trained_model().trainer
+    question = trainer.question(trainer.read(TABLE.assign(Age=TABLE["Age"] > 30)))
+    assert (question["age"], question["work"]) == (1.0, "private")
+    assert np.isnan(question["gain"])
 
 
 def test_a_server_warms_it_up(folder):

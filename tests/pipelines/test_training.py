@@ -8,21 +8,17 @@ from matplotlib.image import imread
 import zoo
 from zoo.models.lstmn.lstmn_inference import LSTMNInference
 from zoo.pipelines.results import Continuation
-from zoo.pipelines.trainers import TRAINERS, find_answer
+from zoo.pipelines.trainers import TRAINERS
 from zoo.serving.cards import DataRecord, verify
 from zoo.serving.folders import PICTURE_FILE
 from zoo.serving.headlines import headline
 from zoo.tasks.classification.endpoint import ClassificationEndpoint
-from zoo.tasks.reading.endpoint import ReadingEndpoint
 from zoo.tasks.shared.endpoints import export_endpoint
 from zoo.tasks.shared.pictures import draw_answer
-from zoo.text.tokenizer import WordTokenizer
-from zoo.text.vocabulary import END, Vocabulary, write_vocabulary
+from zoo.text.vocabulary import END, write_vocabulary
 from zoo.text.words import WordCodec
 
 ONE_STEP = {"epochs": 1, "progress": False}
-CONTEXT = "Ünıcödé: the lamp was repaired by Ida Möreau, and Ida Möreau was glad."
-READING = {"question": ["Who repaired the lamp?"], "context": [CONTEXT], "answer": ["Ida Möreau"]}
 DATA = {
     "cloze_aoa": {
         "document": ['"Nell met a fox." Nell fed the fox.'] * 2,
@@ -169,6 +165,15 @@ def test_a_share_is_held_out_and_scored(inference):
         ({"batch_size": 2.5}, "batch_size must be .*, got 2.5"),
         ({"learning_rate": -1.0}, "learning_rate must be positive and finite, got -1.0"),
         ({"patience": 1}, "patience must be None without validation_data or .*, got 1"),
+        ({"epochs": None}, "epochs must be a whole number of at least 1, got None"),
+        ({"epochs": True}, "epochs must be a whole number of at least 1, got True"),
+        ({"seed": -1}, "seed must be a whole number of at least 0 and at most 9.*7, got -1"),
+        ({"seed": 2**63}, "seed must be a whole number of at least 0 and at most .*, got 9"),
+        ({"seed": 0.5}, "seed must be a whole number of at least 0 and at most .*, got 0.5"),
+        ({"learning_rate": "a"}, "learning_rate must be positive and finite, got 'a'"),
+        ({"learning_rate": None}, "learning_rate must be positive and finite, got None"),
+        ({"validation_split": "a"}, "validation_split must be at least 0 and below 1, got 'a'"),
+        ({"validation_split": None}, "validation_split must be at least 0 and below 1, got None"),
         ({"validation_split": 1.0}, "validation_split must be at least 0 and below 1, got 1.0"),
         ({"validation_split": 0.9}, "validation_split must leave a row to train on"),
         ({"validation_split": 0.3, "validation_data": PAIRS}, "must not be given both"),
@@ -178,6 +183,51 @@ def test_a_share_is_held_out_and_scored(inference):
 def test_wrong_settings_are_refused(inference, options, message):
     with pytest.raises(ValueError, match=message):
         inference.fit(PAIRS, **({"progress": False} | options))
+
+
+def test_settings_may_be_numbers_of_numpy(inference):
+    settings = {"epochs": np.int64(1), "batch_size": np.int32(2), "seed": np.uint8(3)}
+    rates = {"learning_rate": np.float32(1e-4), "validation_split": np.float64(0.3)}
+    history = inference.fit(PAIRS, **settings, **rates, patience=np.int64(1), progress=False)
+    assert len(history["val_loss"]) == 1
+
+
+def test_a_training_that_is_refused_leaves_nothing_to_save(load, tmp_path, monkeypatch):
+    """Batches and evaluations can be refused too, after the table has been read."""
+    pipeline = zoo.pipeline(load("sst_lstmn").folder)
+    data, trainer = DATA["sst_lstmn"], pipeline._trained_model().trainer
+    for step in ("batches", "evaluator"):
+        with monkeypatch.context() as patch:
+            patch.setattr(trainer, step, refuse)
+            with pytest.raises(ValueError, match="as it is"):
+                pipeline.fit(data, validation_data=data, **ONE_STEP)
+    monkeypatch.setattr(trainer, "training", refuse)
+    with pytest.raises(ValueError, match="as it is"):
+        pipeline.fit(data, **ONE_STEP)
+    with pytest.raises(ValueError, match="sst_lstmn has not been trained: fit it first"):
+        pipeline.save(tmp_path / "mine")
+
+
+def refuse(*arguments, **named):
+    raise ValueError("data cannot be used as it is")
+
+
+def test_what_was_learned_before_an_interruption_can_be_saved(inference, tmp_path, monkeypatch):
+    """Without the metrics of other weights."""
+    pipeline = zoo.pipeline(inference.folder)
+    pipeline.evaluate(PAIRS)
+    trained, scored = pipeline._trained_model(), []
+
+    def interrupted(frame, *, final):
+        return lambda: scored.append(frame) or {}["loss"]  # after the first epoch
+
+    monkeypatch.setattr(trained.trainer, "evaluator", interrupted)
+    with pytest.raises(KeyError):
+        pipeline.fit(PAIRS, validation_data=PAIRS, epochs=2, progress=False)
+    assert len(scored) == 1
+    card = verify(pipeline.save(tmp_path / "mine"))
+    assert (card.data.training, card.data.evaluation) == ("3 rows, interrupted", "")
+    assert card.metrics == {}
 
 
 @pytest.mark.parametrize(("texts", "asked"), [(["", "a b"], "a b"), ([" ", ""], " ")])
@@ -190,113 +240,3 @@ def test_the_picture_is_of_an_example_with_words(inference, texts, asked):
 def test_nothing_trained_is_nothing_to_save(load, tmp_path):
     with pytest.raises(ValueError, match="sst_lstmn has not been trained: fit it first"):
         load("sst_lstmn").save(tmp_path / "mine")
-
-
-class Words:
-    """Stands in for the endpoint of a classifier or of a reader."""
-
-    model, labels = None, ("bad", "good")
-
-    @property
-    def limits(self):
-        return {"maximum_document_tokens": 5}
-
-
-@pytest.mark.parametrize(
-    ("task", "data", "message"),
-    [
-        ("translation", {"source": ["a"]}, "source, target, got source: target is missing"),
-        ("translation", {"source": [], "target": []}, "data must have at least one row, got none"),
-        ("translation", ["a"], "a pandas DataFrame or a dict of columns .* source, target, got li"),
-        ("translation", {"source": "a", "target": "b"}, "column source must be a list, got str"),
-        (
-            "translation",
-            {"source": {"a"}, "target": ["b"]},
-            "column source must be a list, got set",
-        ),
-        (
-            "translation",
-            {"source": np.array("a"), "target": ["b"]},
-            "column source must be a list, got ndarray 'a'",
-        ),
-        (
-            "translation",
-            {"source": pd.DataFrame({"source": ["a"]}), "target": ["b"]},
-            "column source must be a list, got DataFrame: give one of its columns",
-        ),
-        (
-            "translation",
-            pd.DataFrame([["a", "b", "c"]], columns=["source", "target", "source"]),
-            "data must have column source once, got 2",
-        ),
-        (
-            "reading",
-            pd.DataFrame(READING).assign(answer_start=34).iloc[:, [0, 1, 2, 3, 3]],
-            "data must have column answer_start once, got 2",
-        ),
-        ("translation", {"source": ["a"], "target": []}, "same length, got {'source': 1, 'target"),
-        (
-            "translation",
-            {"source": ["a", float("nan")], "target": ["a", "b"]},
-            "source of row 1 must be a string, got nan",
-        ),
-        (
-            "classification",
-            {"text": ["a", "b"], "label": ["good", "best"]},
-            "label of row 1 must be one of the model's classes 'bad', 'good', got 'best'",
-        ),
-        ("reading", READING | {"answer": ["Tom"]}, "answer of row 0 must be part of its context"),
-        ("reading", READING | {"answer": [""]}, "answer of row 0 must be part of its context"),
-        (
-            "reading",
-            READING | {"answer_start": [3]},
-            r"answer of row 0 must be in its context at character 3, where .*, got 'Ida",
-        ),
-        ("reading", READING | {"answer_start": ["x"]}, "answer_start of row 0 must be a whole num"),
-        ("reading", READING | {"answer_start": [-1]}, "answer_start of row 0 must be a whole num"),
-        (
-            "cloze",
-            {"document": ["a b"], "query": ["c"], "answer": ["a"]},
-            "query of row 0 must be a text with XXXXX once, got 'c'",
-        ),
-        (
-            "cloze",
-            {"document": ["a b c d e f"], "query": ["XXXXX"], "answer": ["f"]},
-            "answer of row 0 must be a word of the first 5 of its document, got 'f'",
-        ),
-        (
-            "cloze",
-            {"document": ["a b"], "query": ["XXXXX"], "answer": ["a"], "candidates": [["b"]]},
-            "candidates of row 0 must be a list of words with the answer 'a'",
-        ),
-    ],
-)
-def test_wrong_data_is_refused_by_column_and_row(task, data, message):
-    with pytest.raises(ValueError, match=message):
-        TRAINERS[task](Words()).read(data)
-
-
-def test_answers_become_tokens_of_their_contexts(tmp_path):
-    write_vocabulary(tmp_path / "words.txt", ["the", "lamp"])
-    endpoint = ReadingEndpoint(
-        None, WordTokenizer(), Vocabulary(tmp_path / "words.txt"), maximum_context_tokens=9
-    )
-    trainer = TRAINERS["reading"](endpoint)
-    later = {name: column * 2 for name, column in READING.items()} | {"answer_start": [None, 34]}
-    frame = trainer.read(later)
-    assert frame["answer_starts"].tolist() == [[34], [34]]
-    inputs, targets = next(iter(trainer.batches(frame, 2, 0).training(0)))
-    assert inputs["context"].shape == (2, 9)
-    assert targets["start"].numpy().tolist() == [7, 7]
-    assert targets["end"].numpy().tolist() == [8, 8]
-    for answer, start in (("lam", None), ("Ida Möreau", 50)):
-        with pytest.raises(ValueError, match="answer of row 0 must be whole words within the firs"):
-            trainer.read(READING | {"answer": [answer], "answer_start": [start]})
-
-
-def test_answers_are_found_where_they_are_whole_words():
-    assert find_answer(0, "a party of art", "art", None) == 11
-    assert find_answer(0, "a party", "art", None) == 3
-    assert find_answer(0, "art art", "art", 4) == 4
-    assert find_answer(0, "art art", "art", float("nan")) == 0
-    assert find_answer(0, "art art", "art", 4.0) == 4

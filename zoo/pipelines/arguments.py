@@ -1,7 +1,10 @@
-"""Checks of what callers give as columns of values."""
+"""Checks of what callers give: columns of values, options, and numbers."""
 
 from collections.abc import Iterable, KeysView, Mapping, Set
+from numbers import Integral, Real
 from typing import Any
+
+import numpy as np
 
 _SHOWN = 60  # characters of a value in an error
 
@@ -45,6 +48,38 @@ def no_list(name: str, expected: str, value: Any) -> ValueError:
     else:
         got = described(value)
     return ValueError(f"{name} must be {expected}, got {got}")
+
+
+def given_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Leaves out options that are None, and `heads` where they are not wanted.
+
+    Raises:
+        ValueError: `heads` is no truth value.
+    """
+    given = {key: value for key, value in options.items() if value is not None}
+    if not isinstance(heads := given.get("heads", True), bool | np.bool_):
+        raise ValueError(f"heads must be True or False, got {heads!r}")
+    if not heads:
+        del given["heads"]
+    return given
+
+
+def read_count(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
+    """Reads a whole number, Python's or NumPy's.
+
+    Raises:
+        ValueError: It is none, a truth value, too small or too large; names it.
+    """
+    whole = isinstance(value, Integral) and is_number(value)
+    if not whole or value < least or (most is not None and value > most):
+        limit = "" if most is None else f" and at most {most}"
+        raise ValueError(f"{name} must be a whole number of at least {least}{limit}, got {value!r}")
+    return int(value)
+
+
+def is_number(value: Any) -> bool:
+    """Tells whether a value is a real number, Python's or NumPy's; truth values are none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def described(value: Any) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 from zoo.pipelines.tables import read_columns
 from zoo.pipelines.trainer import Evaluation, Trainer
 from zoo.serving.servable import Servable
-from zoo.tasks.tabular.columns import as_texts
+from zoo.tasks.tabular.columns import as_texts, to_numbers
 from zoo.tasks.tabular.examples import Asking, Rows, TabularEvaluator, encode_rows
 from zoo.tasks.tabular.importance import importance_of_data
 from zoo.tasks.tabular.pictures import draw_importance
@@ -33,11 +33,9 @@ class TabularTrainer(Trainer):
     def question(self, frame: pd.DataFrame) -> dict[str, Any]:
         """Picks the first row."""
         self._shown = self._encode(frame)
-        texts = as_texts(frame.head(1), self.endpoint.codec)
-        numeric = {one.input for one in self.endpoint.codec.numeric}
-        return {
-            name: float(text or "nan") if name in numeric else text for name, text in texts.items()
-        }
+        first, codec = frame.head(1), self.endpoint.codec
+        numbers = {one.input: float(to_numbers(first[one.column])[0]) for one in codec.numeric}
+        return as_texts(first, codec) | numbers
 
     def _encode(self, frame: pd.DataFrame) -> Rows:
         return encode_rows(frame, self.endpoint.codec, self.endpoint.target)

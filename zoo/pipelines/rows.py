@@ -9,7 +9,7 @@ import pandas as pd
 
 from zoo.pipelines.arguments import is_list, is_misleading, no_list
 from zoo.pipelines.questions import Questions
-from zoo.pipelines.tables import check_once
+from zoo.pipelines.tables import check_once, check_rows, has_encoding
 from zoo.tasks.tabular.columns import (
     NumericColumn,
     RowCodec,
@@ -35,8 +35,8 @@ def read_rows(
         "" is missing.
 
     Raises:
-        ValueError: a column is missing, unknown or there twice, columns have different lengths, or
-            a number is none; names column and row.
+        ValueError: a column is missing, unknown or there twice, columns have different lengths, a
+            number is none, or text is not what UTF-8 can hold; names column and row.
     """
     codec = RowCodec.from_config(config)
     if len(positional) + bool(named) != 1:
@@ -90,9 +90,10 @@ def _columns(codec: RowCodec, table: pd.DataFrame) -> dict[str, np.ndarray]:
             columns[one.input] = to_numbers(column).astype("float32")
         else:
             strings = to_categories(column, one.categories)
+            columns[one.input] = strings.where(strings.notna(), "").to_numpy(object)
+            check_rows(one.column, columns[one.input], has_encoding, "text that UTF-8 can hold")
             if strange := all_strange(strings, one.categories):
                 warnings.warn(strange, stacklevel=5)
-            columns[one.input] = strings.where(strings.notna(), "").to_numpy(object)
     if other := [name for name in table if name not in used]:
         raise ValueError(f"columns must be {', '.join(codec.names)}, got {other[0]} too")
     return columns

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from zoo.pipelines.arguments import read_list
+from zoo.pipelines.arguments import is_number, read_list
 
 _SHOWN = 60  # characters of a text in an error
 
@@ -23,12 +23,13 @@ def read_table(data: Any, columns: Sequence[str], optional: Sequence[str] = ()) 
         The columns, with rows numbered from 0.
 
     Raises:
-        ValueError: As `read_columns`, or a value is no string; names column and row, which counts
-            from 0.
+        ValueError: As `read_columns`, or a value is no string, or none that UTF-8 can hold; names
+            column and row, which counts from 0.
     """
     kept = read_columns(data, columns, optional)
     for name in columns:
         check_rows(name, kept[name], lambda value: isinstance(value, str), "a string")
+        check_rows(name, kept[name], has_encoding, "text that UTF-8 can hold")
     return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in kept.items()})
 
 
@@ -85,6 +86,20 @@ def check_once(name: str, frame: pd.DataFrame, columns: Iterable[str]) -> None:
             raise ValueError(f"{name} must have column {column} once, got {count}")
 
 
+def has_encoding(text: str) -> bool:
+    """Tells whether UTF-8 can hold a text: not one with half of a surrogate pair."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def is_missing(value: Any) -> bool:
+    """Tells whether a cell is empty: None, NaN, NA or NaT."""
+    return bool(pd.api.types.is_scalar(value) and pd.isna(value))
+
+
 def wrong(column: str, row: int, expected: str, value: Any) -> ValueError:
     """Makes the error of a value."""
     text = repr(value)
@@ -122,8 +137,8 @@ def split_table(
     Raises:
         ValueError: The share is not from 0 to 1, or nothing would be left to train on.
     """
-    if not 0 <= share < 1:
-        raise ValueError(f"validation_split must be at least 0 and below 1, got {share}")
+    if not is_number(share) or not 0 <= share < 1:
+        raise ValueError(f"validation_split must be at least 0 and below 1, got {share!r}")
     if not share:
         return frame, None
     count = max(1, round(share * len(frame)))

@@ -1,8 +1,10 @@
 """Strings of each task to batches and metrics, by the parts that the recipes use."""
 
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,8 +12,9 @@ import pandas as pd
 
 from zoo.data.cloze_format import PLACEHOLDER
 from zoo.data.penn import penn_tokens
+from zoo.pipelines.arguments import is_list, is_number
 from zoo.pipelines.row_trainer import TabularTrainer
-from zoo.pipelines.tables import check_rows, lists_column, wrong
+from zoo.pipelines.tables import check_rows, has_encoding, is_missing, lists_column, wrong
 from zoo.pipelines.trainer import Evaluation, Trainer
 from zoo.tasks.classification import examples as classification
 from zoo.tasks.cloze import examples as cloze
@@ -110,8 +113,8 @@ def find_answer(row: int, context: str, answer: str, start: Any) -> int:
     Raises:
         ValueError: It does not stand in the context, or not where it is said to.
     """
-    if np.ndim(start) or not pd.isna(start):  # beside a missing number pandas makes floats
-        if isinstance(start, str | bool) or np.ndim(start) or start != int(start) or start < 0:
+    if not is_missing(start):
+        if not _is_place(start):
             raise wrong("answer_start", row, "a whole number of characters", start)
         place = int(start)
         if not answer or not context.startswith(answer, place):
@@ -123,6 +126,12 @@ def find_answer(row: int, context: str, answer: str, start: Any) -> int:
         raise wrong("answer", row, f"part of its context {context[:60]!r}", answer)
     whole = re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", context)
     return whole.start() if whole else context.index(answer)
+
+
+def _is_place(value: Any) -> bool:
+    """Tells whether a value counts characters; beside a missing number pandas makes floats."""
+    number = is_number(value) or isinstance(value, Decimal)
+    return number and math.isfinite(value) and value >= 0 and value == int(value)
 
 
 class ClassificationTrainer(Trainer):
@@ -172,7 +181,7 @@ class ClozeTrainer(Trainer):
     monitor = "answer_loss"
 
     def checked(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Cuts texts into tokens; without candidates these are the words of the document."""
+        """Cuts texts into tokens; a row without candidates has the words of its document."""
         limit = self.endpoint.limits["maximum_document_tokens"]
         documents = [penn_tokens(text)[:limit] for text in frame["document"]]
         queries = [penn_tokens(text) for text in frame["query"]]
@@ -185,7 +194,8 @@ class ClozeTrainer(Trainer):
                 raise wrong("answer", row, f"a word of the first {limit} of its document", answer)
         candidates = [list(dict.fromkeys(words)) for words in documents]
         if "candidates" in frame:
-            candidates = [*map(_words, range(len(frame)), frame["candidates"], frame["answer"])]
+            rows = zip(frame["candidates"], frame["answer"], candidates, strict=True)
+            candidates = [_words(row, *given) for row, given in enumerate(rows)]
         return frame.assign(
             document=[" ".join(words) for words in documents],
             query=[" ".join(words) for words in queries],
@@ -208,12 +218,19 @@ class ClozeTrainer(Trainer):
         return cloze.ClozeEvaluator(self.model, examples, with_loss=True)
 
 
-def _words(row: int, candidates: Any, answer: str) -> list[str]:
-    """Checks the candidates of a row."""
-    words = [] if isinstance(candidates, str) else list(candidates)
-    if answer not in words or not all(isinstance(word, str) and word for word in words):
-        raise wrong("candidates", row, f"a list of words with the answer {answer!r}", candidates)
-    return words
+def _words(row: int, given: Any, answer: str, words: list[str]) -> list[str]:
+    """Checks the candidates of a row; where there are none, takes the words of the document.
+
+    Raises:
+        ValueError: They are no list of words, or the answer is not among them.
+    """
+    if is_missing(given):
+        return words
+    found = list(given) if is_list(given) else []
+    right = all(isinstance(word, str) and word and has_encoding(word) for word in found)
+    if not right or answer not in found:
+        raise wrong("candidates", row, f"a list of words with the answer {answer!r}", given)
+    return found
 
 
 class LanguageModelTrainer(Trainer):

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import keras
+import numpy as np
 import pandas as pd
 
+from zoo.pipelines.arguments import is_number, read_count
 from zoo.pipelines.tables import split_table
 from zoo.pipelines.trainers import TRAINERS, Evaluation
 from zoo.serving.cards import DataRecord, ModelCard
@@ -19,8 +21,10 @@ from zoo.serving.live import LiveServable
 from zoo.serving.load import load
 from zoo.tasks.export_again import ENDPOINTS
 from zoo.tasks.shared.endpoints import export_endpoint
+from zoo.training.loop import Batches
 
 _HELD_OUT = "val_"  # before names of metrics on the rows held out
+_LARGEST_SEED = 2**63 - 1  # that TensorFlow takes
 
 
 @dataclasses.dataclass
@@ -35,13 +39,17 @@ class FitSettings:
     progress: bool
 
     def __post_init__(self) -> None:
-        """Raises ValueError for numbers out of range."""
-        for name in ("epochs", "batch_size", "patience"):
-            value = getattr(self, name)
-            if value is not None and (type(value) is not int or value < 1):
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
-        if not 0 < self.learning_rate < math.inf:
-            raise ValueError(f"learning_rate must be positive and finite, got {self.learning_rate}")
+        """Makes Python's numbers of NumPy's; raises ValueError for those out of range."""
+        self.epochs = read_count("epochs", self.epochs)
+        self.batch_size = read_count("batch_size", self.batch_size)
+        self.seed = read_count("seed", self.seed, least=0, most=_LARGEST_SEED)
+        if self.patience is not None:
+            self.patience = read_count("patience", self.patience)
+        if not is_number(self.learning_rate) or not 0 < self.learning_rate < math.inf:
+            raise ValueError(
+                f"learning_rate must be positive and finite, got {self.learning_rate!r}"
+            )
+        self.learning_rate = float(self.learning_rate)  # Keras takes no number of NumPy's
 
 
 class TrainedModel:
@@ -91,45 +99,59 @@ class TrainedModel:
         """Trains on a table of strings; the weights of the best evaluation are kept, if any.
 
         Raises:
+            ValueError: The data cannot be used; the model is as it was.
             FloatingPointError: The loss is no number; the model has its weights of before again.
         """
+        training, validation = self._split(data, held_out, share, settings)
+        shown = training if validation is None else validation
+        batches = self.trainer.batches(training, settings.batch_size, settings.seed)
+        best = None
+        if validation is not None:
+            evaluate = self.trainer.evaluator(validation, final=False)
+            best = _KeepBest(evaluate, self.trainer.monitor, settings.patience)
+        began, before = time.monotonic(), self.model.get_weights()
+        try:
+            history = self._train(batches, best, settings)
+        except FloatingPointError:
+            self.model.set_weights(before)
+            raise
+        except BaseException:  # by the user, for instance: what it has learned so far stays
+            if not all(map(np.array_equal, before, self.model.get_weights())):
+                self._record(f"{len(training)} rows, interrupted", shown)
+                self.metrics, self._evaluated = {}, ""  # those of other weights
+            raise
+        self._seconds += time.monotonic() - began
+        self._seed = settings.seed
+        self._record(f"{len(training)} rows, {len(history['loss'])} epochs", shown)
+        self._evaluated = "the same rows" if best is None else f"{len(shown)} rows held out"
+        return history
+
+    def _split(
+        self, data: Any, held_out: Any, share: float, settings: FitSettings
+    ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+        """Reads the rows to train on, and those held out, if any."""
         frame = self.trainer.read(data)
-        if held_out is not None and share:
-            raise ValueError("validation_data and validation_split must not be given both")
         training, validation = split_table(frame, share, settings.seed)
+        if held_out is not None and validation is not None:
+            raise ValueError("validation_data and validation_split must not be given both")
         validation = validation if held_out is None else self.trainer.read(held_out)
         if validation is None and settings.patience is not None:
             raise ValueError(
                 "patience must be None without validation_data or validation_split, got"
                 f" {settings.patience}"
             )
-        self._question = self.trainer.question(training if validation is None else validation)
-        began = time.monotonic()
-        self._fits.append(f"{len(training)} rows, interrupted")
-        before = self.model.get_weights()
-        try:
-            history = self._train(training, validation, settings)
-        except FloatingPointError:
-            self.model.set_weights(before)
-            self._fits.pop()
-            raise
-        self._seconds += time.monotonic() - began
-        self._seed = settings.seed
-        self._fits[-1] = f"{len(training)} rows, {len(history['loss'])} epochs"
-        held_out_rows = 0 if validation is None else len(validation)
-        self._evaluated = f"{held_out_rows} rows held out" if held_out_rows else "the same rows"
-        return history
+        return training, validation
+
+    def _record(self, told: str, shown: pd.DataFrame) -> None:
+        """Notes that the weights have changed, for the card, and what its picture shows."""
+        self._fits.append(told)
+        self._question = self.trainer.question(shown)
 
     def _train(
-        self, training: pd.DataFrame, validation: pd.DataFrame | None, settings: FitSettings
+        self, batches: Batches, best: "_KeepBest | None", settings: FitSettings
     ) -> dict[str, list[float]]:
         """Runs epoch after epoch, each in an order of its own."""
-        batches = self.trainer.batches(training, settings.batch_size, settings.seed)
         self.model.compile(keras.optimizers.Adam(settings.learning_rate, global_clipnorm=1.0))
-        best = None
-        if validation is not None:
-            evaluate = self.trainer.evaluator(validation, final=False)
-            best = _KeepBest(evaluate, self.trainer.monitor, settings.patience)
         callbacks = [*([best] if best else []), _OneEpoch()]
         history: dict[str, list[float]] = {}
         with self.trainer.training(batches):
