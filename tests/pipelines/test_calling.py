@@ -192,7 +192,7 @@ def test_no_texts_have_no_results_and_batches_do_not_matter(load):
     translate = load(TRANSLATOR)
     assert translate([]) == []
     texts = ENGLISH[::2]
-    alone = translate(texts, batch_size=1)
+    alone = translate(texts, batch_size=np.int64(1))
     assert [one.text for one in alone] == [one.text for one in translate(texts)]
 
 
@@ -214,7 +214,13 @@ def test_no_texts_have_no_results_and_batches_do_not_matter(load):
         (TRANSLATOR, ["a"], {"n_best": 3, "beam_width": 2}, "at most beam_width, 2, got 3"),
         (TRANSLATOR, ["a"], {"beam_width": 0}, "beam_width must be .* at least 1, got 0"),
         (TRANSLATOR, ["a"], {"n_best": 0}, "n_best must be .* at least 1, got 0"),
-        (TRANSLATOR, ["a"], {"batch_size": 0}, "batch_size must be at least 1, got 0"),
+        (TRANSLATOR, ["a"], {"n_best": "3"}, "n_best must be .* at least 1, got '3'"),
+        (TRANSLATOR, ["a"], {"n_best": True}, "n_best must be .* at least 1, got True"),
+        (TRANSLATOR, ["a"], {"beam_width": "3"}, "beam_width must be .* at least 1, got '3'"),
+        (TRANSLATOR, ["a"], {"batch_size": 0}, "batch_size must be .* at least 1, got 0"),
+        (TRANSLATOR, ["a"], {"batch_size": 2.0}, "batch_size must be .* at least 1, got 2.0"),
+        (TRANSLATOR, ["a"], {"batch_size": None}, "batch_size must be .* at least 1, got None"),
+        (TRANSFORMER, ["a"], {"heads": "no"}, "heads must be True or False, got 'no'"),
         (TRANSFORMER, ["a"], {"heads": True, "n_best": 2}, "heads, n_best must not be given toget"),
         (
             "cloze_aoa",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zoo.pipelines.arguments import given_options, read_count
 from zoo.pipelines.questions import Questions, encode, name_picture, read_questions
 from zoo.pipelines.tasks import TASKS
 from zoo.pipelines.values import Example, split_rows
@@ -77,17 +78,14 @@ class Pipeline:
         Raises:
             ValueError: Inputs or options that the model does not take.
         """
-        if batch_size < 1:
-            raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+        batch_size = read_count("batch_size", batch_size)
         if self.task == "tabular":
             return self._rows(texts, arguments, batch_size)
         self._check_names(arguments)
         if self.task == "algorithms":
             return self._sequences(texts, arguments, batch_size)
         options = {key: arguments.pop(key) for key in sorted(arguments.keys() & _OPTIONS)}
-        given = {key: value for key, value in options.items() if value is not None}
-        if given.get("heads") is False:
-            del given["heads"]
+        given = given_options(options)
         signature = self._signature(given)
         candidates = given.pop("candidates", None)
         questions = read_questions(self.name, self._task.inputs, texts, arguments, candidates)
@@ -245,17 +243,14 @@ class Pipeline:
     ) -> dict[str, Any]:
         """Completes the options by those of the model's card."""
         inputs, limits = self.servable.signatures[signature].inputs, dict(self.servable.limits)
+        if n_best is not None:
+            n_best = read_count("n_best", n_best)
         if signature == "beam":
             limits["beam_width"] = max(int(limits["beam_width"]), n_best or 1)
         names = [name for name, info in inputs.items() if not info.batched]
         options = complete_options(names, given, limits)
-        counts = {**options, **({} if n_best is None else {"n_best": n_best})}
-        for name in _COUNTS & counts.keys():
-            whole = isinstance(counts[name], int | np.integer)
-            if not whole or counts[name] is True or counts[name] < 1:
-                raise ValueError(
-                    f"{name} must be a whole number of at least 1, got {counts[name]!r}"
-                )
+        for name in sorted(_COUNTS & options.keys()):
+            read_count(name, options[name])
         if n_best is not None and n_best > options["beam_width"]:
             width = options["beam_width"]
             raise ValueError(f"n_best must be at most beam_width, {width}, got {n_best}")
@@ -319,5 +314,5 @@ class Pipeline:
             yield self._task.make(Example(own, texts, axes, signature, self._labels))
 
 
-_COUNTS = {"beam_width", "n_best", "new_tokens"}
+_COUNTS = {"beam_width", "new_tokens"}
 _OPTIONS = {option for task in TASKS.values() for option in task.options}
