@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import tyro
 
-from zoo.training.bounds import Count, Positive
+from zoo.training.bounds import Count, Factor
 from zoo.training.command import start
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Settings:
     """For each model one of the other direction; by default none."""
     labels: tuple[str, ...] = ()
     """Names in the table; by default the folders' names."""
-    threshold: Positive = 0.3
+    threshold: Factor = 0.3
     """Weight from which on words are linked, beside the largest of each word."""
     aligner: Literal["none", "ibm2", "hmm"] = "none"
     """Model of counts to compare with: IBM model 2 or the hidden Markov model."""

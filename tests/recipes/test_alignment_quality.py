@@ -91,6 +91,7 @@ def test_mass_and_diagonal() -> None:
     [
         ([MODEL], "{gold}: sentence pair 2: link must be inside of 5 source and 5 target"),
         ([MODEL, "--drop-outside", "--drawn", "3"], "drawn must be at most 2, got 3"),
+        ([MODEL, "--threshold", "1.5"], "threshold must be positive and at most 1, got 1.5"),
         (
             [MODEL, "--drop-outside", "--backward", MODEL, MODEL],
             "backward must be one for each of 1 models, got 2",
