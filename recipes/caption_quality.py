@@ -99,7 +99,7 @@ def load_data(settings: Settings) -> "CaptionData":
         return load_flickr8k(settings.splits, settings.data_dir, logger)
     if settings.splits is not None:
         raise ValueError(f"splits must not be given with a folder, got {settings.splits}")
-    return load_own(settings.folder, settings.held_out, logger)
+    return load_own(settings, logger)
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -18,6 +18,7 @@ from zoo.tasks.translation.enja import EnjaSettings, EnjaTask
 from zoo.tasks.translation.recipe import RECURRENT_SIZES
 from zoo.training.bounds import Count, NotNegative, Positive
 from zoo.training.command import start
+from zoo.training.unused import refuse_given
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,9 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
+    if settings.attention != "structured":
+        unused = ("total", "double_count", "pairwise_l2")
+        refuse_given(settings, unused, f"with the attention {settings.attention}")
     return run(settings, EnjaTask("enja_structured", make_model, DEFAULTS))
 
 

@@ -62,20 +62,21 @@ def main(settings: Settings) -> dict[str, Any]:
 
     Raises:
         ValueError: if there is no such model, or one that is no recurrent attention model or reads
-            pictures of another size.
+            pictures of another size, or a setting has no use.
         OSError: if a file is missing.
     """
-    from zoo.tasks.images.data import load_images, resolve_data
+    from zoo.tasks.images.data import load_images, refuse_unused, resolve_data
     from zoo.tasks.shared.exported import find_models
     from zoo.training.json_files import write_json
 
     if not settings.paths:
         raise ValueError("paths must name one number at least, got none")
+    data = resolve_data(settings.data, settings.data_dir)
+    refuse_unused(settings, data)
     models = {
         label: load_model(folder)
         for label, folder in find_models(settings.models, settings.labels).items()
     }
-    data = resolve_data(settings.data, settings.data_dir)
     sizes = (settings.task, settings.canvas, settings.held_out)
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     parts = load_images(data, *sizes, settings.data_dir, logging.getLogger(__name__))

@@ -22,6 +22,7 @@ from zoo.tasks.classification.recipe import ClassificationSettings, Classificati
 from zoo.tasks.shared.training_run import run
 from zoo.training.bounds import Count, NotNegative, Rate, Whole
 from zoo.training.command import start
+from zoo.training.unused import refuse_given
 
 REVIEW = (
     "I went in expecting very little, and for half an hour I got exactly that: a slow start, a "
@@ -146,9 +147,29 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
     )
 
 
+_OF_HOPS = ("hops", "attention_dim", "attention_bias", "penalty", "penalty_reduction")
+UNUSED: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("sample", "sst"), ("fold", "held_out")),
+    **dict.fromkeys(("imdb", "trec"), ("fold",)),
+}
+"""Data -> settings that it has no use for."""
+
+
 @dataclass
 class HopsTask(ClassificationTask):
     """Also measures how much the hops look at the same words."""
+
+    def resolve(self, settings: Any) -> Any:
+        """Refuses settings that the data or a pooling has no use for, too.
+
+        Raises:
+            ValueError: names the setting.
+        """
+        resolved = super().resolve(settings)
+        refuse_given(settings, UNUSED.get(resolved.data, ()), f"with the data {resolved.data}")
+        if resolved.pooling != "attention":
+            refuse_given(settings, _OF_HOPS, f"with the pooling {resolved.pooling}")
+        return resolved
 
     def measure(self, endpoint: Any) -> dict[str, float]:
         """Accuracy and, of several hops, their mean overlap on the test part, from 0 to 1."""

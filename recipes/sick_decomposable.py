@@ -26,6 +26,7 @@ from zoo.tasks.classification.fixed_vectors import FixedVectorSettings, FixedVec
 from zoo.tasks.shared.training_run import run
 from zoo.training.bounds import Count, Positive
 from zoo.training.command import start
+from zoo.training.unused import refuse_given
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,12 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
+    if settings.parents == "none":
+        refuse_given(settings, ("parser_dim",), "with the parents none")
+        if not settings.intra:
+            refuse_given(settings, ("distances",), "without intra")
+    else:
+        refuse_given(settings, ("distances",), f"with the parents {settings.parents}")
     return run(settings, FixedVectorTask("sick_decomposable", make_model, DEFAULTS, load))
 
 

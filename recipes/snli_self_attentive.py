@@ -15,6 +15,7 @@ from zoo.tasks.classification.recipe import ClassificationSettings, Classificati
 from zoo.tasks.shared.training_run import run
 from zoo.training.bounds import Count, NotNegative
 from zoo.training.command import start
+from zoo.training.unused import refuse_given
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,9 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
+    if settings.pooling != "attention":
+        unused = ("hops", "attention_dim", "penalty")
+        refuse_given(settings, unused, f"with the pooling {settings.pooling}")
     return run(settings, ClassificationTask("snli_self_attentive", make_model, DEFAULTS, load))
 
 

@@ -16,6 +16,7 @@ from zoo.tasks.classification.recipe import ClassificationSettings, Classificati
 from zoo.tasks.shared.training_run import run
 from zoo.training.bounds import Count, NotNegative
 from zoo.training.command import start
+from zoo.training.unused import refuse_given
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ def load(settings: Settings, logger: Any) -> Any:
     """Reads the data."""
     from zoo.tasks.classification.data import load_sst
 
+    if settings.data == "sample":
+        refuse_given(settings, ("phrases",), "with the data sample")
     return load_sst(settings.data, settings.classes, settings.phrases, settings.data_dir, logger)
 
 

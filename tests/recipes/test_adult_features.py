@@ -133,7 +133,7 @@ def test_a_bad_row_of_any_file_is_named_before_the_training(
 
 def test_the_row_of_a_part_held_out_is_that_of_the_file(tmp_path):
     rows = [f"{n},{n}.5\n" for n in range(60)]
-    divided, _ = own_table(write(tmp_path / "a.csv", "a,y\n", rows), "y", "auto", 0.1)
+    divided, _ = own_table(write(tmp_path / "a.csv", "a,y\n", rows), adult.Settings(target="y"))
     number = int(divided.validation.index[-1])
     rows[number - 1] = "old,3.5\n"
     write(tmp_path / "a.csv", "a,y\n", rows)

@@ -45,7 +45,7 @@ def test_each_search_has_a_row_of_scores(folder: Path, tmp_path: Path, capsys) -
     result = json.loads((tmp_path / "run" / "result.json").read_text())
     searches = [(row["length_penalty"], row["beam_width"]) for row in result["rows"]]
     assert searches == [(0, 1), (0, 5), (1, 1), (1, 5)]
-    part = load_own(folder, 0.1, logging.getLogger()).test
+    part = load_own(recipe.Settings((MODEL,), folder=folder), logging.getLogger()).test
     captioner = load_captioner(MODEL)
     scores, words = measure_captions(captioner, part, 5, 1.0)
     (caption,) = write_captions(captioner, part, 5, 1.0)

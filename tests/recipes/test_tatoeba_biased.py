@@ -86,6 +86,7 @@ def test_trains_both_directions_together(tmp_path: Path) -> None:
         run_dir=tmp_path / "run",
         symmetric=True,
         trace_weight=0.5,
+        bleu_tokenize="intl",
         vocabulary="words",
         vocabulary_size=1000,
         epochs=1,
@@ -100,6 +101,7 @@ def test_trains_both_directions_together(tmp_path: Path) -> None:
     metrics = {"bleu", "exact_match", "perplexity"}
     assert metrics <= backward.metrics.keys() == forward.metrics.keys()
     assert result["perplexity"] == forward.metrics["perplexity"]
+    assert "|tok:intl|" in result["signature"]  # of both directions
     assert result["backward"] == backward.metrics | {"signature": result["signature"]}
     assert "fr to en" in forward.data.remarks
     assert backward.data.remarks == f"{forward.data.remarks}; source and target exchanged"

@@ -72,6 +72,127 @@ def test_settings_of_another_variant_are_refused(
     assert told.replace("'", "") == f"error: {name} must be left out with the {chosen}, got {value}"
 
 
+OWN = "--train t.csv --validation v.csv --held-out 0.4"
+WITHOUT_USE = [
+    ("wikitext_lstmn", "--data sample --decay 0.9", "decay: the optimizer adam: 0.9"),
+    ("wikitext_lstmn", "--data ptb --least-gain 0.5", "least_gain: the optimizer adam: 0.5"),
+    (
+        "formulas_structured",
+        "--optimizer adam --decay-after 3",
+        "decay_after: the optimizer adam: 3",
+    ),
+    ("formulas_structured", "--data sample --decay-after 3", "decay_after: the optimizer adam: 3"),
+    ("mnist_glimpse", "--data sample --canvas 80", "canvas: the task plain: 80"),
+    ("mnist_glimpse", "--data sample --held-out 0.4", "held_out: the data sample: 0.4"),
+    ("glimpse_paths", "a --data mnist --canvas 80", "canvas: the task plain: 80"),
+    ("multi30k_luong", "--data sample --source fr", "source: the data sample: fr"),
+    ("multi30k_luong", "--data sample --target cs", "target: the data sample: cs"),
+    ("tatoeba_biased", "--data sample --source de", "source: the data sample: de"),
+    ("enja_structured", "--attention simple --total 3", "total: the attention simple: 3.0"),
+    (
+        "multi30k_luong",
+        "--data sample --batch-tokens 9 --batch-size 7",
+        "batch_size: batch_tokens 9: 7",
+    ),
+    ("multi30k_transformer", "--data multi30k --batch-size 7", "batch_size: batch_tokens 4096: 7"),
+    (
+        "translation",
+        "--train t.csv --batch-tokens 9 --batch-size 7",
+        "batch_size: batch_tokens 9: 7",
+    ),
+    ("classification", OWN, "held_out: a validation part: 0.4"),
+    ("cloze", OWN, "held_out: a validation part: 0.4"),
+    ("language_model", OWN, "held_out: a validation part: 0.4"),
+    ("reading", OWN, "held_out: a validation part: 0.4"),
+    ("translation", OWN, "held_out: a validation part: 0.4"),
+    ("adult_features", f"{OWN} --target y", "held_out: a validation part: 0.4"),
+    ("adult_features", "--data sample --held-out 0.4", "held_out: the data sample: 0.4"),
+    ("imdb_self_attentive", "--data imdb --pooling max --hops 4", "hops: the pooling max: 4"),
+    (
+        "imdb_self_attentive",
+        "--data mr --pooling mean --penalty 1",
+        "penalty: the pooling mean: 1.0",
+    ),
+    ("imdb_self_attentive", "--data sst --held-out 0.4", "held_out: the data sst: 0.4"),
+    ("imdb_self_attentive", "--data imdb --fold 3", "fold: the data imdb: 3"),
+    ("snli_self_attentive", "--data sample --pooling max --hops 4", "hops: the pooling max: 4"),
+    ("sst_lstmn", "--data sample --phrases", "phrases: the data sample: True"),
+    ("squad_dcn", "--data sample --vector-norm 3", "vector_norm: the data sample: 3.0"),
+    ("squad_dcn", "--data sample --maximum-vocabulary 5", "maximum_vocabulary: the data sample: 5"),
+]
+VECTORS = [
+    ("sst_lstmn", "--data sample", "--first-epoch-gradient 0.1 --no-train-vectors"),
+    ("classification", "--train t.csv", "--first-epoch-gradient 0.1 --no-train-vectors"),
+    ("sick_decomposable", "--data sample", "--common-components 5 --maximum-vocabulary 7"),
+    ("sick_decomposable", "--data sample", "--train-vectors"),
+    ("squad_dcn", "--data squad", "--vector-norm 3.0 --train-vectors"),
+    ("reading", "--train t.csv", "--vector-norm 3.0 --train-vectors"),
+]
+
+
+def refused(name, situation, value):
+    return f"error: {name} must be left out {situation}, got {value}"
+
+
+@pytest.mark.parametrize(("recipe", "flags", "told"), WITHOUT_USE)
+def test_settings_that_others_leave_without_use_are_refused(
+    recipe, flags, told, tmp_path: Path, monkeypatch
+) -> None:
+    name, situation, value = told.split(": ")
+    found = refusal(recipe, flags.split(), tmp_path / "run", monkeypatch)
+    assert found.replace("'", "") == refused(name, f"with {situation}", value)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "flags"),
+    [
+        (recipe, [*data.split(), *f"--{flag}".split()])
+        for recipe, data, flags in VECTORS
+        for flag in flags.removeprefix("--").split(" --")
+    ],
+)
+def test_settings_of_vectors_are_refused_without_any(
+    recipe, flags, tmp_path: Path, monkeypatch
+) -> None:
+    value = flags[-1] if not flags[-1].startswith("--") else str("--no-" not in flags[-1])
+    name = next(one for one in reversed(flags) if one.startswith("--")).removeprefix("--")
+    name = name.removeprefix("no-").replace("-", "_")
+    found = refusal(recipe, flags, tmp_path / "run", monkeypatch)
+    assert found == refused(name, "without vectors", value)
+
+
+def test_a_setting_of_tuned_vectors_is_refused_with_fixed_ones(tmp_path: Path, monkeypatch) -> None:
+    flags = ["--data", "sample", "--vectors", "v.txt", "--first-epoch-gradient", "9.0"]
+    found = refusal("sick_decomposable", flags, tmp_path / "run", monkeypatch)
+    assert found == refused("first_epoch_gradient", "with vectors that are not tuned", "9.0")
+
+
+@pytest.mark.parametrize(
+    ("flags", "name", "situation"),
+    [
+        ("--distances 3", "distances", "without intra"),
+        ("--intra --parser-dim 3", "parser_dim", "with the parents none"),
+        ("--parents simple --distances 3", "distances", "with the parents simple"),
+    ],
+)
+def test_settings_of_other_attention_within_sentences_are_refused(
+    flags, name, situation, tmp_path: Path, monkeypatch
+) -> None:
+    given = ["--data", "sample", *flags.split()]
+    found = refusal("sick_decomposable", given, tmp_path / "run", monkeypatch)
+    assert found == refused(name, situation, 3)
+
+
+def test_a_share_is_refused_with_parts_of_captions_of_ones_own(tmp_path: Path) -> None:
+    lines = ["a.png\tA dog.\ttrain", "b.png\tA cat.\tvalidation"]
+    (tmp_path / "captions.tsv").write_text("\n".join(lines))
+    settings = captions.Settings(folder=tmp_path, held_out=0.2, run_dir=tmp_path / "run")
+    told = r"held_out must be left out with parts in captions\.tsv, got 0\.2"
+    with pytest.raises(ValueError, match=told):
+        captions.main(settings)
+    assert not (tmp_path / "run").exists()
+
+
 def test_settings_of_scenes_are_refused_with_a_folder_of_one_s_own(tmp_path) -> None:
     settings = captions.Settings(folder=tmp_path, canvas=9)
     with pytest.raises(ValueError, match="canvas must be left out with the data files, got 9"):

@@ -8,6 +8,7 @@ import zipfile
 import pytest
 
 from zoo.tasks.captioning.data import load_flickr8k, load_own
+from zoo.tasks.captioning.recipe import CaptionSettings
 
 LOGGER = logging.getLogger("tests.captions")
 NAMES = ("1.jpg", "2.jpg", "3.jpg", "4.jpg")
@@ -17,6 +18,7 @@ PARTS = ("train", "train", "val", "test")
 @pytest.mark.parametrize("caption", ["🐕🐈", "❤\ufe0f", "...", "+ = €", "!!! 🎉"])
 @pytest.mark.parametrize("parts", [False, True])
 def test_a_caption_of_ones_own_without_a_word_is_named_with_its_line(tmp_path, caption, parts):
+    settings = CaptionSettings(folder=tmp_path, **({} if parts else {"held_out": 0.25}))
     lines = ["file\tsentence", ""]
     for name, part in zip(NAMES, PARTS, strict=True):
         (tmp_path / name).touch()
@@ -24,12 +26,12 @@ def test_a_caption_of_ones_own_without_a_word_is_named_with_its_line(tmp_path, c
         lines.append(f"{name}\tDog {name[0]}." + f"\t{part}" * parts)
     path = tmp_path / "captions.tsv"
     path.write_text("\n".join(lines), encoding="utf-8")
-    data = load_own(tmp_path, 0.25, LOGGER)
+    data = load_own(settings, LOGGER)
     assert sum(len(one.captions) for one in (data.training, data.validation, data.test)) == 4
     path.write_text("\n".join(lines).replace("Dog 4.", caption), encoding="utf-8")
     told = rf"captions\.tsv: line 6 must have a sentence with words, got {re.escape(repr(caption))}"
     with pytest.raises(ValueError, match=told):
-        load_own(tmp_path, 0.25, LOGGER)
+        load_own(settings, LOGGER)
 
 
 def test_captions_of_a_data_set_without_a_word_are_counted(tmp_path, caplog):

@@ -10,13 +10,15 @@ from zoo.tasks.tabular.columns import CategoricalColumn, RowCodec
 from zoo.tasks.tabular.data import make_target, own_table
 from zoo.tasks.tabular.endpoint import Target
 from zoo.tasks.tabular.examples import encode_rows
+from zoo.tasks.tabular.recipe import TabularSettings
 
 CODEC = RowCodec((), (CategoricalColumn("a", "a", ("x", "y")),))
 
 
 def read(path, rows, *, kind="auto", share=0.25):
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    return own_table({"train": (path,), "validation": (), "test": ()}, "y", kind, share)[0]
+    settings = TabularSettings(target="y", kind=kind, held_out=share)
+    return own_table({"train": (path,), "validation": (), "test": ()}, settings)[0]
 
 
 @pytest.mark.parametrize("odd", ["a\nb", "a\tb", "a\u202eb", "a\u2066b", "a\x7fb"])

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from zoo.data.picture_files import PictureFiles, open_pictures
 from zoo.metrics.captions import normalise_caption
 from zoo.serving.cards import DataRecord
 from zoo.tasks.shared.records import file_sums, own_name, record_files
+from zoo.training.unused import refuse_given
 
 SPLITS = ("training", "validation", "test")
 OWN = "files"
@@ -159,27 +160,27 @@ def load_flickr8k(
     return _logged(CaptionData("flickr8k", train, dev, test, record), logger)
 
 
-def load_own(folder: Path, held_out: float, logger: logging.Logger) -> CaptionData:
+def load_own(settings: Any, logger: logging.Logger) -> CaptionData:
     """Reads a folder of the user's own; see `zoo.data.own_captions`.
 
     Args:
-        folder: holds pictures and captions.
-        held_out: share of the pictures for validation, and for test, if parts are not given. Where
-            there is no test part, it is the validation part.
+        settings: with the ``folder`` of pictures and captions, and the share ``held_out`` of the
+            pictures for validation, and for test, if parts are not given. Where there is no test
+            part, it is the validation part.
         logger: gets lines on what is read.
 
     Raises:
         FileNotFoundError: a file is missing; names it.
-        ValueError: a file is malformed, a caption has no word, or a part is left without a picture.
+        ValueError: a file is malformed, a caption has no word, a part is left without a picture, or
+            a share is given beside parts.
     """
+    folder, held_out = settings.folder, settings.held_out
     frame = own_captions.read_own_captions(folder)
-    for line in frame.index[_wordless(frame)][:1]:
-        raise ValueError(
-            f"{folder / own_captions.CAPTIONS_FILE}: line {line} must have a sentence with words, "
-            f"got {frame['caption'][line]!r}"
-        )
+    _check_words(frame, folder / own_captions.CAPTIONS_FILE)
     remarks = "parts as given"
-    if not frame["part"].any():
+    if frame["part"].any():
+        refuse_given(settings, ("held_out",), f"with parts in {own_captions.CAPTIONS_FILE}")
+    else:
         frame = _divided(frame, held_out)
         remarks = f"{held_out:.0%} of the pictures held out for validation, and as many for test"
     frames = [frame[frame["part"] == part] for part in own_captions.PARTS]
@@ -231,6 +232,17 @@ def _wordless(frame: pd.DataFrame) -> np.ndarray:
 def _has_word(caption: str) -> bool:
     """Tells whether there is a letter or a digit: of some emoji marks remain, which none sees."""
     return any(unicodedata.category(one)[0] in "LN" for one in caption)
+
+
+def _check_words(frame: pd.DataFrame, path: Path) -> None:
+    """Refuses captions of one's own without a word, whose pictures might vanish with them.
+
+    Raises:
+        ValueError: there is one; names its line.
+    """
+    for line in frame.index[_wordless(frame)][:1]:
+        caption = frame["caption"][line]
+        raise ValueError(f"{path}: line {line} must have a sentence with words, got {caption!r}")
 
 
 def _tell_wordless(split: str, frame: pd.DataFrame, logger: logging.Logger) -> None:

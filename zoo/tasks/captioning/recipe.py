@@ -170,7 +170,7 @@ class CaptionTask(Task):
             sizes = SceneSizes(chosen.canvas, chosen.digits, chosen.scenes)
             self.data = load_scenes(chosen.data, sizes, chosen.data_dir, logger)
         elif chosen.folder is not None:
-            self.data = load_own(chosen.folder, chosen.held_out, logger)
+            self.data = load_own(chosen, logger)
         else:
             self.data = load_flickr8k(chosen.splits, chosen.data_dir, logger)
         self.encoder = None if chosen.data in SCENES else encoder_of(chosen)

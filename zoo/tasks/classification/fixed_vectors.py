@@ -39,6 +39,8 @@ class FixedVectorSettings(ClassificationSettings):
 class FixedVectorTask(ClassificationTask):
     """Names the class of a pair of texts whose words have fixed vectors."""
 
+    of_vectors = (*ClassificationTask.of_vectors, "maximum_vocabulary", "common_components")
+
     def resolve(self, settings: Any) -> Any:
         """Chooses the optimizer too."""
         settings = super().resolve(settings)

@@ -82,6 +82,7 @@ class OwnClassificationTask(ClassificationTask):
         """Reads all examples, and chooses sizes by their number."""
         from zoo.tasks.shared.own_data import by_groups, model_of, own_parts, resolve_own
 
+        self.refuse_unused(settings)
         count = len(settings.text_columns)
         if count not in SIDES:
             raise ValueError(f"text_columns must be one or two names, got {count}")
@@ -102,7 +103,7 @@ class OwnClassificationTask(ClassificationTask):
             part: tuple(filter(None, [getattr(settings, part)]))
             for part in ("train", "validation", "test")
         }
-        parts = own_parts(files, read, settings.held_out, by_groups(sides[0]))
+        parts = own_parts(files, read, settings, by_groups(sides[0]))
         data = classes_of(parts, sides, held_out=not files["validation"])
 
         def take(_: Any, logger: "logging.Logger") -> "ClassificationData":

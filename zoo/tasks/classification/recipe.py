@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from zoo.tasks.shared.own_settings import DATA
 from zoo.tasks.shared.training_run import Task
 from zoo.training.bounds import Count, NotNegative, Rate
 from zoo.training.settings import TrainingSettings, resolve
+from zoo.training.unused import refuse_given
 
 if TYPE_CHECKING:
     import logging
@@ -68,6 +69,8 @@ class ClassificationTask(Task):
 
     monitor = "accuracy"
     ties = "loss"
+    of_vectors: ClassVar[tuple[str, ...]] = ("train_vectors", "first_epoch_gradient")
+    """Settings without effect where no word vectors are given."""
 
     @property
     def name(self) -> str:
@@ -75,12 +78,28 @@ class ClassificationTask(Task):
         return "classification" if self.data.sides == ("text",) else "inference"
 
     def resolve(self, settings: Any) -> Any:
-        """Takes the data set where it lies, else the sample."""
+        """Takes the data set where it lies, else the sample.
+
+        Raises:
+            ValueError: settings that others leave without use.
+        """
         from zoo.tasks.classification.data import resolve_data
 
+        self.refuse_unused(settings)
         real = next(name for name in self.defaults if name != "sample")
         data_name = resolve_data(settings.data, real, settings.data_dir)
         return resolve(settings, self.recipe, data_name, self.defaults)
+
+    def refuse_unused(self, given: Any) -> None:
+        """Refuses settings of word vectors without any, or of their tuning without it.
+
+        Raises:
+            ValueError: names the setting.
+        """
+        if given.vectors is None:
+            refuse_given(given, self.of_vectors, "without vectors")
+        elif not given.train_vectors:
+            refuse_given(given, ("first_epoch_gradient",), "with vectors that are not tuned")
 
     def load(self) -> "DataRecord":
         """Reads the texts."""

@@ -81,7 +81,7 @@ class OwnClozeTask(ClozeTask):
         def read(paths: Sequence[Path]) -> "pd.DataFrame":
             return read_questions(paths, settings.kind, settings.questions)
 
-        self.parts = own_parts(files, read, settings.held_out, by_groups("document"))
+        self.parts = own_parts(files, read, settings, by_groups("document"))
         count = len(self.parts.training)
         recipe = f"{self.recipe}_{settings.kind}"
         settings = resolve_own(settings, recipe, count, files["train"][0], self.defaults)

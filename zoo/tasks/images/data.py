@@ -2,7 +2,7 @@
 
 import logging
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from zoo.data.mnist import Pictures
 from zoo.data.scenes import Scenes
 from zoo.serving.cards import DataRecord
 from zoo.tasks.shared.records import record_files
+from zoo.training.unused import refuse_given
 
 Variant = Literal["plain", "translated", "cluttered"]
 PIECES = {"translated": 0, "cluttered": 4}
@@ -97,6 +98,22 @@ def resolve_data(name: str, data_dir: Path | None) -> str:
     """
     own = "zoo.tasks.images.examples.ImageBatches, for scripts"
     return name if name != "auto" else choose([mnist.DATA_SET], data_dir, own=own)
+
+
+def refuse_unused(given: Any, data: str) -> None:
+    """Refuses settings that the data or the variant has no use for.
+
+    Args:
+        given: settings with ``task``, ``canvas`` and ``held_out``.
+        data: the data set's name.
+
+    Raises:
+        ValueError: names the setting.
+    """
+    if given.task == "plain":
+        refuse_given(given, ("canvas",), "with the task plain")
+    if data == "sample":
+        refuse_given(given, ("held_out",), "with the data sample")
 
 
 def _hold_out(pictures: Pictures, share: float) -> tuple[Pictures, Pictures]:

@@ -55,10 +55,15 @@ class ImageTask(Task):
     ties = "loss"
 
     def resolve(self, settings: Any) -> Any:
-        """Takes the data set where it lies, else the sample."""
-        from zoo.tasks.images.data import resolve_data
+        """Takes the data set where it lies, else the sample.
+
+        Raises:
+            ValueError: settings that the data or the task has no use for.
+        """
+        from zoo.tasks.images.data import refuse_unused, resolve_data
 
         data = resolve_data(settings.data, settings.data_dir)
+        refuse_unused(settings, data)
         of_variant = {data: self.of_variants.get(settings.task, {})}
         variant = "" if settings.task == "plain" else f"_{settings.task}"
         recipe = f"{self.recipe}{variant}"

@@ -61,7 +61,7 @@ class OwnLanguageModelTask(LanguageModelTask):
 
         settings = replace(settings, model=model_of(settings.model, self.name))
         files = {part: getattr(settings, part) for part in ("train", "validation", "test")}
-        parts = own_parts(files, read_texts, settings.held_out, at_the_end)
+        parts = own_parts(files, read_texts, settings, at_the_end)
         lines = parts.training["line"]
         count = sum(map(len, lines)) + len(lines)
         examples, notes = -(-count // _WORDS_AN_EXAMPLE), list(parts.notes)

@@ -9,6 +9,7 @@ from zoo.tasks.shared.own_settings import DATA
 from zoo.tasks.shared.training_run import Task
 from zoo.training.bounds import Count, Factor, Positive, Rate
 from zoo.training.settings import TrainingSettings, resolve
+from zoo.training.unused import refuse_given
 
 if TYPE_CHECKING:
     import keras
@@ -98,7 +99,14 @@ class LanguageModelTask(Task):
         return self.with_rate(settings)
 
     def with_rate(self, settings: Any) -> Any:
-        """Chooses the optimizer, and its learning rate if none is given."""
+        """Chooses the optimizer, and its learning rate if none is given.
+
+        Raises:
+            ValueError: settings that the optimizer has no use for.
+        """
+        if settings.optimizer != "sgd":
+            unused = ("decay", "least_gain")
+            refuse_given(settings, unused, f"with the optimizer {settings.optimizer}")
         if settings.learning_rate is None:
             settings = replace(settings, learning_rate=_RATES[settings.optimizer])
         if settings.optimizer == "sgd":

@@ -5,7 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zoo.tasks.reading.recipe import ReadingTask, ReadingTrainingSettings
+from zoo.tasks.reading.recipe import (
+    ReadingTask,
+    ReadingTrainingSettings,
+    refuse_without_vectors,
+)
 from zoo.tasks.shared.own_settings import OwnDataSettings
 from zoo.training.bounds import Rate
 
@@ -59,6 +63,7 @@ class OwnReadingTask(ReadingTask):
         """Reads all questions, and chooses sizes by their number."""
         from zoo.tasks.shared.own_data import by_groups, model_of, own_parts, resolve_own
 
+        refuse_without_vectors(settings)
         settings = replace(settings, model=model_of(settings.model, self.name))
         files = {
             part: tuple(filter(None, [getattr(settings, part)]))
@@ -68,7 +73,7 @@ class OwnReadingTask(ReadingTask):
         def read(paths: Sequence[Path]) -> "pd.DataFrame":
             return read_questions(paths[0], settings.columns)
 
-        self.parts = own_parts(files, read, settings.held_out, by_groups("context"))
+        self.parts = own_parts(files, read, settings, by_groups("context"))
         count = len(self.parts.training)
         return resolve_own(settings, self.recipe, count, files["train"][0], self.defaults)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from zoo.tasks.shared.training_run import Task
 from zoo.training.bounds import Count, NotNegative
 from zoo.training.settings import TrainingSettings, resolve
+from zoo.training.unused import refuse_given
 
 if TYPE_CHECKING:
     from zoo.serving.cards import DataRecord
@@ -80,10 +81,18 @@ class ReadingTask(Task):
     ties = "answer_loss"
 
     def resolve(self, settings: Any) -> Any:
-        """Finds the data set."""
+        """Finds the data set.
+
+        Raises:
+            ValueError: settings that it, or a training without vectors, has no use for.
+        """
         from zoo.tasks.reading.data import resolve_data
 
         data_name = resolve_data(settings.data, settings.data_dir)
+        if data_name == "sample":  # which has its own vectors
+            refuse_given(settings, ("vector_norm", "maximum_vocabulary"), "with the data sample")
+        else:
+            refuse_without_vectors(settings)
         return resolve(settings, self.recipe, data_name, SHARED_DEFAULTS, self.defaults)
 
     def load(self) -> "DataRecord":
@@ -179,3 +188,13 @@ class ReadingTask(Task):
     def told(self, question: Mapping[str, str], answer: Mapping[str, Any]) -> str:
         """Question and answer."""
         return f"{question['question']} {answer['answer'][0].decode()}"
+
+
+def refuse_without_vectors(given: Any) -> None:
+    """Refuses settings of word vectors where none are given.
+
+    Raises:
+        ValueError: names the setting.
+    """
+    if given.vectors is None:
+        refuse_given(given, ("vector_norm", "train_vectors"), "without vectors")

@@ -18,6 +18,7 @@ from zoo.serving.cards import DataRecord
 from zoo.tasks.shared.own_settings import DATA
 from zoo.tasks.shared.records import file_sums, own_name
 from zoo.training.settings import resolve
+from zoo.training.unused import refuse_given
 
 if TYPE_CHECKING:
     import keras
@@ -53,7 +54,7 @@ class OwnParts(NamedTuple):
 def own_parts(
     files: Mapping[str, Sequence[Path]],
     read: Callable[[Sequence[Path]], pd.DataFrame],
-    share: float,
+    settings: Any,
     divide: Callable[[pd.DataFrame, float], Frames],
 ) -> OwnParts:
     """Reads the three parts.
@@ -61,21 +62,24 @@ def own_parts(
     Args:
         files: Part, see `PARTS`, -> its files; none of a part that is not given.
         read: Reads the files of a part.
-        share: Share of the training examples to hold out where there are no validation files.
+        settings: Those of the recipe, not resolved, whose ``held_out`` is the share of the training
+            examples to hold out where there are no validation files.
         divide: Takes a frame and a share, and returns the rows to keep and those to hold out.
 
     Raises:
         ValueError: There are no training files, a file is malformed, or the share leaves no
-            example.
+            example or is given beside validation files.
         FileNotFoundError: A file is missing; lists those that are there.
     """
     if not files["train"]:
         raise ValueError("train must be files of training examples, got none")
+    if files["validation"]:
+        refuse_given(settings, ("held_out",), "with a validation part")
     paths = {part: tuple(map(Path, files[part])) for part in PARTS}
     for part in PARTS:
         _check_there(part, paths[part])
     frames = {part: read(paths[part]) for part in PARTS if paths[part]}
-    notes = []
+    notes, share = [], settings.held_out
     names = {part: ", ".join(path.name for path in paths[part]) for part in PARTS}
     if "validation" not in frames:
         whole = len(frames["train"])

@@ -130,16 +130,13 @@ def _sample(logger: logging.Logger) -> TabularData:
     return TabularData("sample", target, tabular_sample.FEATURES, train, dev, test, record)
 
 
-def own_table(
-    files: dict[str, tuple[Path, ...]], column: str, kind: Kind, share: float
-) -> tuple[TabularData, OwnParts]:
+def own_table(files: dict[str, tuple[Path, ...]], settings: Any) -> tuple[TabularData, OwnParts]:
     """Reads tables of one's own.
 
     Args:
         files: part -> its one file, or none.
-        column: the target.
-        kind: whether it is a class or a value; auto: strings and few whole numbers are classes.
-        share: of the training rows to hold out where there is no validation file.
+        settings: with the ``target``, its ``kind``, and the share ``held_out`` of the training rows
+            where there is no validation file.
 
     Returns:
         The data, and the parts as they were read, whose `log` tells of them. The index of a part
@@ -150,6 +147,7 @@ def own_table(
         ValueError: a file is malformed or lacks a column, or a target is missing or cannot be
             predicted; names file, column and row.
     """
+    column, kind = settings.target, settings.kind
 
     def read(paths: Sequence[Path]) -> pd.DataFrame:
         frame = read_whole_table(paths[0])
@@ -163,7 +161,7 @@ def own_table(
     def hold_out(frame: pd.DataFrame, held: float) -> tuple[pd.DataFrame, pd.DataFrame]:
         return divide(frame, held, _SEED, by=column if _is_class(frame[column], kind) else None)
 
-    parts = own_parts(files, read, share, hold_out)
+    parts = own_parts(files, read, settings, hold_out)
     frames = parts[:3]
     features = tuple(str(name) for name in frames[0] if name != column)
     for part, frame in zip(("validation", "test"), frames[1:], strict=True):

@@ -82,6 +82,8 @@ class TabularTask(Task):
             raise ValueError(f"train must be a table, since {given[0]} is given, got none")
         name = resolve_data(settings.data, settings.data_dir)
         _refuse_features(settings, name)
+        if name == "sample":
+            refuse_given(settings, ("held_out",), "with the data sample")
         return resolve(settings, self.recipe, name, self.defaults)
 
     def _resolve_own(self, settings: Any) -> Any:
@@ -97,7 +99,7 @@ class TabularTask(Task):
         paths: dict[str, tuple[Path, ...]] = {
             part: (path,) if path else () for part, path in files.items()
         }
-        own = own_table(paths, settings.target, settings.kind, settings.held_out)
+        own = own_table(paths, settings)
         self.data, self._parts = own
         stem = settings.train.name.removesuffix(".gz").partition(".")[0]
         folder = settings.run_dir or Path("runs") / f"{self.recipe}_{stem}"

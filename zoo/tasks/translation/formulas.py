@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from zoo.tasks.translation.recipe import TranslationTask
 from zoo.training.bounds import Count, NotNegative, Positive, Rate
 from zoo.training.settings import TrainingSettings, resolve
+from zoo.training.unused import refuse_given
 
 if TYPE_CHECKING:
     import keras
@@ -51,8 +52,15 @@ class FormulaTask(TranslationTask):
     ties = "perplexity"
 
     def resolve(self, settings: Any) -> Any:
-        """Fills in the defaults of the data."""
-        return resolve(settings, self.recipe, settings.data, self.defaults)
+        """Fills in the defaults of the data.
+
+        Raises:
+            ValueError: settings that the optimizer has no use for.
+        """
+        resolved = resolve(settings, self.recipe, settings.data, self.defaults)
+        if resolved.optimizer != "sgd":
+            refuse_given(settings, ("decay_after",), f"with the optimizer {resolved.optimizer}")
+        return resolved
 
     def read_data(self) -> "TranslationData":
         """Draws all formulas: they are the same for any seed of the training."""

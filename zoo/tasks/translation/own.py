@@ -6,7 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from zoo.tasks.shared.own_settings import OwnDataSettings
-from zoo.tasks.translation.recipe import TranslationTask, TranslationTrainingSettings
+from zoo.tasks.translation.recipe import (
+    TranslationTask,
+    TranslationTrainingSettings,
+    refuse_batch_size,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,6 +102,7 @@ class OwnTranslationTask(TranslationTask):
         from zoo.metrics.translation import choose_bleu_tokenizer
         from zoo.tasks.shared.own_data import by_groups, model_of, own_parts, resolve_own
 
+        refuse_batch_size(settings, settings.batch_tokens)
         settings = replace(settings, model=model_of(settings.model, self.name))
         tokenizer = choose_bleu_tokenizer(settings.target_language, settings.bleu_tokenize)
         files = files_of(settings)
@@ -105,7 +110,7 @@ class OwnTranslationTask(TranslationTask):
         def read(paths: Sequence[Path]) -> "pd.DataFrame":
             return read_pairs(paths, settings.columns)
 
-        self.parts = own_parts(files, read, settings.held_out, by_groups("source"))
+        self.parts = own_parts(files, read, settings, by_groups("source"))
         count, first = len(self.parts.training), files["train"][0]
         settings = resolve_own(settings, self.recipe, count, first, self.defaults)
         return replace(settings, bleu_tokenize=tokenizer)

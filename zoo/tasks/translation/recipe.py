@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from zoo.tasks.shared.training_run import Task
 from zoo.training.bounds import Count, NotNegative, Positive, Rate
 from zoo.training.settings import TrainingSettings, resolve
+from zoo.training.unused import refuse_given
 
 if TYPE_CHECKING:
     from zoo.serving.cards import DataRecord
@@ -141,13 +142,20 @@ class TranslationTask(Task):
     ties = "perplexity"
 
     def resolve(self, settings: Any) -> Any:
-        """Finds the data set, and the tokeniser of sacreBLEU."""
+        """Finds the data set, and the tokeniser of sacreBLEU.
+
+        Raises:
+            ValueError: settings that the data or others have no use for.
+        """
         from zoo.metrics.translation import choose_bleu_tokenizer
 
         data_name = self.choose_data(settings)
-        settings = resolve(settings, self.recipe, data_name, SHARED_DEFAULTS, self.defaults)
-        tokenizer = choose_bleu_tokenizer(settings.target, settings.bleu_tokenize)
-        return replace(settings, bleu_tokenize=tokenizer)
+        if data_name == "sample":  # which has its own languages
+            refuse_given(settings, ("source", "target"), "with the data sample")
+        resolved = resolve(settings, self.recipe, data_name, SHARED_DEFAULTS, self.defaults)
+        refuse_batch_size(settings, resolved.batch_tokens)
+        tokenizer = choose_bleu_tokenizer(resolved.target, resolved.bleu_tokenize)
+        return replace(resolved, bleu_tokenize=tokenizer)
 
     def choose_data(self, settings: Any) -> str:
         """Returns the name of the data set, whatever ``auto`` stands for."""
@@ -252,3 +260,13 @@ class TranslationTask(Task):
     def told(self, question: Mapping[str, str], answer: Mapping[str, Any]) -> str:
         """Source and translation."""
         return f"{question['text']} -> {answer['translation'][0].decode()}"
+
+
+def refuse_batch_size(given: Any, batch_tokens: int | None) -> None:
+    """Refuses a number of pairs a step where a number of tokens says how many there are.
+
+    Raises:
+        ValueError: it is given.
+    """
+    if batch_tokens is not None:
+        refuse_given(given, ("batch_size",), f"with batch_tokens {batch_tokens}")

@@ -21,6 +21,11 @@ class SymmetricTask(TatoebaTask):
     result holds its metrics.
     """
 
+    def resolve(self, settings: Any) -> Any:
+        """Keeps the tokeniser of sacreBLEU that was asked for, which is for both languages."""
+        self.wanted_tokenizer = settings.bleu_tokenize
+        return super().resolve(settings)
+
     def begin(self, model: Any, batches: Any) -> None:
         """Keeps the other direction for the end."""
         self.target_to_source = model.target_to_source
@@ -72,7 +77,7 @@ class SymmetricTask(TatoebaTask):
             self.settings,
             source=self.settings.target,
             target=language,
-            bleu_tokenize=choose_bleu_tokenizer(language, "auto"),
+            bleu_tokenize=choose_bleu_tokenizer(language, self.wanted_tokenizer),
         )
         other.folder, other.codecs = self.folder, self.codecs[::-1]
         other.data = self.data._replace(
