@@ -19,7 +19,8 @@ from tests.training.toy import (
     first_inputs,
     weights,
 )
-from zoo.training.checkpoints import Checkpointer, read_weights, seed_states
+from zoo.models.core.replica_seeds import seed_states
+from zoo.training.checkpoints import Checkpointer, read_weights
 from zoo.training.progress import Progress
 
 

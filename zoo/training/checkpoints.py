@@ -26,6 +26,7 @@ import keras
 import tensorflow as tf
 
 from zoo.files import flush
+from zoo.models.core.replica_seeds import seed_states
 from zoo.serving.paths import without_patterns
 from zoo.training.cluster import Workers
 from zoo.training.manifest import Manifest, checksums
@@ -225,12 +226,6 @@ class Checkpointer:
         os.replace(temporary, path)
         flush(folder)
         return path
-
-
-def seed_states(model: keras.Model) -> list[tf.Variable]:
-    """Return the states of the model's seed generators (dropout), which `weights` omits."""
-    weights = {id(weight) for weight in model.weights}
-    return [v.value for v in model.variables if id(v) not in weights]
 
 
 def _checkpoints(folder: Path) -> list[Path]:

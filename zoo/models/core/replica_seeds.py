@@ -12,6 +12,12 @@ _STRIDE = 2**30
 """Above all seeds that Keras chooses (up to 10^9), so that no two replicas share one."""
 
 
+def seed_states(model: keras.Model) -> list[tf.Variable]:
+    """Returns the states of the model's seed generators (dropout), which `weights` omits."""
+    weights = {id(weight) for weight in model.weights}
+    return [v.value for v in model.variables if id(v) not in weights]
+
+
 def spread_seeds(model: keras.Model) -> None:
     """Gives each replica's seed generators a seed of its own, made of that of the first replica.
 
@@ -25,11 +31,7 @@ def spread_seeds(model: keras.Model) -> None:
     if strategy.num_replicas_in_sync == 1:
         return
     numbers = strategy.experimental_local_results(strategy.run(_number_of_replica))
-    weights = {id(weight) for weight in model.weights}
-    for variable in model.variables:
-        if id(variable) in weights:
-            continue
-        states = strategy.experimental_local_results(variable.value)
+    for states in map(strategy.experimental_local_results, seed_states(model)):
         for number, state in zip(numbers, states, strict=True):
             seed, count = tf.unstack(state)
             state.assign([seed % _STRIDE + number * _STRIDE, count])
