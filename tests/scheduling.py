@@ -42,8 +42,11 @@ class ByFixture(LoadScopeScheduling):
         """Adds groups until the process has two tests, or is told that there are no more.
 
         A process runs a test only when it knows the next one. One that takes the place of a crashed
-        one would be given a single group, and if that is a single test, wait for ever.
+        one would be given a single group, and if that is a single test, wait for ever. A crash puts
+        all groups of its process back, also the thousands that it has completed: they are left out.
         """
+        while self.workqueue and all(next(iter(self.workqueue.values())).values()):
+            self.workqueue.popitem(last=False)
         super()._reschedule(node)
         if not node.shutting_down and self._pending_of(self.assigned_work[node]) < 2:
             self._reschedule(node)

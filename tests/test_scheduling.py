@@ -89,3 +89,29 @@ def test_a_group_for_a_process_that_has_gone_is_assigned_so_that_its_end_frees_i
     scheduler._assign_work_unit(process)
     assert scheduler.assigned_work[process] == {"file": group}
     assert not scheduler.workqueue
+
+
+def test_groups_that_a_crashed_process_has_completed_are_not_run_again():
+    class Process:
+        shutting_down = False
+
+        def __init__(self):
+            self.told = []
+
+        def send_runtest_some(self, indices):
+            self.told += indices
+
+        def shutdown(self):
+            self.shutting_down = True
+
+    tests = [f"file::test_{number}" for number in range(5000)]
+    gone, lives = Process(), Process()
+    scheduler = ByFixture.__new__(ByFixture)
+    scheduler.log = lambda *_: None
+    scheduler.workqueue = OrderedDict()
+    scheduler.assigned_work = {gone: {test: {test: True} for test in tests[:-1]}, lives: {}}
+    scheduler.assigned_work[gone][tests[-1]] = {tests[-1]: False}
+    scheduler.registered_collections = {gone: tests, lives: tests}
+    assert scheduler.remove_node(gone) == tests[-1]
+    assert lives.told == [4999]
+    assert lives.shutting_down
