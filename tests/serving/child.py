@@ -16,12 +16,12 @@ import tensorflow as tf
 import tensorflow_text  # noqa: F401  # registers the tokenizers' operations
 
 
-@functools.cache
+@functools.lru_cache(1)  # requests to one folder come one after another
 def load_now(folder):
     return tf.saved_model.load(folder)
 
 
-@functools.cache
+@functools.lru_cache(1)
 def load_v1(folder):
     graph = tf.Graph()
     with graph.as_default():

@@ -3,15 +3,15 @@
 import gzip
 import io
 import json
-import multiprocessing
+import os
+import subprocess
+import sys
 import tarfile
-import threading
 import time
 import warnings
 from pathlib import Path
 
 import pytest
-from tqdm import tqdm
 
 from tests.serving.published import write_model
 from tests.serving.static_server import serving
@@ -21,6 +21,8 @@ from zoo.serving.cards import CARD_FILE, verify
 from zoo.serving.fetching import fetch_address_again, fetch_again
 from zoo.serving.load import find_models, list_models, resolve
 from zoo.serving.publish import publish
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -296,18 +298,28 @@ def test_a_redirect_leads_nowhere_but_to_http(target, site, tmp_path, monkeypatc
     verify(resolve("reader"))
 
 
+FETCH = "import sys; from zoo.serving.load import resolve; print(resolve(sys.argv[1]))"
+
+
+def fetching_process(address: str, tmp_path: Path) -> subprocess.Popen[str]:
+    """Downloads in a process of its own: a fork of this one might wait for locks of its threads."""
+    return subprocess.Popen(
+        [sys.executable, "-c", FETCH, address],
+        cwd=ROOT,
+        env=os.environ | {"KERAS_HOME": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
 def test_what_a_killed_download_left_goes_with_the_next_one(site, tmp_path):
     address = f"{site.address}/models/reader.tar.gz"
     site.held.add("models/reader.tar.gz")
-    context = multiprocessing.get_context("fork")
-    arguments = (address, str(tmp_path / "home"), context.Queue())
-    child = context.Process(target=fetch_in_child, args=arguments)
-    child.start()
-    deadline = time.monotonic() + 30
-    while not list((tmp_path / "home").rglob("*.partial/*")) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    child.kill()
-    child.join()
+    with fetching_process(address, tmp_path) as child:
+        deadline = time.monotonic() + 60
+        while not list((tmp_path / "home").rglob("*.partial/*")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        child.kill()
     assert list((tmp_path / "home").rglob("*.partial"))
     site.held.clear()
     site.closing.set()
@@ -316,28 +328,12 @@ def test_what_a_killed_download_left_goes_with_the_next_one(site, tmp_path):
     assert kept(tmp_path) == WHOLE
 
 
-def fetch_in_child(address: str, home: str, results) -> None:
-    import os
-
-    # The lock of progress bars is shared with forks, and who is killed never gives it back.
-    tqdm.set_lock(threading.RLock())
-    os.environ["KERAS_HOME"] = home
-    results.put(str(resolve(address)))
-
-
 def test_processes_that_want_the_same_model_download_it_once(site, tmp_path):
-    context = multiprocessing.get_context("fork")
-    results = context.Queue()
     address = f"{site.address}/models/reader.tar.gz"
-    arguments = (address, str(tmp_path / "home"), results)
-    children = [context.Process(target=fetch_in_child, args=arguments) for _ in range(4)]
-    for child in children:
-        child.start()
-    folders = {results.get(timeout=60) for _ in children}
-    for child in children:
-        child.join()
+    children = [fetching_process(address, tmp_path) for _ in range(4)]
+    folders = {child.communicate(timeout=120)[0].strip() for child in children}
     assert len(folders) == 1
-    verify(folders.pop())
+    verify(Path(folders.pop()))
     assert site.asked.count("models/reader.tar.gz") == 1
     assert kept(tmp_path) == WHOLE
 
