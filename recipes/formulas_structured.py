@@ -19,6 +19,7 @@ from zoo.tasks.shared.training_run import run
 from zoo.tasks.translation.formulas import FormulaSettings, FormulaTask
 from zoo.training.bounds import Count, Positive
 from zoo.training.command import start
+from zoo.training.unused import refuse_given
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,8 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
+    if settings.attention == "none":
+        refuse_given(settings, ("parser_dim", "score_dim"), "with the attention none")
     return run(settings, FormulaTask(f"formulas_{settings.attention}", make_model, DEFAULTS))
 
 

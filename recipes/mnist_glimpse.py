@@ -24,6 +24,7 @@ from zoo.tasks.shared.trained_weights import copy_weights
 from zoo.tasks.shared.training_run import run
 from zoo.training.bounds import Count, Positive, Rate
 from zoo.training.command import start
+from zoo.training.unused import refuse_given
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ class Settings(ImageSettings):
 _CANVAS = {"glimpses": 8, "glimpse_size": 12, "scales": 3}
 OF_TASKS: dict[str, dict[str, Any]] = {"translated": _CANVAS, "cluttered": _CANVAS}
 """Defaults by task, the paper's; they come before those by data set."""
+
+OF_THE_LOCATOR = ("sigma", "locator_dim", "mean_activation", "first_location", "head_gradients")
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {
@@ -112,6 +115,8 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
+    if settings.locations == "random":
+        refuse_given(settings, OF_THE_LOCATOR, "with the locations random")
     return run(settings, ImageTask("mnist_glimpse", make_model, DEFAULTS, OF_TASKS))
 
 

@@ -53,6 +53,10 @@ UNUSED = [
     ("flickr8k_caption", "data flickr8k", ["--held-out=0.2"]),
     ("flickr8k_caption", "encoder x.keras", ["--data=flickr8k --encoder-weights=b"]),
     ("flickr8k_caption", "attention soft", ["--soft-probability=0.2"]),
+    ("formulas_structured", "attention none", ["--parser-dim=9", "--score-dim=9"]),
+    ("mnist_glimpse", "locations random", ["--sigma=0.2", "--locator-dim=9", "--head-gradients"]),
+    ("mnist_glimpse", "locations random", ["--mean-activation=linear"]),
+    ("mnist_glimpse", "locations random", ["--first-location=centre"]),
 ]
 
 
@@ -159,6 +163,13 @@ def test_settings_of_vectors_are_refused_without_any(
     name = name.removeprefix("no-").replace("-", "_")
     found = refusal(recipe, flags, tmp_path / "run", monkeypatch)
     assert found == refused(name, "without vectors", value)
+
+
+@pytest.mark.parametrize("recipe", ["sst_lstmn", "snli_lstmn", "sick_decomposable"])
+def test_vectors_have_a_size_of_their_own(recipe, tmp_path: Path, monkeypatch) -> None:
+    flags = ["--data", "sample", "--vectors", "v.txt", "--embedding-dim", "7"]
+    found = refusal(recipe, flags, tmp_path / "run", monkeypatch)
+    assert found == refused("embedding_dim", "with vectors", "7")
 
 
 def test_a_setting_of_tuned_vectors_is_refused_with_fixed_ones(tmp_path: Path, monkeypatch) -> None:

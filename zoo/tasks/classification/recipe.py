@@ -91,14 +91,16 @@ class ClassificationTask(Task):
         return resolve(settings, self.recipe, data_name, self.defaults)
 
     def refuse_unused(self, given: Any) -> None:
-        """Refuses settings of word vectors without any, or of their tuning without it.
+        """Refuses settings of word vectors without any, their size with some, and useless tuning.
 
         Raises:
             ValueError: names the setting.
         """
         if given.vectors is None:
             refuse_given(given, self.of_vectors, "without vectors")
-        elif not given.train_vectors:
+            return
+        refuse_given(given, ("embedding_dim",), "with vectors")
+        if not given.train_vectors:
             refuse_given(given, ("first_epoch_gradient",), "with vectors that are not tuned")
 
     def load(self) -> "DataRecord":
