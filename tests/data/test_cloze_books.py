@@ -43,6 +43,46 @@ def test_only_the_book_is_read_and_headings_end_chapters():
     assert len(book_sentences(BOOK.replace("\n", "\r\n"))) == 2
 
 
+def test_every_book_of_a_file_is_read_and_no_chapter_spans_two():
+    second = BOOK.replace("THIS PROJECT", "THE PROJECT").replace("Then", "Now").title()
+    chapters = book_sentences(f"{BOOK}\n{second}\n")
+    assert [len(c) for c in chapters] == [45] * 4
+    assert [c[0][0] for c in chapters] == ["Then", "Then", "Now", "Now"]
+    bare = "\n".join(
+        f"*** START OF THE PROJECT GUTENBERG EBOOK {n} ***\nShe went.\n"
+        f"***END OF THE PROJECT GUTENBERG EBOOK {n}***"
+        for n in "AB"
+    )
+    assert book_sentences(bare) == [[["She", "went", "."]]] * 2
+
+
+def test_ends_of_volumes_are_text():
+    volumes = "She went.\n\n*** END OF VOLUME I ***\n\n*** START OF VOLUME II ***\n\nHe came."
+    expected = [[["She", "went", "."]], [["He", "came", "."]]]
+    assert book_sentences(volumes) == expected
+    marks = "*** {} OF THIS PROJECT GUTENBERG EBOOK ***"
+    inner = f"No.\n{marks.format('START')}\n{volumes}\n{marks.format('END')}\nNo."
+    assert book_sentences(inner) == expected
+
+
+@pytest.mark.parametrize(
+    ("markers", "line", "got"),
+    [
+        (["START"], 2, "no END line after it"),
+        (["END"], 2, r"'\*\*\* END OF THE PROJECT"),
+        (["END", "START"], 2, r"'\*\*\* END OF"),
+        (["START", "START", "END"], 4, r"'\*\*\* START OF"),
+        (["START", "END", "END"], 6, r"'\*\*\* END OF"),
+        (["START", "END", "START"], 6, "no END line after it"),
+    ],
+)
+def test_a_marker_without_its_partner_is_named_by_its_line(markers, line, got):
+    lines = [f"She went.\r\n*** {mark} OF THE PROJECT GUTENBERG EBOOK ***" for mark in markers]
+    expected = rf"^line {line}: .* START and END lines must alternate, got {got}"
+    with pytest.raises(ValueError, match=expected):
+        list(questions_from_text("\r\n".join([*lines, "He came."]), "ne"))
+
+
 @pytest.mark.parametrize(
     ("text", "count"),
     [

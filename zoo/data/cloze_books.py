@@ -13,7 +13,7 @@ The rules are simple and admit some words that a tagger would exclude.
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Literal, get_args
 
 import numpy as np
@@ -31,8 +31,10 @@ _DOCUMENT_TOKENS = 1000
 _NAME_SHARE = 0.9  # of a name's mid-sentence uses, the share that is capitalised
 _NOUN_USES, _NOUN_SHARE = 3, 0.3  # minimum uses of a noun, and share that look like one
 
-_START = re.compile(r"^\*\*\*\s*START OF.*$", re.MULTILINE | re.IGNORECASE)
-_END = re.compile(r"^\*\*\*\s*END OF.*$", re.MULTILINE | re.IGNORECASE)
+_MARKER = re.compile(
+    r"^\*\*\*[ \t]*(START|END) OF TH(?:E|IS)(?: COPYRIGHTED)? PROJECT GUTENBERG\b.*$",
+    re.MULTILINE | re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _ENDS = frozenset({".", "!", "?", "..."})
 _CLOSING = frozenset({"''", "'", "-RRB-"})
@@ -66,20 +68,22 @@ Sentence = list[str]
 def questions_from_text(
     text: str, kind: Kind, *, stride: int = SENTENCES + 1, seed: int = 0
 ) -> Iterator[Question]:
-    """Makes the questions of one book.
+    """Makes the questions of a text.
 
     Args:
-        text: The book. Text outside Project Gutenberg's START and END lines is ignored. Empty lines
-            separate paragraphs. A heading ends a chapter, and no question spans chapters.
+        text: One book, or several between Project Gutenberg's START and END lines; text outside of
+            these is ignored. Empty lines separate paragraphs. A heading ends a chapter, and no
+            question spans chapters.
         kind: Kind of the words to blank out.
         stride: Sentences from one query to the next: 21 for documents that do not overlap.
         seed: Seed for choosing the answer and the candidates.
 
     Yields:
-        The questions in the order of the book, as `write_cbt` takes them.
+        The questions in the order of the text, as `write_cbt` takes them.
 
     Raises:
-        ValueError: There is no such kind, or the stride is not positive.
+        ValueError: There is no such kind, the stride is not positive, or a START or END line has no
+            partner; names the line.
     """
     if kind not in get_args(Kind):
         raise ValueError(f"kind must be one of {list(get_args(Kind))}, got {kind!r}")
@@ -98,18 +102,38 @@ def questions_from_text(
 
 
 def book_sentences(text: str) -> list[list[Sentence]]:
-    """Splits a book into chapters, and each chapter into tokenised sentences."""
-    text = text.replace("\r\n", "\n")
-    start, end = _START.search(text), _END.search(text)
-    text = text[start.end() if start else 0 : end.start() if end else len(text)]
-    chapters: list[list[Sentence]] = [[]]
-    for paragraph in re.split(r"\n[ \t]*\n", text):
-        line = " ".join(paragraph.split())
-        if _is_heading(line):
-            chapters.append([])
-        elif line:
-            chapters[-1] += split_sentences(penn_tokens(line))
+    """Splits books into chapters, and each chapter into tokenised sentences.
+
+    Raises:
+        ValueError: A START or END line of Project Gutenberg has no partner; names the line.
+    """
+    chapters: list[list[Sentence]] = []
+    for book in _books(text.replace("\r\n", "\n")):
+        chapters.append([])
+        for paragraph in re.split(r"\n[ \t]*\n", book):
+            line = " ".join(paragraph.split())
+            if _is_heading(line):
+                chapters.append([])
+            elif line:
+                chapters[-1] += split_sentences(penn_tokens(line))
     return [chapter for chapter in chapters if chapter]
+
+
+def _books(text: str) -> list[str]:
+    """Returns the text between each two markers of Project Gutenberg, or all if there is none."""
+    markers = [*_MARKER.finditer(text)]
+    found = []
+    for start, end in zip_longest(markers[::2], markers[1::2]):
+        for marker, wanted in ((start, "START"), (end, "END")):
+            if marker is None or marker[1].upper() != wanted:
+                line = text.count("\n", 0, (marker or start).start()) + 1
+                got = "no END line after it" if marker is None else repr(marker[0])
+                raise ValueError(
+                    f"line {line}: Project Gutenberg's START and END lines must alternate, got "
+                    f"{got}"
+                )
+        found.append(text[start.end() : end.start()])
+    return found if markers else [text]
 
 
 def split_sentences(tokens: list[str]) -> list[Sentence]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,12 +118,13 @@ def read_questions(paths: Sequence[Path], kinds: Any, questions: bool) -> "pd.Da
     if questions:
         frames = [read_cbt(path).assign(kind=kinds) for path in paths]
         return pd.concat(frames, ignore_index=True)
-    texts = ["\n".join(read_lines(path)) for path in paths]
-    frames = [
-        questions_frame(questions_from_text(text, kind)).assign(kind=kind)
-        for kind in kinds_of(kinds)
-        for text in texts
-    ]
+    texts = [(path, "\n".join(read_lines(path))) for path in paths]
+    frames = []
+    for kind, (path, text) in product(kinds_of(kinds), texts):
+        try:
+            frames.append(questions_frame(questions_from_text(text, kind)).assign(kind=kind))
+        except ValueError as error:
+            raise ValueError(f"{path}, {error}") from None
     frame = pd.concat(frames, ignore_index=True)
     if not len(frame):
         raise ValueError(
