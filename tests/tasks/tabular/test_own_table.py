@@ -69,6 +69,19 @@ def test_a_target_that_is_no_number_is_named_with_its_file(tmp_path):
         read(tmp_path / "n.jsonl", rows, kind="regression")
 
 
+@pytest.mark.parametrize("kind", ["auto", "regression"])
+def test_the_scale_of_values_is_that_of_the_training_part(tmp_path, kind):
+    for name, add in (("t", 0.5), ("v", 1000.5)):
+        rows = [{"a": n, "y": n + add} for n in range(8)]
+        (tmp_path / name).with_suffix(".jsonl").write_text("\n".join(map(json.dumps, rows)))
+    paths = {"train": (tmp_path / "t.jsonl",), "validation": (tmp_path / "v.jsonl",), "test": ()}
+    target = own_table(paths, TabularSettings(target="y", kind=kind))[0].target
+    assert target == Target("y", (), 4.0, np.std(range(8)))
+    held = read(tmp_path / "h.jsonl", [{"a": n, "y": f"{n * n}.5"} for n in range(40)], kind=kind)
+    values = held.training["y"].astype(float)
+    assert held.target == Target("y", (), values.mean(), values.std(ddof=0))
+
+
 def test_every_class_of_two_rows_is_held_out(tmp_path):
     rows = [{"a": n, "y": "rare" if n < 2 else "often"} for n in range(40)]
     data = read(tmp_path / "r.jsonl", rows, share=0.1)

@@ -167,9 +167,17 @@ def own_table(files: dict[str, tuple[Path, ...]], settings: Any) -> tuple[Tabula
     for part, frame in zip(("validation", "test"), frames[1:], strict=True):
         if absent := [name for name in features if name not in frame]:
             raise ValueError(f"{part} must have the columns of train, got no {absent[0]}")
-    target = make_target(pd.concat(frames[:2])[column], kind)
+    target = _own_target(frames[0][column], frames[1][column], kind)
     record = parts.record
     return TabularData(DATA, target, features, *frames, record), parts
+
+
+def _own_target(training: pd.Series, validation: pd.Series, kind: Kind) -> Target:
+    """Finds the classes of both parts, or the scale of the values to train on."""
+    together = pd.concat([training, validation])
+    if _is_class(together, kind):
+        return make_target(together, "classification")
+    return make_target(training, "regression")
 
 
 def _check_own(frame: pd.DataFrame, column: str, kind: Kind) -> None:
