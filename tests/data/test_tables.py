@@ -33,6 +33,25 @@ def test_every_format_gives_the_same_columns(name: str, content: str, tmp_path: 
     assert frame.to_dict("list") == {"text": [f'Ada, {line_break}"Bo"'], "label": ["1"]}
 
 
+@pytest.mark.parametrize(
+    "written", ["1.10", "1E5", "1e999", "-0.0", "10", "1.10000000000000000001"]
+)
+def test_numbers_of_json_lines_are_taken_as_they_are_written(written: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(f'{{"text": "a", "label": {written}}}\n')
+    assert read_table(path, COLUMNS)["label"].tolist() == [written]
+    assert read_whole_table(path).to_dict("list") == {"text": ["a"], "label": [written]}
+
+
+def test_a_whole_table_of_json_lines_may_lack_numbers_but_not_have_infinite_ones(tmp_path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"a": NaN, "b": [1.5, 2]}\n{"a": 2.50, "b": null}\n')
+    assert read_whole_table(path).to_dict("list") == {"a": ["", "2.50"], "b": ["[1.5, 2]", ""]}
+    path.write_text('{"a": 1.5}\n{"a": Infinity}\n')
+    with pytest.raises(ValueError, match=r"t\.jsonl: line 2 .* must be finite, got Infinity"):
+        read_whole_table(path)
+
+
 def test_columns_by_numbers_have_no_line_of_names(tmp_path: Path) -> None:
     path = tmp_path / "t.tsv"
     path.write_text("a\tb\nc\td\n")
@@ -54,6 +73,13 @@ def test_columns_by_numbers_have_no_line_of_names(tmp_path: Path) -> None:
         ("t.jsonl", '{"text": "a", "label": true}\n', "line 1: 'label' must be text, got True"),
         ("t.jsonl", "[1]\n", "line 1 must be an object"),
         ("t.jsonl", "{\n", "line 1 is not valid JSON"),
+        ("t.jsonl", '{"text": "a", "label": NaN}\n', "line 1 .* must be finite, got NaN"),
+        ("t.jsonl", '{"text": -Infinity}', "line 1 .* must be finite, got -Infinity"),
+        (
+            "t.jsonl",
+            '{"text": "a", "label": 1}\n{"text": "b", "label": 1, "label": 2}\n',
+            "line 2 .* names must differ, got 'label' twice",
+        ),
         ("t.parquet", "x", r"the name must end in one of \.csv, \.tsv"),
     ],
 )

@@ -6,7 +6,8 @@ r"""Tables of a user's own as pandas frames: CSV, TSV and JSON lines, by columns
 - `.csv`: separated by commas, with double quotes around values that hold commas, quotes or line
   breaks. `.tsv` and `.txt`: separated by tabs, quotes being ordinary text. Both begin with a line
   of names, unless the columns are given by numbers, from 0.
-- `.jsonl`: one object per line. Numbers are taken as they are written.
+- `.jsonl`: one object per line, without a name twice. Numbers are finite, and taken as they are
+  written: 1.10 is not 1.1.
 
 Any of them may end in `.gz`. A table is read as it is or refused with the line: no value is
 guessed, dropped or filled in.
@@ -19,7 +20,7 @@ import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pandas as pd
 
@@ -29,6 +30,20 @@ ENDINGS = (".csv", ".tsv", ".txt", ".jsonl")
 
 _SHOWN = 60
 _Row = tuple[int, list[str] | dict[str, Any]]
+
+
+class _Number(float):
+    """Number that is shown as it was written."""
+
+    text: str
+
+    def __new__(cls, text: str) -> Self:
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+    def __repr__(self) -> str:
+        return self.text
 
 
 def ending(path: str | os.PathLike[str]) -> str:
@@ -87,7 +102,7 @@ def collect(
 
 
 def read_whole_table(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """Reads all columns of a table, in which values may be missing.
+    """Reads all columns of a table, in which values may be missing, NaN of JSON lines too.
 
     Args:
         path: The file; its ending tells the format.
@@ -104,7 +119,7 @@ def read_whole_table(path: str | os.PathLike[str]) -> pd.DataFrame:
     text = read_text(path).text
     try:
         if ending(path) == ".jsonl":
-            objects = [row for _, row in json_objects(split_lines(text))]
+            objects = [row for _, row in json_objects(split_lines(text), missing=True)]
             names = [*dict.fromkeys(name for row in objects for name in row)]
             rows = [{name: _text_of(row.get(name)) for name in names} for row in objects]
         else:
@@ -120,7 +135,9 @@ def read_whole_table(path: str | os.PathLike[str]) -> pd.DataFrame:
 
 def _text_of(value: Any) -> str:
     """Returns a value of JSON as a table of text has it."""
-    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
+    if isinstance(value, str | _Number):
+        return str(value)
+    return "" if value is None else json.dumps(value)
 
 
 def number_labels(
@@ -144,20 +161,44 @@ def number_labels(
     return frame.assign(label=frame["label"].map(numbers).astype("int64"))
 
 
-def json_objects(lines: Iterable[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_objects(
+    lines: Iterable[str], missing: bool = False
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """Reads an object per line, and counts the lines from 1.
 
+    Args:
+        lines: The lines.
+        missing: Whether NaN stands for a missing value and is read as None; else it is refused.
+
     Raises:
-        ValueError: A line is no object; says which.
+        ValueError: A line is no object, has a name twice, or a number that is not finite; says
+            which line.
     """
+
+    def constant(name: str) -> None:
+        if not missing or name != "NaN":
+            raise ValueError(f"numbers must be finite, got {name}")
+
+    decoder = json.JSONDecoder(
+        object_pairs_hook=_object, parse_float=_Number, parse_constant=constant
+    )
     for number, line in enumerate(lines, start=1):
         try:
-            row = json.loads(line)
+            row = decoder.decode(line)
         except (ValueError, RecursionError) as error:
             raise ValueError(f"line {number} is not valid JSON: {error}") from None
         if not isinstance(row, dict):
             raise ValueError(f"line {number} must be an object, got {shown(row)}")
         yield number, row
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Makes the dict of an object of JSON, of which the last of equal names would win."""
+    names = [name for name, _ in pairs]
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"names must differ, got {shown(twice)} twice")
+    return dict(pairs)
 
 
 def _cells(text: str, quoted: bool) -> Iterator[_Row]:
