@@ -59,6 +59,21 @@ def test_columns_by_numbers_have_no_line_of_names(tmp_path: Path) -> None:
     assert frame.to_dict("list") == {"text": ["b", "d"], "label": ["a", "c"]}
 
 
+@pytest.mark.parametrize("first", ["label\ttext", "text\tlabel", "Label\t Text"])
+def test_a_line_of_names_is_no_example_where_columns_have_numbers(first, tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    path.write_text(f"{first}\na\tb\n")
+    with pytest.raises(ValueError, match=r"t\.tsv: line 1 must be an example .* got the names '"):
+        read_table(path, {"text": "1", "label": "0"})
+
+
+@pytest.mark.parametrize("first", ["label\tb", "text\ttext", "class\treview"])
+def test_other_words_are_an_example(first: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    path.write_text(f"{first}\na\tb\n")
+    assert len(read_table(path, {"text": "1", "label": "0"})) == 2
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -134,3 +149,5 @@ def test_the_place_of_an_answer_is_found_or_checked(tmp_path: Path) -> None:
     path.write_text("question\tcontext\tanswer\nWho?\tBo.\tAda\n")
     with pytest.raises(ValueError, match="row 1: an answer must be in its context"):
         read_reading_table(path)
+    with pytest.raises(ValueError, match="line 1 must be an example"):
+        read_reading_table(path, ("0", "1", "2", "3"))

@@ -5,7 +5,8 @@ r"""Tables of a user's own as pandas frames: CSV, TSV and JSON lines, by columns
 
 - `.csv`: separated by commas, with double quotes around values that hold commas, quotes or line
   breaks. `.tsv` and `.txt`: separated by tabs, quotes being ordinary text. Both begin with a line
-  of names, unless the columns are given by numbers, from 0.
+  of names, unless the columns are given by numbers, from 0; a first line of the names that the
+  columns have by default is refused then.
 - `.jsonl`: one object per line, without a name twice. Numbers are finite, and taken as they are
   written: 1.10 is not 1.1.
 
@@ -228,8 +229,7 @@ def _columns(
     rows: Iterator[_Row], columns: Mapping[str, str], optional: Collection[str]
 ) -> dict[str, list[str | None]]:
     """Collects the wanted columns."""
-    numbered = all(column.isdecimal() for column in columns.values())
-    names, rows = _with_names(rows, numbered)
+    names, rows = _with_names(rows, columns)
     found = {name: column for name, column in columns.items() if column in names}
     if missing := [c for name, c in columns.items() if name not in {*found, *optional}]:
         raise ValueError(
@@ -249,12 +249,14 @@ def _columns(
     return values
 
 
-def _with_names(rows: Iterator[_Row], numbered: bool) -> tuple[list[str], Iterator[_Row]]:
+def _with_names(
+    rows: Iterator[_Row], columns: Mapping[str, str]
+) -> tuple[list[str], Iterator[_Row]]:
     """Returns the names of the columns, and the rows without a line of names.
 
     Args:
-        rows: as of `collect`.
-        numbered: whether columns have numbers for names, if a line has none.
+        rows: As of `collect`.
+        columns: Likewise; if all are numbers, no line has names.
     """
     first = next(rows, None)
     if first is None:
@@ -263,9 +265,25 @@ def _with_names(rows: Iterator[_Row], numbered: bool) -> tuple[list[str], Iterat
         # The first object need not have all that later ones have.
         every = [first, *rows]
         return [*dict.fromkeys(name for _, row in every for name in row)], iter(every)
-    if numbered:
+    if all(column.isdecimal() for column in columns.values()):
+        _refuse_names(first[0], first[1], columns)
         return [str(index) for index in range(len(first[1]))], itertools.chain([first], rows)
     return first[1], rows
+
+
+def _refuse_names(line: int, row: list[str], columns: Mapping[str, str]) -> None:
+    """Refuses names of columns where an example is expected.
+
+    Raises:
+        ValueError: All cells of the wanted columns are names that they have by default.
+    """
+    wanted = [row[int(column)] for column in columns.values() if int(column) < len(row)]
+    names = {cell.strip().lower() for cell in wanted}
+    if wanted and len(names) == len(wanted) and names <= columns.keys():
+        raise ValueError(
+            f"line {line} must be an example where columns are given by numbers, got the names "
+            f"{', '.join(map(shown, wanted))}; leave the numbers out or that line"
+        )
 
 
 def _named(names: list[str], row: list[str], number: int) -> dict[str, Any]:

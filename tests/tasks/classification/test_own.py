@@ -14,13 +14,17 @@ def read(path, labels):
     """Reads a table of texts with these labels, before a run folder is opened."""
     rows = [{"text": f"word{n}", "stars": label} for n, label in enumerate(labels)]
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return read_own(train=path, label_column="stars")
+
+
+def read_own(**settings):
     task = classification.OwnClassificationTask(
         "classification",
         classification.make_model,
         classification.DEFAULTS,
         models=classification.MODELS,
     )
-    task.resolve(classification.Settings(train=path, label_column="stars"))
+    task.resolve(classification.Settings(**settings))
     return task.read(None, LOGGER)
 
 
@@ -29,6 +33,17 @@ def read(path, labels):
 )
 def test_classes_are_in_an_order_of_their_own(tmp_path, labels):
     assert read(tmp_path / "a.jsonl", [*labels[::-1]] * 3).labels == labels
+
+
+def test_of_columns_by_number_it_is_told_that_the_first_line_is_an_example(tmp_path, caplog):
+    path = tmp_path / "a.tsv"
+    path.write_text("review\tstars\n" + "".join(f"word{n}\t{n % 2}\n" for n in range(20)))
+    with caplog.at_level(logging.INFO):
+        read_own(train=path, text_columns=("review",), label_column="stars")
+        assert "the first line" not in caplog.text
+        data = read_own(train=path, text_columns=("0",), label_column="1", held_out=0.3)
+    assert data.labels == ("0", "1", "stars")
+    assert "columns by number: the first line of a table is an example" in caplog.text
 
 
 @pytest.mark.parametrize("odd", ["a\nb", "a\tb", "a\u202eb"])

@@ -108,6 +108,8 @@ class OwnClassificationTask(ClassificationTask):
 
         def take(_: Any, logger: "logging.Logger") -> "ClassificationData":
             parts.log(logger)
+            if all(map(str.isdecimal, columns.values())):
+                logger.info("columns by number: the first line of a table is an example")
             return data
 
         self.read = take
