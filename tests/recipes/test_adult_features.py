@@ -108,6 +108,7 @@ def test_contradictions_leave_no_folder(tmp_path, changed, message):
     [
         ("1,no\n2,perhaps\n", "y of row 2 must be one of 'no', 'yes', got 'perhaps'"),
         ("1,no\n\nold,yes\n", "a of row 2 must be a number, got 'old'"),
+        ("1,no\n1e400,yes\n", "a of row 2 must be a finite number, got '1e400'"),
         ("1,\n", "row 1 must have a y"),
     ],
 )
@@ -140,6 +141,20 @@ def test_the_row_of_a_part_held_out_is_that_of_the_file(tmp_path):
     settings = {"train": tmp_path / "a.csv", "target": "y", "run_dir": tmp_path / "run", **SMALL}
     # Of the training part it would make the column one of categories.
     with pytest.raises(ValueError, match=rf"a\.csv: a of row {number} must be a number, got 'old'"):
+        adult.main(adult.Settings(**settings))
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("part", ["training", "validation"])
+def test_an_infinite_number_is_named_with_file_and_row(tmp_path, part):
+    rows = [f"{n},{n}.5\n" for n in range(60)]
+    divided, _ = own_table(write(tmp_path / "a.csv", "a,y\n", rows), adult.Settings(target="y"))
+    number = int(getattr(divided, part).index[-1])
+    rows[number - 1] = "inf,3.5\n"
+    write(tmp_path / "a.csv", "a,y\n", rows)
+    settings = {"train": tmp_path / "a.csv", "target": "y", "run_dir": tmp_path / "run", **SMALL}
+    told = rf"a\.csv: a of row {number} must be a finite number, got 'inf'"
+    with pytest.raises(ValueError, match=told):
         adult.main(adult.Settings(**settings))
     assert not (tmp_path / "run").exists()
 

@@ -25,7 +25,7 @@ TABLE = pd.DataFrame(
         "Age": ["30", " 50", "?", "40"],
         "is-new": [True, False, True, True],
         "Town": ["Ulm", "Łódź ", None, "Ulm"],
-        "Height": [1.5, np.nan, 1.7, np.inf],
+        "Height": [1.5, np.nan, 1.7, None],
         "code": ["1", "2", "1", ""],
         "same": ["x"] * 4,
     }
@@ -204,6 +204,17 @@ def test_numbers_too_large_for_a_column_are_missing_in_tables_and_in_graphs():
     np.testing.assert_allclose(encoded[:, 0], [np.nan, np.nan, 1e33], rtol=1e-6)
     read = small.read(tf.constant([1e39, -1e37, 1e30], tf.float64))
     np.testing.assert_array_equal(read, encoded)
+
+
+@pytest.mark.parametrize("value", ["inf", " -Infinity", "1e400", np.inf])
+def test_infinite_numbers_are_refused_with_their_row(codec, value):
+    table = TABLE.astype(object).set_index(pd.RangeIndex(1, 5))
+    table.loc[2, "Height"] = value
+    for refuse in (codec.encode, lambda table: infer_columns(table, [*table])):
+        with pytest.raises(
+            ValueError, match=r"Height of row 2 must be a finite number, got .*[f0]"
+        ):
+            refuse(table)
 
 
 def test_what_cannot_be_read_is_refused(codec):

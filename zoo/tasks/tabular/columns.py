@@ -8,23 +8,19 @@ model gives both weight 0.
 import dataclasses
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import tensorflow as tf
 
-from zoo.serving.strict_json import printable, shown
+from zoo.serving.strict_json import printable
 from zoo.tasks.tabular.input_names import input_names
 from zoo.tasks.tabular.precision import LARGEST, check_size, check_spacing
+from zoo.tasks.tabular.spellings import all_strange, spelled, strip
 
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>"})
 """Strings that stand for a missing value."""
-# All that `str.strip` takes for white space: in ASCII, and beyond.
-_SPACE = r"\t-\r\x1c-\x20\x{85}\x{a0}"
-_SPACE += r"\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}"
-_AROUND = f"^[{_SPACE}]+|[{_SPACE}]+$"
 
 
 class NumericColumn(NamedTuple):
@@ -106,15 +102,15 @@ class RowCodec:
         """Encodes the rows of a table: float32 (rows, F), NaN where missing, unknown or too large.
 
         Raises:
-            ValueError: a column is missing, or has something other than a number; names the row
-                as the table's index does.
+            ValueError: a column is missing, or has something other than a finite number; names the
+                row as the table's index does.
         """
         if absent := [name for name in self.names if name not in table]:
             raise ValueError(
                 f"table must have the columns {', '.join(self.names)}; {absent[0]} is missing"
             )
         columns: list[Any] = [
-            (to_numbers(table[one.column]) - one.mean) / one.deviation for one in self.numeric
+            (to_finite(table[one.column]) - one.mean) / one.deviation for one in self.numeric
         ]
         for category in self.categorical:
             ids = {name: float(number) for number, name in enumerate(category.categories)}
@@ -165,20 +161,41 @@ def to_numbers(column: pd.Series) -> np.ndarray:
     Raises:
         ValueError: a value is no number; names column and row, as the column's index does.
     """
-    if pd.api.types.is_numeric_dtype(column.dtype):
-        values = column.to_numpy("float64", na_value=np.nan)
-    else:
-        strings = to_strings(column)
-        numbers = pd.to_numeric(strings, errors="coerce").to_numpy("float64", na_value=np.nan)
-        wrong = np.isnan(numbers) & strings.notna().to_numpy()
-        if wrong.any():
-            row = int(wrong.argmax())
-            raise ValueError(
-                f"{column.name} of row {column.index[row]} must be a number, got"
-                f" {strings.iloc[row]!r}"
-            )
-        values = numbers
+    values = _numbers(column)
     return np.where(np.isfinite(values), values, np.nan)
+
+
+def to_finite(column: pd.Series) -> np.ndarray:
+    """Reads a column as `to_numbers`, and refuses infinite values.
+
+    Raises:
+        ValueError: a value is no number or infinite; names column and row, as the column's index
+            does.
+    """
+    values = _numbers(column)
+    wrong = np.isinf(values)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(
+            f"{column.name} of row {column.index[row]} must be a finite number, got"
+            f" {column.iloc[row]!r}"
+        )
+    return values
+
+
+def _numbers(column: pd.Series) -> np.ndarray:
+    """Reads a column as float64, of which missing values are NaN."""
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return column.to_numpy("float64", na_value=np.nan)
+    strings = to_strings(column)
+    numbers = pd.to_numeric(strings, errors="coerce").to_numpy("float64", na_value=np.nan)
+    wrong = np.isnan(numbers) & strings.notna().to_numpy()
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(
+            f"{column.name} of row {column.index[row]} must be a number, got {strings.iloc[row]!r}"
+        )
+    return numbers
 
 
 def to_strings(column: pd.Series) -> pd.Series:
@@ -195,33 +212,7 @@ def to_categories(column: pd.Series, categories: Collection[str]) -> pd.Series:
     ``True``.
     """
     known = frozenset(categories)
-    return to_strings(column.astype(object).map(lambda value: _spelled(value, known)))
-
-
-def _spelled(value: Any, known: frozenset[str]) -> Any:
-    """Spells a truth value or whole number as a known category, if there is one; others stay."""
-    if isinstance(value, bool | np.bool_):
-        text = str(value)
-        spellings = [text, text.lower(), text.upper()]
-    elif isinstance(value, Integral) or (
-        isinstance(value, float | np.floating) and value.is_integer()
-    ):
-        text = str(int(value))
-        spellings = [text, f"{text}.0"]
-    else:
-        return value
-    return next((one for one in spellings if one in known), text)
-
-
-def all_strange(strings: pd.Series, categories: Collection[str]) -> str:
-    """Tells of a column that has values, of which none is a known category; empty: it is not so."""
-    values = strings.dropna()
-    if not len(values) or values.isin([*categories]).any():
-        return ""
-    return (
-        f"{strings.name}: no value is a category that training knew, so that all are missing, such"
-        f" as {shown(values.iloc[0])}; known: {shown([*categories])}"
-    )
+    return to_strings(column.astype(object).map(lambda value: spelled(value, known)))
 
 
 def unprintable(column: pd.Series) -> list[str]:
@@ -231,14 +222,6 @@ def unprintable(column: pd.Series) -> list[str]:
         The strings in their order.
     """
     return sorted(name for name in {*to_strings(column).dropna()} if printable(name) != name)
-
-
-def strip(strings: tf.Tensor) -> tf.Tensor:
-    """Strips white space in the graph as `str.strip` does.
-
-    `tf.strings.strip` knows ASCII alone, and leaves the ideographic space for instance.
-    """
-    return tf.strings.regex_replace(strings, _AROUND, "")
 
 
 def is_numeric(column: pd.Series) -> bool:
@@ -273,8 +256,8 @@ def infer_columns(
         a category that is frequent enough.
 
     Raises:
-        ValueError: a name is that of no column, nothing is left, or numbers are beyond float32 or
-            differ by less than it can tell.
+        ValueError: a name is that of no column, nothing is left, or numbers are infinite, beyond
+            float32 or differ by less than it can tell.
     """
     if other := [name for name in categorical if name not in columns]:
         raise ValueError(f"categorical must be names of {list(columns)}, got {other[0]!r}")
@@ -284,7 +267,7 @@ def infer_columns(
     left_out = []
     for name in columns:
         if name not in categorical and is_numeric(table[name]):
-            if (number := _numeric_column(name, inputs[name], to_numbers(table[name]))) is not None:
+            if (number := _numeric_column(name, inputs[name], to_finite(table[name]))) is not None:
                 numbers.append(number)
                 continue
         else:

@@ -128,8 +128,12 @@ class TabularTask(Task):
         from zoo.tasks.tabular.examples import encode_rows
 
         settings, logger = self.settings, self.folder.logger
+        places = self._places()
         counted = settings.categorical, settings.minimum_count
-        self.codec, left_out = self.data.codec(*counted)
+        try:
+            self.codec, left_out = self.data.codec(*counted)
+        except ValueError as error:
+            raise ValueError(f"{places['training']}: {error}") from None
         for name in left_out:
             logger.info("column %s says nothing and is left out", name)
         for name in (*(one.column for one in self.codec.categorical), *left_out):
@@ -137,7 +141,7 @@ class TabularTask(Task):
                 told = "column %s: no categories, since they have control characters: %s"
                 logger.info(told, name, ", ".join(map(repr, odd[:5])))
         self._rows: dict[str, Any] = {}
-        for part, place in self._places().items():
+        for part, place in places.items():
             try:
                 frame = getattr(self.data, part)
                 self._rows[part] = encode_rows(frame, self.codec, self.data.target)
