@@ -35,6 +35,13 @@ def test_classes_are_in_an_order_of_their_own(tmp_path, labels):
     assert read(tmp_path / "a.jsonl", [*labels[::-1]] * 3).labels == labels
 
 
+def test_white_space_around_a_label_makes_no_class_of_its_own(tmp_path):
+    labels = ["good", "good ", "\tgood", "good\u00a0", "very good", "very good\n"] * 2
+    assert read(tmp_path / "a.jsonl", labels).labels == ("good", "very good")
+    with pytest.raises(ValueError, match=r"a\.jsonl: line 3: 'stars' must be text, got '\\xa0 '"):
+        read(tmp_path / "a.jsonl", ["good", "bad", "\u00a0 ", "good"] * 3)
+
+
 def test_of_columns_by_number_it_is_told_that_the_first_line_is_an_example(tmp_path, caplog):
     path = tmp_path / "a.tsv"
     path.write_text("review\tstars\n" + "".join(f"word{n}\t{n % 2}\n" for n in range(20)))

@@ -96,6 +96,7 @@ class OwnClassificationTask(ClassificationTask):
             from zoo.data.tables import read_table
 
             frame = read_table(paths[0], columns | {"label": settings.label_column})
+            frame["label"] = frame["label"].str.strip()  # "good " is no class of its own
             _check_labels(frame["label"], paths[0], settings.label_column)
             return frame
 
