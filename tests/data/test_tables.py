@@ -130,6 +130,29 @@ def test_an_object_need_not_have_what_later_ones_have(tmp_path: Path) -> None:
         read_table(path, names)
 
 
+@pytest.mark.parametrize(
+    ("context", "answer", "start", "several"),
+    [
+        ("The party bought art.", "art", 17, False),
+        ("Art, art and arts.", "art", 5, False),
+        ("The party saw parts.", "art", 5, True),
+        ("In 1999 9 came, 9 left.", "9", 8, True),
+        ("It cost 15 % or 5 %.", "5 %", 16, False),
+        ("(art) and _art_", "art", 1, True),
+        ("Sie aß; Straße, aß", "aß", 4, True),
+        ("(a)(a)(a)", "(a)(a)", 0, True),
+        ("\u6771\u4eac\u90fd\u306f", "\u4eac", 1, False),
+    ],
+)
+def test_an_answer_is_a_whole_word_where_it_can_be(
+    context, answer, start, several, tmp_path: Path
+) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text(json.dumps({"question": "Which?", "context": context, "answer": answer}))
+    frame = read_reading_table(path)
+    assert (frame["answer_starts"][0], frame.attrs["ambiguous"]) == ([start], several)
+
+
 def test_the_place_of_an_answer_is_found_or_checked(tmp_path: Path) -> None:
     path = tmp_path / "q.tsv"
     path.write_text("question\tcontext\tanswer\nWho?\tBo saw Ada. Ada sang.\tAda\n")

@@ -1,6 +1,7 @@
 """Questions of a table of a user's own, in the form of `zoo.data.squad.read_squad`."""
 
 import os
+import re
 
 import pandas as pd
 
@@ -21,8 +22,9 @@ def read_reading_table(
 
     Returns:
         A row for each of the table, with the columns of `zoo.data.squad.read_squad`. An answer
-        whose start is not given is at its first place in the context.
-        `frame.attrs["ambiguous"]` is the number of those that have several places.
+        whose start is not given is at its first place in the context where no letter or digit
+        makes it part of a longer word, or else at its first place.
+        `frame.attrs["ambiguous"]` is the number of those that have several such places.
 
     Raises:
         ValueError: As in `read_table`, or an answer is not in its context or not where it is said
@@ -34,15 +36,15 @@ def read_reading_table(
     given = table["answer_start"] if "answer_start" in table else [None] * len(table)
     rows = zip(table["question"], table["context"], table["answer"], given, strict=True)
     for number, (question, context, answer, start) in enumerate(rows, start=1):
-        found = context.find(answer) if start is None else _whole(start, path, number)
-        if found < 0 or not context.startswith(answer, found):
+        places = _places(context, answer) if start is None else [_whole(start, path, number)]
+        if not places or not context.startswith(answer, places[0]):
             place = "in its context" if start is None else f"at character {start} of its context"
             raise ValueError(
                 f"{path}: row {number}: an answer must be {place}, got {answer!r} (question "
                 f"{question!r})"
             )
-        ambiguous += start is None and context.find(answer, found + 1) >= 0
-        starts.append([found])
+        ambiguous += len(places) > 1
+        starts.append(places[:1])
     frame = pd.DataFrame(
         {
             "id": [str(number) for number in range(len(table))],
@@ -55,6 +57,18 @@ def read_reading_table(
     )
     frame.attrs["ambiguous"] = ambiguous
     return frame
+
+
+def _places(context: str, answer: str) -> list[int]:
+    """Finds an answer where it is no part of a longer word, or anywhere if it always is."""
+    before = "(?<![^\\W_])" if answer[0].isalnum() else ""
+    after = "(?![^\\W_])" if answer[-1].isalnum() else ""
+    anywhere = re.escape(answer)
+    for pattern in (before + anywhere + after, anywhere):
+        # A look-ahead matches nothing, so that places may overlap.
+        if places := [found.start() for found in re.finditer(f"(?={pattern})", context)]:
+            return places
+    return []
 
 
 def _whole(text: str, path: str | os.PathLike[str], number: int) -> int:
