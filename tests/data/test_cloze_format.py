@@ -163,8 +163,21 @@ def test_a_placeholder_within_a_word_is_set_apart(tmp_path, written, read):
 def test_so_is_that_of_the_childrens_book_test(tmp_path):
     frame = read(tmp_path, block(last=LAST.replace(PLACEHOLDER, f"{PLACEHOLDER}-like")))
     assert frame["query"].tolist() == [f"A {PLACEHOLDER} -like barks ."]
-    kept = f"A  {PLACEHOLDER}\u00a0barks ."  # and nothing else is changed
+    kept = f"A  {PLACEHOLDER} barks ."  # and nothing else is changed
     assert read(tmp_path, block(last=LAST.replace(QUESTION.query, kept)))["query"][0] == kept
+
+
+@pytest.mark.parametrize("space", ["\u00a0", "\u3000", "\u2009", "\x1f", "\x85", "\u2028"])
+def test_all_white_space_separates_words(tmp_path, space):
+    last = LAST.replace(f"A {PLACEHOLDER} b", f"A{space}{PLACEHOLDER}{space}b")
+    assert last != LAST
+    sentences = [sentence.replace("a cat", f"a{space}cat") for sentence in SENTENCES]
+    frame = read(tmp_path, block(sentences, f"{last}{space}"))
+    assert Question(*frame.iloc[0]) == QUESTION
+    expected = cnn(tmp_path, CNN).iloc[0]
+    changed = CNN.replace("@placeholder left", f"@placeholder{space}left")
+    changed = changed.replace("met @entity1", f"met{space}@entity1")
+    assert Question(*cnn(tmp_path, changed).iloc[0]) == Question(*expected)
 
 
 def test_of_cnn_too_an_answer_may_not_be_in_the_document(tmp_path):

@@ -8,7 +8,8 @@ candidates between bars.
 Hermann et al., "Teaching Machines to Read and Comprehend", NeurIPS 2015, arXiv 1506.03340: one file
 per question, with address, document, query, answer and list of entities, separated by empty lines.
 
-Texts are already tokenised: spaces separate words and punctuation marks.
+Texts are already tokenised: spaces separate words and punctuation marks. Other white space, such as
+a no-break space, is read as a space: examples are split at ASCII alone.
 """
 
 import gzip
@@ -31,6 +32,7 @@ COLUMNS = ("document", "query", "answer", "candidates")
 
 _CNN_PLACEHOLDER, _ENTITY = "@placeholder", re.compile(r"@entity\d+")
 _CNN_PARTS = ("address", "document", "query", "answer")
+_SPACE = re.compile(r"[^\S\t]")  # tabs are ends of fields
 _SHOWN_CHARACTERS = 60
 
 
@@ -65,7 +67,7 @@ def read_cbt(path: str | os.PathLike[str]) -> pd.DataFrame:
         ValueError: The file holds no question, or a malformed one; names the file, the line and
             what was expected there.
     """
-    lines = read_lines(path)
+    lines = _lines(path)
     questions, line = [], 0
     while line < len(lines):
         if lines[line].strip():
@@ -123,6 +125,11 @@ def read_cnn(folder: str | os.PathLike[str]) -> pd.DataFrame:
     return questions_frame(_cnn_question(path) for path in paths)
 
 
+def _lines(path: str | os.PathLike[str]) -> list[str]:
+    """Reads lines whose words are what spaces separate."""
+    return [_SPACE.sub(" ", line) for line in read_lines(path)]
+
+
 def _block(lines: list[str], first: int, path: str | os.PathLike[str]) -> Question:
     """Parses the question whose block begins at a line, counted from 0."""
     texts = []
@@ -153,7 +160,7 @@ def _block(lines: list[str], first: int, path: str | os.PathLike[str]) -> Questi
 
 def _cnn_question(path: Path) -> Question:
     """Reads the one question of a file."""
-    lines = read_lines(path)
+    lines = _lines(path)
     for number, name in enumerate(_CNN_PARTS):
         at = 2 * number
         if at >= len(lines) or not lines[at].strip():
