@@ -106,6 +106,20 @@ def test_rare_categories_are_unknown():
     assert np.isnan(codec.encode(table)[:, 0]).tolist() == [False] * 3 + [True] * 3
 
 
+def test_a_misspelt_number_does_not_make_categories_of_a_column_of_numbers():
+    numbers = pd.DataFrame({"age": [str(n % 31) for n in range(300)]}, pd.RangeIndex(1, 301))
+    table = numbers.copy()
+    table.loc[[40, 70], "age"] = "?", "4o"
+    told = "age of row 70 must be a number, as 95% of the column are, got '4o': mend it, leave"
+    with pytest.raises(ValueError, match=told):
+        infer_columns(table, ["age"])
+    assert len(infer_columns(table, ["age"], categorical=["age"])[0].categorical[0].categories) > 30
+    codes = numbers.assign(age=[str(n % 19) for n in range(299)] + ["x"])  # few different ones
+    words = numbers.assign(age=["x" if n % 19 == 0 else str(n) for n in range(300)])  # 94.7 %
+    for table in (codes, words):
+        assert infer_columns(table, ["age"])[0].categorical
+
+
 def test_names_become_names_of_arguments():
     names = ["capital-gain", "Capital gain", "2nd", "Größe", "*", "column", "Class", "self"]
     assert input_names(names) == [

@@ -17,7 +17,7 @@ import tensorflow as tf
 from zoo.serving.strict_json import printable
 from zoo.tasks.tabular.input_names import input_names
 from zoo.tasks.tabular.precision import LARGEST, check_size, check_spacing
-from zoo.tasks.tabular.spellings import all_strange, spelled, strip
+from zoo.tasks.tabular.spellings import all_strange, refuse_misspelt, spelled, strip
 
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>"})
 """Strings that stand for a missing value."""
@@ -256,8 +256,9 @@ def infer_columns(
         a category that is frequent enough.
 
     Raises:
-        ValueError: a name is that of no column, nothing is left, or numbers are infinite, beyond
-            float32 or differ by less than it can tell.
+        ValueError: a name is that of no column, nothing is left, numbers are infinite, beyond
+            float32 or differ by less than it can tell, or nearly all values of a column are numbers
+            and some are not.
     """
     if other := [name for name in categorical if name not in columns]:
         raise ValueError(f"categorical must be names of {list(columns)}, got {other[0]!r}")
@@ -266,19 +267,20 @@ def infer_columns(
     strings: list[CategoricalColumn] = []
     left_out = []
     for name in columns:
+        found: NumericColumn | CategoricalColumn | None
         if name not in categorical and is_numeric(table[name]):
-            if (number := _numeric_column(name, inputs[name], to_finite(table[name]))) is not None:
-                numbers.append(number)
-                continue
+            found = _numeric_column(name, inputs[name], to_finite(table[name]))
         else:
-            counts = to_strings(table[name]).value_counts()
-            frequent = counts[counts >= minimum_count].index[:maximum_categories]
-            known_names = tuple(sorted(name for name in frequent if printable(name) == name))
-            # One known category tells rows with it from the others.
-            if len(known_names) > 1 or 0 < counts[[*known_names]].sum() < len(table):
-                strings.append(CategoricalColumn(name, inputs[name], known_names))
-                continue
-        left_out.append(name)
+            texts = to_strings(table[name])
+            if name not in categorical:
+                refuse_misspelt(texts)
+            found = _categorical_column(inputs[name], texts, minimum_count, maximum_categories)
+        if isinstance(found, NumericColumn):
+            numbers.append(found)
+        elif found is not None:
+            strings.append(found)
+        else:
+            left_out.append(name)
     if not numbers and not strings:
         raise ValueError(f"columns must have one with different values, got {list(columns)}")
     return RowCodec(tuple(numbers), tuple(strings)), tuple(left_out)
@@ -292,6 +294,19 @@ def _numeric_column(name: str, own_input: str, values: np.ndarray) -> NumericCol
     check_size(name, known)
     check_spacing(name, known)
     return NumericColumn(name, own_input, float(known.mean()), float(known.std()))
+
+
+def _categorical_column(
+    own_input: str, strings: pd.Series, minimum_count: int, maximum: int
+) -> CategoricalColumn | None:
+    """Finds the categories of a column; None: they do not tell rows apart."""
+    counts = strings.value_counts()
+    frequent = counts[counts >= minimum_count].index[:maximum]
+    known = tuple(sorted(name for name in frequent if printable(name) == name))
+    # One known category tells rows with it from the others.
+    if len(known) > 1 or 0 < counts[[*known]].sum() < len(strings):
+        return CategoricalColumn(str(strings.name), own_input, known)
+    return None
 
 
 def as_texts(table: pd.DataFrame, codec: RowCodec) -> dict[str, str]:

@@ -10,6 +10,10 @@ import tensorflow as tf
 
 from zoo.serving.strict_json import shown
 
+_MOSTLY = 0.95
+"""Share of the values of a column that are numbers, of which others are taken for mistakes."""
+_MANY = 20
+"""Different numbers that a column of numbers has at least; fewer may be codes."""
 # All that `str.strip` takes for white space: in ASCII, and beyond.
 _SPACE = r"\t-\r\x1c-\x20\x{85}\x{a0}"
 _SPACE += r"\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}"
@@ -48,3 +52,24 @@ def all_strange(strings: pd.Series, categories: Collection[str]) -> str:
         f"{strings.name}: no value is a category that training knew, so that all are missing, such"
         f" as {shown(values.iloc[0])}; known: {shown([*categories])}"
     )
+
+
+def refuse_misspelt(strings: pd.Series) -> None:
+    """Refuses a column of numbers but for few values, which would make categories of all.
+
+    Args:
+        strings: the column, missing values among them.
+
+    Raises:
+        ValueError: it is one; names column, row and value.
+    """
+    values = strings.dropna()
+    numbers = pd.to_numeric(values, errors="coerce")
+    wrong = numbers.isna()
+    if wrong.any() and 1 - wrong.mean() >= _MOSTLY and numbers.nunique() >= _MANY:
+        place = int(wrong.to_numpy().argmax())
+        raise ValueError(
+            f"{strings.name} of row {values.index[place]} must be a number, as {_MOSTLY:.0%} of the"
+            f" column are, got {shown(values.iloc[place])}: mend it, leave the cell empty, or name"
+            " the column in --categorical"
+        )
