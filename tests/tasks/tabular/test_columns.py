@@ -161,6 +161,29 @@ def test_numbers_and_truth_values_are_spelled_as_the_text_of_training():
     assert as_texts(table, codec) == {"a": "true"}
 
 
+@pytest.mark.parametrize(
+    ("training", "known", "ids"),
+    [
+        (["1", "2.0", "1.", "07"], ("07", "1", "2"), [1, 1, 2, np.nan, 0, np.nan]),
+        (["1.0", "2.5"], ("1", "2.5"), [0, 0, np.nan, np.nan, np.nan, np.nan]),
+        (["1", "1.0", "a"], ("1", "1.0", "a"), [0, 1, np.nan, np.nan, np.nan, 2]),
+    ],
+)
+def test_categories_that_are_the_same_number_are_one(training, known, ids):
+    codec, _ = infer_columns(pd.DataFrame({"code": training}), ["code"], categorical=["code"])
+    assert codec.categorical[0].categories == known
+    texts = ["1", " 1.0 ", "2.00", "7", "07.0", "a"]
+    with np.testing.assert_no_warnings():
+        np.testing.assert_array_equal(codec.encode(pd.DataFrame({"code": texts}))[:, 0], ids)
+    np.testing.assert_array_equal(codec.read(tf.constant(texts))[:, 0], ids)
+
+
+def test_categories_of_earlier_cards_keep_their_spelling():
+    values = pd.Series(["1", "1.0", "2", "02", None])
+    assert to_categories(values, ("1.0", "2.0"))[:4].tolist() == ["1.0", "1.0", "2.0", "02"]
+    assert to_categories(values, ("1", "1.0"))[:3].tolist() == ["1", "1.0", "2"]
+
+
 def test_white_space_of_any_script_is_stripped_in_tables_and_in_graphs():
     spaces = [one for one in map(chr, range(0x110000)) if one.isspace()]
     texts = ["".join(spaces), *(f"{one}大 阪\u3000x{one}{one}" for one in spaces), "", "\u200b"]

@@ -93,6 +93,22 @@ def test_equal_numbers_are_classes_in_the_order_of_their_spelling():
     assert make_target(pd.Series(["--5", "1"]), "classification").labels == ("--5", "1")
 
 
+def test_classes_that_are_the_same_number_are_one(tmp_path):
+    assert make_target(pd.Series(["1", " 1.0", "2.", "02", "1.5"]), "classification").labels == (
+        "02",
+        "1",
+        "1.5",
+        "2",
+    )
+    assert make_target(pd.Series(["1", "1.0", "x"]), "auto").labels == ("1", "1.0", "x")
+    spellings = ["1", "1.0", " 1", "2 ", "2.00", "2"]
+    data = read(tmp_path / "s.jsonl", [{"a": n, "y": y} for n, y in enumerate(spellings)])
+    assert data.target.labels == ("1", "2")
+    assert len(data.validation) == 2  # a quarter of each class
+    table = pd.DataFrame({"a": ["x"] * 6, "y": spellings})
+    assert encode_rows(table, CODEC, data.target).targets.tolist() == [0, 0, 0, 1, 1, 1]
+
+
 def test_classes_are_read_as_those_of_the_training_are():
     target = Target("y", ("1", "2"))
     table = pd.DataFrame({"a": ["x"] * 4, "y": [" 1", "2\u00a0", 1.0, 2]})

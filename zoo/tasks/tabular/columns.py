@@ -17,7 +17,15 @@ import tensorflow as tf
 from zoo.serving.strict_json import printable
 from zoo.tasks.tabular.input_names import input_names
 from zoo.tasks.tabular.precision import LARGEST, check_size, check_spacing
-from zoo.tasks.tabular.spellings import all_strange, refuse_misspelt, spelled, strip
+from zoo.tasks.tabular.spellings import (
+    all_strange,
+    refuse_misspelt,
+    spell_alike,
+    spell_as,
+    spell_in_graph,
+    spelled,
+    strip,
+)
 
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>"})
 """Strings that stand for a missing value."""
@@ -145,7 +153,8 @@ class RowCodec:
             scaled = tf.cast((wide - one.mean) / one.deviation, tf.float32)
             features.append(tf.where(tf.math.is_finite(scaled), scaled, float("nan")))
         for category, names in zip(self.categorical, columns[len(self.numeric) :], strict=True):
-            same = strip(names)[:, None] == tf.constant(category.categories)[None]
+            texts = spell_in_graph(strip(names), category.categories)
+            same = texts[:, None] == tf.constant(category.categories)[None]
             ids = tf.cast(tf.argmax(same, axis=1), tf.float32)
             features.append(tf.where(tf.reduce_any(same, axis=1), ids, float("nan")))
         return tf.stack(features, axis=1)
@@ -208,11 +217,12 @@ def to_strings(column: pd.Series) -> pd.Series:
 def to_categories(column: pd.Series, categories: Collection[str]) -> pd.Series:
     """Reads a column as `to_strings`, numbers and truth values in the spelling of the categories.
 
-    Those come from text, which may have ``3`` or ``3.0`` for the same number, and ``true`` or
-    ``True``.
+    Those come from text, which may have ``true`` or ``True``. Where all of them are numbers,
+    ``3.0`` is read as ``3``.
     """
     known = frozenset(categories)
-    return to_strings(column.astype(object).map(lambda value: spelled(value, known)))
+    strings = to_strings(column.astype(object).map(lambda value: spelled(value, known)))
+    return spell_as(strings, known)
 
 
 def unprintable(column: pd.Series) -> list[str]:
@@ -271,7 +281,7 @@ def infer_columns(
         if name not in categorical and is_numeric(table[name]):
             found = _numeric_column(name, inputs[name], to_finite(table[name]))
         else:
-            texts = to_strings(table[name])
+            texts = spell_alike(to_strings(table[name]))
             if name not in categorical:
                 refuse_misspelt(texts)
             found = _categorical_column(inputs[name], texts, minimum_count, maximum_categories)

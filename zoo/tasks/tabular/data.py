@@ -22,6 +22,7 @@ from zoo.tasks.shared.records import record_files
 from zoo.tasks.tabular.columns import RowCodec, infer_columns, is_numeric, to_numbers, to_strings
 from zoo.tasks.tabular.endpoint import Target
 from zoo.tasks.tabular.precision import LARGEST
+from zoo.tasks.tabular.spellings import spell_alike
 
 Kind = Literal["auto", "classification", "regression"]
 
@@ -159,7 +160,10 @@ def own_table(files: dict[str, tuple[Path, ...]], settings: Any) -> tuple[Tabula
         return frame
 
     def hold_out(frame: pd.DataFrame, held: float) -> tuple[pd.DataFrame, pd.DataFrame]:
-        return divide(frame, held, _SEED, by=column if _is_class(frame[column], kind) else None)
+        if not _is_class(frame[column], kind):
+            return divide(frame, held, _SEED)
+        labels = spell_alike(to_strings(frame[column]))  # else 1 and 1.0 are divided apart
+        return divide(frame.assign(**{column: labels}), held, _SEED, by=column)
 
     parts = own_parts(files, read, settings, hold_out)
     frames = parts[:3]
@@ -234,7 +238,7 @@ def make_target(column: pd.Series, kind: Kind) -> Target:
         if values.min() == values.max() or not np.float32(values.std()) > 0:
             raise ValueError(f"{column.name} must have different values, got {values[0]}")
         return Target(str(column.name), (), float(values.mean()), float(values.std()))
-    labels = sorted_classes({*to_strings(column)})
+    labels = sorted_classes({*spell_alike(to_strings(column))})
     if len(labels) < 2:
         raise ValueError(f"{column.name} must have two classes at least, got {', '.join(labels)}")
     return Target(str(column.name), labels)

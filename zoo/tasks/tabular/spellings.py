@@ -1,5 +1,6 @@
 """Spellings of values: white space around them, and numbers and truth values as categories."""
 
+import re
 from collections.abc import Collection
 from numbers import Integral
 from typing import Any
@@ -10,6 +11,9 @@ import tensorflow as tf
 
 from zoo.serving.strict_json import shown
 
+NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+"""A finite number in decimal digits, in Python and in the graph."""
+_WHOLE = r"([+-]?[0-9]+)\.0*"
 _MOSTLY = 0.95
 """Share of the values of a column that are numbers, of which others are taken for mistakes."""
 _MANY = 20
@@ -41,6 +45,48 @@ def spelled(value: Any, known: Collection[str]) -> Any:
     else:
         return value
     return next((one for one in spellings if one in known), text)
+
+
+def are_numbers(texts: Collection[str]) -> bool:
+    """Tells whether all texts are numbers, and there is one."""
+    return bool(texts) and all(re.fullmatch(NUMBER, text) for text in texts)
+
+
+def spell_alike(strings: pd.Series) -> pd.Series:
+    """Spells whole numbers without decimals where all values are numbers: ``1`` for ``1.0``.
+
+    Zeros in front remain, as codes have them.
+
+    Args:
+        strings: the column, missing values among them.
+    """
+    if not are_numbers({*strings.dropna()}):
+        return strings
+    return strings.map(_without_decimals, na_action="ignore")
+
+
+def spell_as(strings: pd.Series, known: Collection[str]) -> pd.Series:
+    """Spells whole numbers as known categories, if all of those are numbers."""
+    if not are_numbers(known):
+        return strings
+    spellings = {_without_decimals(one): one for one in known} | {one: one for one in known}
+
+    def spell(text: str) -> str:
+        return spellings.get(text) or spellings.get(_without_decimals(text), text)
+
+    return strings.map(spell, na_action="ignore")
+
+
+def spell_in_graph(strings: tf.Tensor, known: Collection[str]) -> tf.Tensor:
+    """Spells whole numbers as `spell_as`, if no known category has decimals of zeros."""
+    if not are_numbers(known) or any(_without_decimals(one) != one for one in known):
+        return strings
+    return tf.strings.regex_replace(strings, f"^{_WHOLE}$", r"\1")
+
+
+def _without_decimals(text: str) -> str:
+    whole = re.fullmatch(_WHOLE, text)
+    return whole[1] if whole else text
 
 
 def all_strange(strings: pd.Series, categories: Collection[str]) -> str:
