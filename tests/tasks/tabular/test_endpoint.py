@@ -1,6 +1,7 @@
 """The endpoint of rows: strings and numbers alike, gaps, and errors."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import tensorflow as tf
 
@@ -49,6 +50,28 @@ def test_numbers_may_have_white_space_of_any_script_around_them(endpoint):
     plain = endpoint.serve_strings(tf.constant(["25", "61.5", ""]), *others)
     found = endpoint.serve_strings(tf.constant(["25\u00a0", "\u300061.5", "\u2003"]), *others)
     np.testing.assert_array_equal(found["probabilities"], plain["probabilities"])
+
+
+@pytest.mark.parametrize(
+    "text", ["0x10", "0x1p3", "NAN", "nan(1)", "1e400", "inf", "-Infinity", "1_0", "1e", ".", "1 2"]
+)
+def test_strings_that_tables_refuse_are_refused(endpoint, text):
+    _, *others = columns("strings")
+    bad = tf.constant(["25", f" {text}", ""])
+    serve = tf.function(endpoint.serve_strings, autograph=False)
+    for ask in (endpoint.serve_strings, serve):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="age must be finite numbers"):
+            ask(bad, *others)
+    with pytest.raises(ValueError, match="Age of row 0 must be a"):
+        CODEC.encode(pd.DataFrame({name: [text] for name in CODEC.names}))
+
+
+def test_strings_that_tables_read_are_read(endpoint):
+    _, *others = columns("strings")
+    plain = endpoint.serve_strings(tf.constant(["25", "-0.5", "600"]), *others)
+    found = endpoint.serve_strings(tf.constant(["+25.", "-.5", "6E+02"]), *others)
+    np.testing.assert_array_equal(found["probabilities"], plain["probabilities"])
+    endpoint.serve_strings(tf.constant(["1e-400", "<NA>", "0" * 400]), *others)
 
 
 def test_other_columns_and_labels_are_refused(endpoint):

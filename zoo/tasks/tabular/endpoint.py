@@ -9,7 +9,8 @@ from zoo.models.core.axes import Axes, Listed
 from zoo.models.core.base import BaseModel
 from zoo.serving.export import Endpoint
 from zoo.tasks.shared.endpoints import attention_maps, map_axes, same_batch
-from zoo.tasks.tabular.columns import MISSING, RowCodec, strip
+from zoo.tasks.tabular.columns import MISSING, RowCodec
+from zoo.tasks.tabular.spellings import NUMBER, strip
 
 NAMES = "row_features"
 """Output with the names of the features, in the order of their weights."""
@@ -125,10 +126,12 @@ class TabularEndpoint:
             As `serve`.
 
         Raises:
-            tf.errors.InvalidArgumentError: likewise, or a string of a numeric column is no number.
+            tf.errors.InvalidArgumentError: likewise, or a string of a numeric column is no finite
+                number in decimal digits.
         """
         numeric = len(self.codec.numeric)
-        numbers = [_to_number(column) for column in columns[:numeric]]
+        inputs = self.codec.inputs[:numeric]
+        numbers = [_to_number(*one) for one in zip(inputs, columns[:numeric], strict=True)]
         return self.serve(*numbers, *columns[numeric:])
 
     def _answer(self, outputs: Mapping[str, Any]) -> dict[str, tf.Tensor]:
@@ -142,9 +145,16 @@ class TabularEndpoint:
         }
 
 
-def _to_number(strings: tf.Tensor) -> tf.Tensor:
-    """Reads numbers (batch,) in float64, NaN where there is none."""
+def _to_number(name: str, strings: tf.Tensor) -> tf.Tensor:
+    """Reads numbers (batch,) in float64, NaN where there is none; others than tables have fail."""
     stripped = strip(strings)
     missing = tf.reduce_any(stripped[:, None] == tf.constant(sorted(MISSING))[None], axis=1)
-    numbers = tf.strings.to_number(tf.where(missing, "0", stripped), tf.float64)
-    return tf.where(missing, tf.constant(float("nan"), tf.float64), numbers)
+    decimal = tf.strings.regex_full_match(stripped, NUMBER)
+    # `tf.strings.to_number` would stop at others with an error that names no column.
+    numbers = tf.strings.to_number(tf.where(decimal, stripped, "0"), tf.float64)
+    right = missing | (decimal & tf.math.is_finite(numbers))
+    wrong = tf.boolean_mask(strings, ~right)
+    told = [f"{name} must be finite numbers in decimal digits, got", wrong]
+    check = tf.debugging.Assert(tf.reduce_all(right), told)
+    with tf.control_dependencies([] if check is None else [check]):  # None: checked eagerly
+        return tf.where(missing, tf.constant(float("nan"), tf.float64), numbers)
