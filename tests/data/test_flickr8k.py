@@ -85,6 +85,17 @@ def test_archives_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
         read_captions(path, "train")
 
 
+def test_damaged_and_encrypted_texts_are_refused(tmp_path: Path) -> None:
+    content = pack(tmp_path / "Flickr8k_text.zip").read_bytes()
+    for place, told in ((b"runs", "is damaged"), (b"PK\1\2", "cannot be read: .*encrypted")):
+        data = bytearray(content)
+        data[data.index(place) + (8 if place.startswith(b"PK") else 0)] = 1
+        path = tmp_path / "broken.zip"
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match=rf"broken.zip: Flickr8k.token.txt {told}"):
+            read_captions(path, "train")
+
+
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"Flickr8k_text.zip or .*not found in .*flickr8k"):
         find_captions(tmp_path)

@@ -43,5 +43,38 @@ def test_damaged_archives_are_named(archive, tmp_path):
     place = content.index(b"Pictures/a.jpg") + 20
     content[place : place + 4] = b"\xff\xff\xff\xff"
     archive.write_bytes(content)
-    with pytest.raises(ValueError, match=r"pictures.zip: a.jpg is damaged"):
+    with pytest.raises(ValueError, match=r"pictures.zip: Pictures/a.jpg is damaged"):
         open_pictures(archive, ["a.jpg"]).read(0)
+
+
+def change(path, head, place, content):
+    """Writes into what follows each header of a member."""
+    data = bytearray(path.read_bytes())
+    found = data.find(head)
+    while found >= 0:
+        data[found + place : found + place + len(content)] = content
+        found = data.find(head, found + 4)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("flags", "method", "told"),
+    [
+        (b"\1\0", None, "cannot be read: .*encrypted"),
+        (None, b"\x63\0", "cannot be read: .*compression"),
+        (None, b"\x0e\0", "damaged"),
+    ],
+)
+def test_archives_that_are_encrypted_or_of_other_methods_are_named(archive, flags, method, told):
+    for head, place in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        for content, more in ((flags, 0), (method, 2)):
+            if content is not None:
+                change(archive, head, place + more, content)
+    with pytest.raises(ValueError, match=rf"pictures.zip: Pictures/a.jpg .*{told}"):
+        open_pictures(archive, ["a.jpg"]).read(0)
+
+
+def test_a_member_that_ends_too_early_is_named(archive):
+    change(archive, b"PK\1\2", 20, (10**6).to_bytes(4, "little"))  # bytes of the packed member
+    with pytest.raises(ValueError, match=r"pictures.zip: Pictures/b.jpg is damaged: \w"):
+        open_pictures(archive, ["b.jpg"]).read(0)

@@ -10,11 +10,11 @@ The release holds captions of two files that are no pictures of it; they belong 
 the captions of 91 pictures.
 """
 
-import zipfile
 from pathlib import Path
 
 import pandas as pd
 
+from zoo.data.archives import open_archive, read_member
 from zoo.data.choice import DataSet
 from zoo.data.download import data_directories, locate_name, not_found
 from zoo.text_files import read_text, split_lines
@@ -138,13 +138,12 @@ def _lines(path: Path, name: str) -> list[str]:
     """Reads the lines of a file of the archive or of the folder."""
     if path.is_dir():
         return split_lines(read_text(path / name).text)
+    with open_archive(path) as archive:
+        members = [one for one in archive.namelist() if Path(one).name == name]
+        if not members:
+            raise ValueError(f"{path} must hold {name}, got {sorted(archive.namelist())}")
+        content = read_member(archive, members[0])
     try:
-        with zipfile.ZipFile(path) as archive:
-            members = [one for one in archive.namelist() if Path(one).name == name]
-            if not members:
-                raise ValueError(f"{path} must hold {name}, got {sorted(archive.namelist())}")
-            return split_lines(archive.read(members[0]).decode("utf-8-sig"))
-    except zipfile.BadZipFile as error:
-        raise ValueError(f"{path} must be a zip archive: {error}") from error
+        return split_lines(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise ValueError(f"{path / name} must be UTF-8: {error}") from error

@@ -1,11 +1,10 @@
 """Files of pictures in a folder or a zip archive, read one by one."""
 
-import zipfile
-import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from zoo.data.archives import open_archive, read_member
 from zoo.data.download import listed
 
 
@@ -18,7 +17,7 @@ class PictureFiles(NamedTuple):
     """Returns the content of a file by its number.
 
     Raises:
-        ValueError: The archive is damaged there; names the file.
+        ValueError: The file is damaged or encrypted in its archive; names both.
     """
 
     def chosen(self, numbers: Sequence[int]) -> "PictureFiles":
@@ -45,19 +44,13 @@ def open_pictures(path: str | Path, names: Sequence[str]) -> PictureFiles:
         if missing:
             raise FileNotFoundError(f"{path} must hold all pictures, missing: {listed(missing)}")
         return PictureFiles([*names], lambda row: (path / names[row]).read_bytes())
-    try:
-        archive = zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
-        raise ValueError(f"{path} must be a zip archive: {error}") from error
+    archive = open_archive(path)
     members = {Path(name).name: name for name in archive.namelist()}
     missing = [name for name in names if Path(name).name not in members]
     if missing:
         raise ValueError(f"{path} must hold all pictures, missing: {listed(missing)}")
 
     def read(row: int) -> bytes:
-        try:
-            return archive.read(members[Path(names[row]).name])
-        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-            raise ValueError(f"{path}: {names[row]} is damaged: {error}") from error
+        return read_member(archive, members[Path(names[row]).name])
 
     return PictureFiles([*names], read)
