@@ -47,6 +47,35 @@ def test_damaged_archives_are_named(archive, tmp_path):
         open_pictures(archive, ["a.jpg"]).read(0)
 
 
+def packed(path, *members):
+    with zipfile.ZipFile(path, "w") as file:
+        for name in members:
+            file.writestr(name, name)
+    return path
+
+
+def test_pictures_of_one_name_in_several_folders_are_told_apart(tmp_path):
+    held = ("coco/train/a.jpg", "coco/val/a.jpg", "coco/val/b.jpg", "b.jpg", "c.jpg/", "x/c.jpg")
+    path = packed(tmp_path / "p.zip", *held)
+    names = ["val/a.jpg", "train/a.jpg", "b.jpg", "val/b.jpg", "other/c.jpg"]
+    found = open_pictures(path, names)
+    assert [found.read(row).decode() for row in range(5)] == [held[n] for n in (1, 0, 3, 2, 5)]
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["a.jpg"], "must hold one file a.jpg, got x/a.jpg, y/a.jpg"),
+        (["z/a.jpg"], "must hold one file z/a.jpg, got x/a.jpg, y/a.jpg"),
+        (["y/a.jpg", "y/b.jpg", "x/b.jpg"], "a file each for y/b.jpg and x/b.jpg, got z/b.jpg"),
+    ],
+)
+def test_names_of_which_it_is_not_known_which_file_they_mean_are_refused(tmp_path, names, told):
+    path = packed(tmp_path / "p.zip", "x/a.jpg", "y/a.jpg", "z/b.jpg")
+    with pytest.raises(ValueError, match=rf"p.zip .*{told}"):
+        open_pictures(path, names)
+
+
 def change(path, head, place, content):
     """Writes into what follows each header of a member."""
     data = bytearray(path.read_bytes())
