@@ -53,6 +53,17 @@ def test_malformed_karpathy_files_name_the_place(tmp_path, images, told):
         read_karpathy(write(tmp_path / "dataset.json", *images), "train")
 
 
+def test_a_picture_of_two_parts_of_a_karpathy_file_is_named(tmp_path):
+    pictures = [image("a.jpg", "train", "A dog."), image("b.jpg", "test", "A cat.")]
+    for more in (image("a.jpg", "restval", "Dogs."), image("b.jpg", "train", "A.", filepath="x")):
+        read_karpathy(write(tmp_path / "dataset.json", *pictures, more), "train")
+    path = write(tmp_path / "dataset.json", *pictures, image("b.jpg", "restval", "A cat."))
+    for split in ("train", "dev", "test"):
+        told = r"images\[2\]: b.jpg must be in one part, got 'test' and 'train'"
+        with pytest.raises(ValueError, match=told):
+            read_karpathy(path, split)
+
+
 def test_other_files_and_splits_are_refused(tmp_path):
     path = tmp_path / "dataset.json"
     path.write_text("[")

@@ -10,9 +10,9 @@ from zoo.data.flickr8k import SPLITS, find_captions, find_pictures, read_caption
 
 TOKENS = (
     "b_2.jpg#0\tA dog runs .\nb_2.jpg#1\tThe dog .\na_1.jpg#0\tA cat , asleep .\n"
-    "a_1.jpg.1#0\tnobody\nc_3.jpg#0\tTwo caf\u00e9s # open\n"
+    "a_1.jpg.1#0\tnobody\nc_3.jpg#0\tTwo caf\u00e9s # open\nd_5.jpg#0\tA bird .\n"
 )
-PARTS = {"train": "a_1.jpg\nb_2.jpg\n", "dev": "c_3.jpg\n", "test": "b_2.jpg"}
+PARTS = {"train": "a_1.jpg\nb_2.jpg\n", "dev": "c_3.jpg\n", "test": "d_5.jpg"}
 
 
 def texts() -> dict[str, str]:
@@ -66,8 +66,19 @@ def test_errors_name_file_and_line(tmp_path: Path) -> None:
         read_captions(tmp_path, "dev")
     for broken in ("a_1.jpg A cat", "#0\tA cat", "a_1.jpg#0\t "):
         unpack(tmp_path, **{"Flickr8k.token.txt": TOKENS + broken})
-        with pytest.raises(ValueError, match=r"line 6 must be .*got " + re.escape(repr(broken))):
+        with pytest.raises(ValueError, match=r"line 7 must be .*got " + re.escape(repr(broken))):
             read_captions(tmp_path, "train")
+
+
+def test_a_picture_of_two_parts_is_named(tmp_path: Path) -> None:
+    unpack(tmp_path, **{"Flickr_8k.testImages.txt": "d_5.jpg\nb_2.jpg\n"})
+    told = r"Flickr_8k.{}Images.txt and Flickr_8k.{}Images.txt must differ, got 'b_2.jpg' in both"
+    for split, other in (("train", "test"), ("test", "train")):
+        with pytest.raises(ValueError, match=told.format(split, other)):
+            read_captions(tmp_path, split)
+    assert len(read_captions(tmp_path, "dev")) == 1
+    (tmp_path / "Flickr_8k.testImages.txt").unlink()  # is not needed for other parts
+    assert len(read_captions(tmp_path, "train")) == 3
 
 
 def test_archives_that_cannot_be_read_are_refused(tmp_path: Path) -> None:

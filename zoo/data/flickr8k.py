@@ -109,7 +109,8 @@ def read_captions(path: str | Path, split: str) -> pd.DataFrame:
 
     Raises:
         ValueError: there is no such split; or a file is missing in the archive, not UTF-8 or
-            malformed, or a picture has no caption: names the file and the line.
+            malformed, a picture has no caption, or is in another part too: names the file and the
+            line, or the picture.
     """
     if split not in SPLITS:
         raise ValueError(f"split must be one of {list(SPLITS)}, got {split!r}")
@@ -125,7 +126,11 @@ def read_captions(path: str | Path, split: str) -> pd.DataFrame:
             )
         captions.setdefault(image, []).append(caption)
     rows = []
-    for number, image in enumerate(_lines(path, part := f"Flickr_8k.{split}Images.txt"), 1):
+    images = _lines(path, part := _part(split))
+    for other in map(_part, SPLITS):
+        if other != part and (both := sorted({*images} & {*_lines(path, other, optional=True)})):
+            raise ValueError(f"{path}: {part} and {other} must differ, got {both[0]!r} in both")
+    for number, image in enumerate(images, 1):
         if image not in captions:
             raise ValueError(
                 f"{path / part}: line {number} must name a picture of {_CAPTIONS}, got {image!r}"
@@ -134,12 +139,21 @@ def read_captions(path: str | Path, split: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["image", "caption"])
 
 
-def _lines(path: Path, name: str) -> list[str]:
-    """Reads the lines of a file of the archive or of the folder."""
+def _part(split: str) -> str:
+    """Names the file with the pictures of a part."""
+    return f"Flickr_8k.{split}Images.txt"
+
+
+def _lines(path: Path, name: str, *, optional: bool = False) -> list[str]:
+    """Reads the lines of a file of the archive or of the folder; optional: none if it lacks it."""
     if path.is_dir():
+        if optional and not (path / name).is_file():
+            return []
         return split_lines(read_text(path / name).text)
     with open_archive(path) as archive:
         members = [one for one in archive.namelist() if Path(one).name == name]
+        if optional and not members:
+            return []
         if not members:
             raise ValueError(f"{path} must hold {name}, got {sorted(archive.namelist())}")
         content = read_member(archive, members[0])

@@ -18,6 +18,7 @@ from zoo.text_files import read_text
 FILE_NAME = "dataset_flickr8k.json"
 
 _PARTS = {"train": ("train", "restval"), "dev": ("val",), "test": ("test",)}
+_NAMES = {name: part for part, names in _PARTS.items() for name in names}
 
 
 def read_karpathy(path: str | Path, split: str) -> pd.DataFrame:
@@ -32,7 +33,8 @@ def read_karpathy(path: str | Path, split: str) -> pd.DataFrame:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: there is no such split, or the file is malformed; names the place.
+        ValueError: there is no such split, the file is malformed, or a picture is in two parts;
+            names the place.
     """
     if split not in _PARTS:
         raise ValueError(f"split must be one of {list(_PARTS)}, got {split!r}")
@@ -44,24 +46,34 @@ def read_karpathy(path: str | Path, split: str) -> pd.DataFrame:
     if not isinstance(images, list):
         raise ValueError(f"{path}: images must be a list, got {type(images).__name__}")
     rows = []
+    part_of: dict[str, str] = {}
     for number, image in enumerate(images):
-        if _text(image, "split", f"{path}: images[{number}]") in _PARTS[split]:
-            rows += _captions(image, f"{path}: images[{number}]")
+        place = f"{path}: images[{number}]"
+        part = _NAMES.get(_text(image, "split", place))
+        if part is None:
+            continue
+        if (other := part_of.setdefault(name := _name(image, place), part)) != part:
+            raise ValueError(f"{place}: {name} must be in one part, got {other!r} and {part!r}")
+        if part == split:
+            rows += [(name, caption) for caption in _captions(image, place)]
     if not rows:
         raise ValueError(f"{path} must have pictures of the split {split!r}, got none")
     return pd.DataFrame(rows, columns=["image", "caption"])
 
 
-def _captions(image: Mapping[str, Any], place: str) -> list[tuple[str, str]]:
-    """Pairs of a picture's path and each of its captions."""
+def _name(image: Mapping[str, Any], place: str) -> str:
+    """Returns a picture's path."""
     name = _text(image, "filename", place)
-    if "filepath" in image:
-        name = f"{_text(image, 'filepath', place)}/{name}"
+    return f"{_text(image, 'filepath', place)}/{name}" if "filepath" in image else name
+
+
+def _captions(image: Mapping[str, Any], place: str) -> list[str]:
+    """Returns the captions of a picture."""
     sentences = image.get("sentences")
     if not isinstance(sentences, list) or not sentences:
         raise ValueError(f"{place}: sentences must be a list with a caption, got {sentences!r}")
     return [
-        (name, _text(sentence, "raw", f"{place}.sentences[{number}]").strip())
+        _text(sentence, "raw", f"{place}.sentences[{number}]").strip()
         for number, sentence in enumerate(sentences)
     ]
 

@@ -133,11 +133,13 @@ def pictures(folder: Path) -> None:
 
 def captioned(folder: Path) -> None:
     with zipfile.ZipFile(folder / "Flickr8k_text.zip", "w") as file:
-        file.writestr("Flickr8k.token.txt", "a.jpg#0\tA cat .\n")
-        for split in ("train", "dev", "test"):
-            file.writestr(f"Flickr_8k.{split}Images.txt", "a.jpg\n")
+        splits = ("train", "dev", "test")
+        file.writestr("Flickr8k.token.txt", "".join(f"{one}.jpg#0\tA cat .\n" for one in splits))
+        for split in splits:
+            file.writestr(f"Flickr_8k.{split}Images.txt", f"{split}.jpg\n")
     with zipfile.ZipFile(folder / "Flickr8k_Dataset.zip", "w") as file:
-        file.writestr("Flicker8k_Dataset/a.jpg", b"a picture")
+        for split in splits:
+            file.writestr(f"Flicker8k_Dataset/{split}.jpg", b"a picture")
 
 
 def digits(folder: Path) -> None:
