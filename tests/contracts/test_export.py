@@ -1,5 +1,6 @@
 """K7: exported, moved, and loaded where there is only TensorFlow, a model answers as before."""
 
+import functools
 import shutil
 from pathlib import Path
 from typing import NamedTuple
@@ -8,9 +9,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.contracts.subjects import build, every_model, names_in, run
+from tests.contracts.subjects import build, every_model, run
 from tests.contracts.tasks import TASKS, Batch
-from tests.serving.fresh_process import Request, serve_in_fresh_process
+from tests.serving.fresh_process import FreshProcess, Request
 from zoo.models.core.axes import from_json
 from zoo.models.core.base import BaseModel
 from zoo.models.core.registry import ModelEntry, models
@@ -36,21 +37,22 @@ class Exported(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def exported(request, tmp_path_factory):
-    """Every model whose tests are run, by name; one fresh process answers for all."""
+def exported(tmp_path_factory):
+    """Gives a model that is exported when it is first asked for; one process answers for all."""
     folder = tmp_path_factory.mktemp("exported")
-    wanted = names_in(request.session)
-    built = {name: export(entry, folder) for name, entry in models().items() if name in wanted}
-    requests = [
-        Request(one.folder, inputs_of(models()[name], signature), signature)
-        for name, one in built.items()
-        for signature in one.here
-    ]
-    answers = iter(serve_in_fresh_process(requests, folder))
-    return {
-        name: one._replace(elsewhere={signature: next(answers) for signature in one.here})
-        for name, one in built.items()
-    }
+    with FreshProcess(folder) as process:
+
+        @functools.cache
+        def exported_once(name: str) -> Exported:
+            entry = models()[name]
+            one = export(entry, folder)
+            requests = [
+                Request(one.folder, inputs_of(entry, signature), signature)
+                for signature in one.here
+            ]
+            return one._replace(elsewhere=dict(zip(one.here, process.ask(requests), strict=True)))
+
+        yield exported_once
 
 
 def export(entry: ModelEntry, folder: Path) -> Exported:
@@ -98,7 +100,7 @@ def signatures_of(entry: ModelEntry) -> set[str]:
 
 @every_model
 def test_k7_an_example_of_a_batch_is_cut_out_as_if_it_had_been_asked_alone(entry, exported):
-    one = exported[entry.name]
+    one = exported(entry.name)
     card = read_card(one.folder)
     picked = pick_rows(one.here["serving_default"], ALONE, from_json(card.axes))
     assert picked.keys() == one.alone.keys()
@@ -113,7 +115,7 @@ def test_k7_an_example_of_a_batch_is_cut_out_as_if_it_had_been_asked_alone(entry
 @every_model
 @pytest.mark.parametrize("loader", ["current", "v1"])
 def test_k7_a_process_without_the_package_answers_the_same(entry, exported, loader):
-    here, elsewhere = exported[entry.name].here, exported[entry.name].elsewhere
+    here, elsewhere = exported(entry.name).here, exported(entry.name).elsewhere
     assert here.keys() == signatures_of(entry)
     for signature, answers in here.items():
         assert elsewhere[signature][loader].keys() == answers.keys()
@@ -128,7 +130,7 @@ def test_k7_a_process_without_the_package_answers_the_same(entry, exported, load
 @every_model
 def test_k7_strings_come_back_as_strings_with_every_attention_map(entry, exported):
     rows = len(next(iter(TASKS[entry.task].strings.values())))
-    for signature, answers in exported[entry.name].here.items():
+    for signature, answers in exported(entry.name).here.items():
         assert {len(value) for value in answers.values()} == {rows}
         assert any(value.dtype.kind == "O" and any(value.ravel()) for value in answers.values())
         # Of maps by layer and head a translator gives what the model makes of them, unless asked.
@@ -139,7 +141,7 @@ def test_k7_strings_come_back_as_strings_with_every_attention_map(entry, exporte
 
 @every_model
 def test_k7_the_keras_model_comes_back_from_the_folder_alone(entry, exported):
-    model, folder, *_ = exported[entry.name]
+    model, folder, *_ = exported(entry.name)
     loaded = load(folder)
     assert type(loaded) is entry.cls
     assert loaded.get_config() == model.get_config()

@@ -25,7 +25,7 @@ def killed(request, tmp_path_factory):
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=840,
         check=False,
     )
     assert child.returncode == -signal.SIGKILL, child.stderr

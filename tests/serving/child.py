@@ -1,7 +1,8 @@
 """Use of a SavedModel in a process that has only TensorFlow; run as a script.
 
-    python child.py REQUEST.json ANSWER.json
+    python child.py
 
+Reads a list of requests from each line of its input, as JSON, and writes their answers as a line.
 Each request names a `folder`, a `signature` and its `inputs`, string or number arrays. The answer
 to each holds the outputs of both loaders, `current` and `v1`. Strings are bytes in Latin-1.
 """
@@ -9,7 +10,6 @@ to each holds the outputs of both loaders, `current` and `v1`. Strings are bytes
 import functools
 import json
 import sys
-from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
@@ -57,9 +57,9 @@ def as_json(value):
     return {"shape": value.shape, "dtype": value.dtype.name, "numbers": value.ravel().tolist()}
 
 
-def main(request_path, answer_path):
+def answer(requests):
     answers = []
-    for request in json.loads(Path(request_path).read_text()):
+    for request in requests:
         inputs = {name: as_array(value) for name, value in request["inputs"].items()}
         asked = request["folder"], request["signature"], inputs
         outputs = {"current": with_current_loader(*asked), "v1": with_v1_loader(*asked)}
@@ -69,9 +69,9 @@ def main(request_path, answer_path):
                 for loader, values in outputs.items()
             }
         )
-    imports_zoo = "zoo" in sys.modules
-    Path(answer_path).write_text(json.dumps({"answers": answers, "imports_zoo": imports_zoo}))
+    return {"answers": answers, "imports_zoo": "zoo" in sys.modules}
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    for line in sys.stdin:
+        print(json.dumps(answer(json.loads(line))), flush=True)  # noqa: T201

@@ -1,5 +1,6 @@
 """Asks SavedModels for their answers in a process that has only TensorFlow and tensorflow-text."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -11,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 _CHILD = Path(__file__).with_name("child.py")
+_OURS = ("PYTHON", "KERAS", "ZOO")
+"""Beginnings of variables of the environment that the process does not get."""
 
 
 class Request(NamedTuple):
@@ -22,46 +25,73 @@ class Request(NamedTuple):
     signature: str = "serving_default"
 
 
+class FreshProcess:
+    """The process, which imports TensorFlow once and answers as often as it is asked.
+
+    Args:
+        scratch: Folder for what it says of errors.
+    """
+
+    def __init__(self, scratch: Path) -> None:
+        self._errors = scratch / "fresh_process.txt"
+        with open(self._errors, "w") as errors:
+            self._child = subprocess.Popen(
+                [sys.executable, "-I", _CHILD],
+                cwd=scratch,
+                env={k: v for k, v in os.environ.items() if not k.startswith(_OURS)},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
+
+    def ask(self, requests: Sequence[Request]) -> list[dict[str, dict[str, np.ndarray]]]:
+        """Loads each folder with both loaders and runs the signature.
+
+        Args:
+            requests: What to ask; those to one folder come one after another.
+
+        Returns:
+            For each request, "current" and "v1" -> name of an output -> value.
+        """
+        asked = [
+            {
+                "folder": str(request.folder),
+                "inputs": {name: _plain(value) for name, value in request.inputs.items()},
+                "signature": request.signature,
+            }
+            for request in requests
+        ]
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        with contextlib.suppress(BrokenPipeError):  # it has ended, and has said why
+            print(json.dumps(asked), file=self._child.stdin, flush=True)
+        line = self._child.stdout.readline()
+        assert line, self._errors.read_text()
+        answer = json.loads(line)
+        assert not answer["imports_zoo"]
+        return [
+            {
+                loader: {name: _array(value) for name, value in outputs.items()}
+                for loader, outputs in outputs_of.items()
+            }
+            for outputs_of in answer["answers"]
+        ]
+
+    def __enter__(self) -> "FreshProcess":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._child:
+            self._child.kill()
+
+
 def serve_in_fresh_process(
     requests: Sequence[Request], scratch: Path
 ) -> list[dict[str, dict[str, np.ndarray]]]:
-    """Loads each folder with both loaders and runs the signature; one process for all requests.
-
-    Args:
-        requests: What to ask.
-        scratch: Folder for the files by which the processes talk.
-
-    Returns:
-        For each request, "current" and "v1" -> name of an output -> value.
-    """
-    asked = [
-        {
-            "folder": str(request.folder),
-            "inputs": {name: _plain(value) for name, value in request.inputs.items()},
-            "signature": request.signature,
-        }
-        for request in requests
-    ]
-    (scratch / "request.json").write_text(json.dumps(asked))
-    child = subprocess.run(
-        [sys.executable, "-I", _CHILD, scratch / "request.json", scratch / "answer.json"],
-        cwd=scratch,
-        env={k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "KERAS", "ZOO"))},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert child.returncode == 0, child.stderr
-    answer = json.loads((scratch / "answer.json").read_text())
-    assert not answer["imports_zoo"]
-    return [
-        {
-            loader: {name: _array(value) for name, value in outputs.items()}
-            for loader, outputs in outputs_of.items()
-        }
-        for outputs_of in answer["answers"]
-    ]
+    """Asks a process of its own, once; see `FreshProcess`."""
+    with FreshProcess(scratch) as process:
+        return process.ask(requests)
 
 
 def _plain(value: Any) -> dict[str, Any]:
