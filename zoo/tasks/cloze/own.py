@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from functools import cache
+from itertools import product, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,8 @@ from zoo.tasks.shared.own_settings import OwnDataSettings
 from zoo.training.bounds import Rate
 
 if TYPE_CHECKING:
+    import logging
+
     import pandas as pd
 
     from zoo.serving.cards import DataRecord
@@ -96,10 +99,56 @@ class OwnClozeTask(ClozeTask):
         parts = self.parts
         parts.log(self.folder.logger)
         record, vectors = parts.record, self.settings.vectors
+        if self.settings.questions:
+            record = _with_other_tokens(parts, self.folder.logger)
         if vectors is not None:
             record = record_with_vectors(record, vectors)
         self.data = ClozeData(*parts[:3], record, parts.training)
         return record
+
+
+def _with_other_tokens(parts: "OwnParts", logger: "logging.Logger") -> "DataRecord":
+    """Warns of questions that the exported model cuts into other tokens, and records them."""
+    import pandas as pd
+
+    frames = [parts.training, parts.validation]
+    if parts.test is not parts.validation:
+        frames.append(parts.test)
+    count, first = cut_otherwise(pd.concat(frames))
+    if not count:
+        return parts.record
+    told = f"the exported model cuts the texts of {count} questions into other tokens"
+    logger.warning("%s than spaces do; the first: %s", told, first)
+    remarks = "; ".join(filter(None, (parts.record.remarks, told)))
+    return replace(parts.record, remarks=remarks)
+
+
+def cut_otherwise(frame: "pd.DataFrame") -> tuple[int, str]:
+    """Counts questions of which document or query has other tokens by `zoo.data.penn`.
+
+    Candidates are not cut: where one would be, so is the document that holds it.
+
+    Returns:
+        Their number, and the first words that are cut, beside their tokens; "" if there are none.
+    """
+    from zoo.data.penn import penn_tokens
+    from zoo.data.tables import shown
+
+    @cache  # windows of a book overlap
+    def difference(text: str) -> str:
+        words, tokens = text.split(), penn_tokens(text)
+        if words == tokens:
+            return ""
+        pairs = enumerate(zip_longest(words, tokens))
+        at = next(place for place, (word, token) in pairs if word != token)
+        word, cut = " ".join(words[at : at + 2]), " ".join(tokens[at : at + 3])
+        return f"{shown(word)}, read as {shown(cut)}"
+
+    found = []
+    for document, query in zip(frame["document"], frame["query"], strict=True):
+        texts = (*document.split("\n"), query)
+        found += [*filter(None, map(difference, texts))][:1]
+    return len(found), found[0] if found else ""
 
 
 def read_questions(paths: Sequence[Path], kinds: Any, questions: bool) -> "pd.DataFrame":
