@@ -171,8 +171,8 @@ def test_odd_examples_are_trained_on(pairs: bool, tmp_path: Path, until_training
 
 def test_a_language_model_of_own_texts(tmp_path: Path, until_training, capsys) -> None:
     paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
-    for path in paths:
-        path.write_text("the cat sat\nthe dog lay once\n\n" * 5)
+    paths[0].write_text("the cat sat\nthe dog lay once\n\n" * 5)
+    paths[1].write_text("the dog lay once\nthe cat sat\n\n" * 5)
     run = tmp_path / "run"
     settings = language_model.Settings(train=tuple(paths), run_dir=run, held_out=0.2, **TINY)
     handed = reached(language_model, settings, until_training)
@@ -284,10 +284,9 @@ def test_a_refusal_is_one_line_and_writes_nothing(
 
 def test_a_try_that_fails_in_the_data_leaves_no_folder_and_the_next_one_begins(tmp_path) -> None:
     question = {"question": ["Who ?"], "context": ["Ada sang ."], "answer": ["sang"]}
-    table = write_csv(tmp_path / "t.csv", {name: rows * 4 for name, rows in question.items()})
     settings = reading.Settings(
-        train=table,
-        validation=table,
+        train=write_csv(tmp_path / "t.csv", {name: rows * 4 for name, rows in question.items()}),
+        validation=write_csv(tmp_path / "v.csv", question),
         vectors=tmp_path / "none.txt",
         run_dir=tmp_path / "run",
         **TINY,

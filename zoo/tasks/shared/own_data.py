@@ -16,7 +16,7 @@ import pandas as pd
 from zoo.data.download import contents
 from zoo.serving.cards import DataRecord
 from zoo.tasks.shared.own_settings import DATA
-from zoo.tasks.shared.records import file_sums, own_name
+from zoo.tasks.shared.records import content_sha256, file_sums, own_name
 from zoo.training.settings import resolve
 from zoo.training.unused import refuse_given
 
@@ -67,8 +67,8 @@ def own_parts(
         divide: Takes a frame and a share, and returns the rows to keep and those to hold out.
 
     Raises:
-        ValueError: There are no training files, a file is malformed, or the share leaves no
-            example or is given beside validation files.
+        ValueError: There are no training files, a file is malformed, two files are equal, or the
+            share leaves no example or is given beside validation files.
         FileNotFoundError: A file is missing; lists those that are there.
     """
     if not files["train"]:
@@ -79,6 +79,7 @@ def own_parts(
     for part in PARTS:
         _check_there(part, paths[part])
     frames = {part: read(paths[part]) for part in PARTS if paths[part]}
+    _check_different(paths)
     notes, share = [], settings.held_out
     names = {part: ", ".join(path.name for path in paths[part]) for part in PARTS}
     if "validation" not in frames:
@@ -105,6 +106,19 @@ def _check_there(part: str, paths: Sequence[Path]) -> None:
     for path in paths:
         if not path.is_file():
             raise FileNotFoundError(f"{part}: there is no file {path}; {contents([path.parent])}")
+
+
+def _check_different(paths: Mapping[str, Sequence[Path]]) -> None:
+    """Refuses a file that is given twice, under one name or several."""
+    found: dict[str, str] = {}
+    for part in PARTS:
+        for path in paths[part]:
+            place = f"{path} ({part})"
+            if (other := found.setdefault(content_sha256(path), place)) is not place:
+                raise ValueError(
+                    f"files must differ in their content, also those of several parts, got {other}"
+                    f" and {place}"
+                )
 
 
 def by_groups(column: str) -> Callable[[pd.DataFrame, float], Frames]:
