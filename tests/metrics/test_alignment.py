@@ -90,6 +90,12 @@ def test_sure_links_are_possible_without_saying_so() -> None:
     assert aer([{(0, 0)}], [annotation({(0, 0)}, set())]) == 0.0
 
 
+def test_the_error_rate_of_a_file_that_was_read() -> None:
+    read = read_pharaoh(["0-0 1p1 2-3", ""])
+    assert aer(read, read) == 0.0
+    assert aer(read_pharaoh(["0-0 1-2", "0-0"]), read) == pytest.approx(1 - (1 + 1) / (3 + 2))
+
+
 def test_error_rate_counts_over_the_corpus() -> None:
     references = [annotation({(0, 0)}, set()), annotation({(0, 0), (1, 1), (2, 2)}, {(5, 5)})]
     hypotheses = [{(0, 1)}, {(0, 0), (1, 1), (5, 5)}]

@@ -69,3 +69,8 @@ def test_scores_are_counted_over_all_pairs() -> None:
     assert scores.error_rate == aer(found, WANTED)
     assert score_links([(), (), {(0, 0)}], WANTED) == (1.0, 0.0, 0.0, 1)
     assert score_links([()] * 3, WANTED) == (1.0, 0.0, 0.0, 0)
+
+
+def test_annotations_are_scored_with_their_possible_links() -> None:
+    found = [Alignment(frozenset({(0, 0)}), frozenset({(0, 0), (2, 1)})), {(0, 0)}, set()]
+    assert score_links(found, WANTED) == score_links([{(0, 0), (2, 1)}, {(0, 0)}, ()], WANTED)

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from zoo.metrics.alignment import read_pharaoh
 from zoo.metrics.symmetrisation import Method, flip_links, symmetrise
 
 # Three source and four target words; the directions agree on the corners.
@@ -99,3 +100,10 @@ def test_each_method_holds_the_links_of_those_before() -> None:
 def test_an_unknown_method_is_refused() -> None:
     with pytest.raises(ValueError, match=r"method must be one of .*, got 'grow'"):
         symmetrise(FORWARD, BACKWARD, "grow")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_directions_that_were_read_from_files(method: Method) -> None:
+    forward, backward = read_pharaoh(["0-0 1-1 1p2 2-3", "0-0 0p1 2-3"])
+    assert symmetrise(forward, backward, method) == symmetrise(FORWARD, BACKWARD, method)
+    assert flip_links(backward) == {(0, 0), (1, 0), (3, 2)}

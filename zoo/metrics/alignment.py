@@ -103,7 +103,7 @@ def links(
 
 
 def aer(
-    hypotheses: Sequence[Collection[Link]],
+    hypotheses: Sequence[Alignment | Collection[Link]],
     references: Sequence[Alignment],
     lengths: Sequence[Lengths] | None = None,
 ) -> float:
@@ -113,7 +113,7 @@ def aer(
     the possible links P (sure ones included), counted over all sentences.
 
     Args:
-        hypotheses: The links of each sentence pair.
+        hypotheses: The links of each sentence pair; of an annotation, also the possible ones.
         references: The annotation of each sentence pair.
         lengths: If given, the numbers of source and target tokens of each pair; links beyond them
             are refused, such as those of a file that counts from 1.
@@ -132,12 +132,19 @@ def aer(
         check_links(references, lengths, "references")
     found = total = 0
     for hypothesis, (sure, possible) in zip(hypotheses, references, strict=True):
-        answer = frozenset(hypothesis)
+        answer = all_links(hypothesis)
         found += len(answer & sure) + len(answer & (possible | sure))
         total += len(answer) + len(sure)
     if total == 0:
         raise ValueError("references must hold a sure link, or hypotheses a link, got none")
     return 1.0 - found / total
+
+
+def all_links(alignment: Alignment | Collection[Link]) -> Links:
+    """Collects the links of one sentence pair; of an annotation, also the possible ones."""
+    if isinstance(alignment, Alignment):
+        return alignment.sure | alignment.possible
+    return frozenset(alignment)
 
 
 def check_links(
@@ -163,7 +170,7 @@ def check_links(
     for number, (alignment, (source, target)) in enumerate(
         zip(alignments, lengths, strict=True), 1
     ):
-        for link in sorted(_all_links(alignment)):
+        for link in sorted(all_links(alignment)):
             if not (0 <= link[0] < source and 0 <= link[1] < target):
                 raise ValueError(
                     f"{name}: sentence pair {number}: link must be inside of "
@@ -266,16 +273,10 @@ def _warn_of_ones(name: str, alignments: Sequence[Alignment]) -> None:
         )
 
 
-def _all_links(alignment: Alignment | Collection[Link]) -> frozenset[Link]:
-    if isinstance(alignment, Alignment):
-        return alignment.sure | alignment.possible
-    return frozenset(alignment)
-
-
 def _format(number: int, alignment: Alignment | Collection[Link], first: int) -> str:
     sure = alignment.sure if isinstance(alignment, Alignment) else frozenset(alignment)
     words = []
-    for link in sorted(_all_links(alignment)):
+    for link in sorted(all_links(alignment)):
         if min(link) < 0:
             raise ValueError(f"alignments: line {number} must hold positions from 0, got {link}")
         words.append(f"{link[0] + first}{'-' if link in sure else 'p'}{link[1] + first}")

@@ -8,7 +8,15 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from zoo.metrics.alignment import Alignment, Lengths, Link, Links, aer, read_pharaoh
+from zoo.metrics.alignment import (
+    Alignment,
+    Lengths,
+    Link,
+    Links,
+    aer,
+    all_links,
+    read_pharaoh,
+)
 from zoo.metrics.naacl import read_naacl
 
 
@@ -70,19 +78,19 @@ def read_gold(
 
 
 def score_links(
-    hypotheses: Sequence[Collection[Link]], references: Sequence[Alignment]
+    hypotheses: Sequence[Alignment | Collection[Link]], references: Sequence[Alignment]
 ) -> AlignmentScores:
     """Scores the links of a corpus, counted over all sentences.
 
     Args:
-        hypotheses: links of each pair.
+        hypotheses: links of each pair; of an annotation, also the possible ones.
         references: annotation of each pair.
 
     Raises:
         ValueError: as `zoo.metrics.alignment.aer`.
     """
     rate = aer(hypotheses, references)
-    found = [frozenset(one) for one in hypotheses]
+    found = [all_links(one) for one in hypotheses]
     pairs = list(zip(found, references, strict=True))
     links, sure = (sum(map(len, side)) for side in (found, [one.sure for one in references]))
     possible = sum(len(links & (gold.sure | gold.possible)) for links, gold in pairs)

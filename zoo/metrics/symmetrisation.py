@@ -13,7 +13,7 @@ Translation Evaluation", 2005 (grow-diag-final).
 from collections.abc import Collection
 from typing import Literal, TypeAlias, get_args
 
-from zoo.metrics.alignment import Link, Links
+from zoo.metrics.alignment import Alignment, Link, Links, all_links
 
 Method: TypeAlias = Literal[
     "intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"
@@ -22,12 +22,16 @@ Method: TypeAlias = Literal[
 _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
 
-def flip_links(found: Collection[Link]) -> Links:
+def flip_links(found: Alignment | Collection[Link]) -> Links:
     """Exchanges both sides: links of a model of the other direction as (source, target)."""
-    return frozenset((source, target) for target, source in found)
+    return frozenset((source, target) for target, source in all_links(found))
 
 
-def symmetrise(forward: Collection[Link], backward: Collection[Link], method: Method) -> Links:
+def symmetrise(
+    forward: Alignment | Collection[Link],
+    backward: Alignment | Collection[Link],
+    method: Method,
+) -> Links:
     """Joins the links of two directions.
 
     Growing adds links of the union next to a link that is there, diagonally too, if they link a
@@ -35,7 +39,8 @@ def symmetrise(forward: Collection[Link], backward: Collection[Link], method: Me
     `forward`, then those of `backward`, if one of their words has no link yet.
 
     Args:
-        forward: Links (source, target) of the model from source to target.
+        forward: Links (source, target) of the model from source to target; of an annotation, also
+            the possible ones.
         backward: Links of the other model, (source, target) too: see `flip_links`.
         method: "intersection": what both have. "union": what either has. "grow-diag": growing from
             the intersection. "grow-diag-final": with the final step. "grow-diag-final-and": the
@@ -46,15 +51,16 @@ def symmetrise(forward: Collection[Link], backward: Collection[Link], method: Me
     """
     if method not in get_args(Method):
         raise ValueError(f"method must be one of {list(get_args(Method))}, got {method!r}")
-    both, either = set(forward) & set(backward), set(forward) | set(backward)
+    directions = all_links(forward), all_links(backward)
+    both, either = (directions[0] & directions[1], directions[0] | directions[1])
     if method == "intersection":
-        return frozenset(both)
+        return both
     if method == "union":
-        return frozenset(either)
+        return either
     joined = _Growing(both)
     joined.grow(either)
     if method != "grow-diag":
-        for direction in (forward, backward):
+        for direction in directions:
             joined.finish(direction, neither=method == "grow-diag-final-and")
     return frozenset(joined.links)
 
@@ -62,12 +68,12 @@ def symmetrise(forward: Collection[Link], backward: Collection[Link], method: Me
 class _Growing:
     """Links, and the words that have one."""
 
-    def __init__(self, links: set[Link]) -> None:
+    def __init__(self, links: Links) -> None:
         self.links = set(links)
         self.sources = {source for source, _ in links}
         self.targets = {target for _, target in links}
 
-    def grow(self, either: set[Link]) -> None:
+    def grow(self, either: Links) -> None:
         """Adds neighbours out of the union, until there are none.
 
         Links are visited by target, then by source; those added on the way are visited too.
@@ -80,14 +86,14 @@ class _Growing:
                     if (source, target) in self.links:
                         grown |= self._add_neighbours(source, target, either)
 
-    def finish(self, direction: Collection[Link], neither: bool) -> None:
+    def finish(self, direction: Links, neither: bool) -> None:
         """Adds links of a direction one of whose words has no link yet, or neither of them."""
         for source, target in sorted(direction, key=lambda link: (link[1], link[0])):
             free = (source not in self.sources, target not in self.targets)
             if all(free) if neither else any(free):
                 self._add(source, target)
 
-    def _add_neighbours(self, source: int, target: int, either: set[Link]) -> bool:
+    def _add_neighbours(self, source: int, target: int, either: Links) -> bool:
         added = False
         for targets, sources in _NEIGHBOURS:
             link = source + sources, target + targets
