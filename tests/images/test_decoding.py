@@ -81,6 +81,19 @@ def test_grey_of_colour():
         np.testing.assert_allclose(image[..., 0], GREY, atol=2)
 
 
+def test_grey_of_jpeg():
+    smooth = RGB.resize((4, 3)).resize((40, 30))
+    expected = np.asarray(smooth.convert("L"), np.float32)
+    for mode in ("RGB", "L", "CMYK"):
+        file = encoded(smooth.convert(mode), "JPEG", quality=95)
+        (image,) = PictureReader(1, None)([file], ["it"])
+        assert np.abs(image[..., 0] - expected).mean() < 4
+        if mode != "CMYK":
+            np.testing.assert_array_equal(image, tf.io.decode_jpeg(file, channels=1))
+    small = PictureReader(1, (5, 4))([file], ["it"])
+    assert small.shape == (1, 5, 4, 1)
+
+
 def test_resizing_averages(read):
     fine = np.zeros((64, 64, 3), np.uint8)
     fine[::2] = 200  # lines that disappear in their mean

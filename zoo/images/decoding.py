@@ -144,9 +144,11 @@ def _decoded(file: tf.Tensor, channels: int) -> tf.Tensor:
 
     if channels == 3:
         return decode(3)
-    # TensorFlow does not make grey of a bitmap's colours.
+    # TensorFlow makes grey neither of a bitmap's colours nor of CMYK.
     bitmap = tf.strings.substr(file, 0, len(_BMP)) == _BMP
-    return tf.cond(bitmap, lambda: tf.image.rgb_to_grayscale(decode(3)), lambda: decode(1))
+    jpeg = tf.strings.substr(file, 0, len(_JPEG)) == _JPEG
+    inks = tf.cond(jpeg, lambda: tf.image.extract_jpeg_shape(file)[2] == 4, lambda: False)
+    return tf.cond(bitmap | inks, lambda: tf.image.rgb_to_grayscale(decode(3)), lambda: decode(1))
 
 
 def header_size(file: tf.Tensor) -> Size:
