@@ -1,3 +1,4 @@
+import gzip
 import shutil
 
 import pytest
@@ -125,6 +126,17 @@ def test_broken_files_are_refused(tmp_path, content, message):
     with pytest.raises(ValueError, match=message) as error:
         Vocabulary(path)
     assert str(path) in str(error.value)
+
+
+def test_compressed_files_are_refused(path):
+    """The graph would look words up among the compressed bytes, and find none."""
+    compressed = path.with_name("words.txt.gz")
+    with pytest.raises(ValueError, match=r"path must name an uncompressed .*words\.txt\.gz"):
+        write_vocabulary(compressed, ["cat"])
+    assert not compressed.exists()
+    compressed.write_bytes(gzip.compress(path.read_bytes()))
+    with pytest.raises(ValueError, match=r"path must name an uncompressed .*words\.txt\.gz"):
+        Vocabulary(compressed)
 
 
 def test_line_ends_and_a_byte_order_mark_change_no_id(tmp_path):

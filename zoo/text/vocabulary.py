@@ -7,6 +7,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -84,8 +85,10 @@ def write_vocabulary(path: str | os.PathLike[str], words: Iterable[str]) -> None
         words: The words from id 4 on, without the special ones.
 
     Raises:
-        ValueError: If a word is empty, holds a line break, is special or occurs twice.
+        ValueError: If a word is empty, holds a line break, is special or occurs twice, or the name
+            ends in `.gz`.
     """
+    _refuse_compressed(path)
     lines = list(SPECIAL_WORDS)
     seen = set(lines)
     for word in words:
@@ -144,9 +147,10 @@ class Vocabulary(tf.Module):
 
         Raises:
             ValueError: If the file does not start with the special words, repeats a word, or has
-                one that is empty or holds a carriage return.
+                one that is empty or holds a carriage return; if its name ends in `.gz`.
         """
         super().__init__(name=name)
+        _refuse_compressed(path)
         path = os.fspath(path)
         words = split_lines(read_text(path).text)
         if tuple(words[: len(SPECIAL_WORDS)]) != SPECIAL_WORDS:
@@ -195,6 +199,12 @@ class Vocabulary(tf.Module):
             return tokens.with_flat_values(self.ids(tokens.flat_values))
         ids = self._table.lookup(tf.convert_to_tensor(tokens, tf.string))
         return tf.cast(tf.where(ids < len(SPECIAL_WORDS), np.int64(UNKNOWN), ids), tf.int32)
+
+
+def _refuse_compressed(path: str | os.PathLike[str]) -> None:
+    """Refuses names that end in `.gz`: TensorFlow's table reads a file's bytes as they are."""
+    if Path(path).suffix == ".gz":
+        raise ValueError(f"path must name an uncompressed file, not .gz, got {os.fspath(path)!r}")
 
 
 def _as_line(token: bytes) -> str | None:
