@@ -56,6 +56,29 @@ def test_what_the_score_does_not_reach_is_masked_too(unreached):
     assert not gradient[~reached].any()
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_nan_is_passed_on_unless_it_is_padding(dtype):
+    scores = SCORES.astype(dtype)
+    expected = attention_weights(tf.constant(scores), MASK).numpy()
+    scores[:, :, -1][~MASK[:, -1]] = np.nan
+    np.testing.assert_array_equal(attention_weights(tf.constant(scores), MASK), expected)
+    scores[0, 0, 0] = np.nan
+    weights = attention_weights(tf.constant(scores), MASK).numpy()
+    assert np.isnan(weights[0, 0, 0])
+    np.testing.assert_array_equal(weights[1:], expected[1:])
+    assert np.isnan(attention_weights(tf.constant(scores))[0, 0, 0])
+
+
+@pytest.mark.parametrize("broken", [np.nan, np.inf])
+def test_a_query_that_is_not_finite_gives_no_context(broken):
+    queries, keys = np.ones((2, QUERIES, 2), "float32"), np.ones((2, KEYS, 2), "float32")
+    queries[0, 1, 0] = broken
+    for result in Attention(DotScore())(queries, keys):
+        finite = np.isfinite(result).all(axis=2)
+        assert not finite[0, 1]
+        assert finite.sum() == 2 * QUERIES - 1
+
+
 def test_half_precision_scores_give_half_precision_weights_and_values_their_own_dtype():
     contexts, weights = attend(tf.cast(SCORES, "float16"), tf.cast(VALUES, "float32"), MASK)
     assert (weights.dtype, contexts.dtype) == ("float16", "float32")

@@ -118,12 +118,12 @@ def attention_weights(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 
     Returns:
         (B, Q, S) in the dtype of ``scores``: exactly 0 where masked; all zeros, with a zero
-        gradient, where nothing is left. Other rows sum to one.
+        gradient, where nothing is left. Other rows sum to one; they are NaN if a real score is.
 
     Raises:
         ValueError: if ``mask`` holds floats, or has another shape.
     """
-    reached = scores > ops.cast(MASKED_SCORE / 2, scores.dtype)
+    reached = ~(scores <= ops.cast(MASKED_SCORE / 2, scores.dtype))  # NaN is not hidden
     if mask is None:
         return masked_softmax(scores, reached)
     batch, _, length = scores.shape
