@@ -149,9 +149,12 @@ CLAIMS = {
     ),
     "locations": Claim(
         recipe="recipes.mnist_glimpse",
-        rows={"learned": "--locations learned", "random": "--locations random"},
+        rows={
+            "learned": "--locations learned --first-location centre --sigma 0.2",
+            "random": "--locations random",
+        },
         budgets={
-            "mnist": "--task cluttered --first-location centre --sigma 0.2 --epochs 10",
+            "mnist": "--task cluttered --epochs 10",
             "sample": "--task cluttered --epochs 2",
         },
         measures=("error",),

@@ -2,16 +2,17 @@
 
     python -m recipes.copy_ntm --data sample               # few bits, learnt in a minute
     python -m recipes.copy_ntm                             # copy, at the sizes of the paper
-    python -m recipes.copy_ntm --controller feed_forward
+    python -m recipes.copy_ntm --controller feed_forward --run-dir runs/feed_forward
     python -m recipes.copy_ntm --model lstm                # the baseline
     python -m recipes.copy_ntm --task recall
     python -m recipes.copy_ntm --optimizer adam --learning-rate 1e-3 --batch-size 32
 
 All sequences are drawn as they are needed. The best weights are those that lose the fewest bits on
 sequences of the lengths of training; they are then measured at longer ones. The same command
-resumes an interrupted run. The run folder holds settings, log, TensorBoard events, checkpoints,
-``result.json``, the SavedModel, ``learning_curve.png`` and ``attention.png``: input and answers,
-what was added and read, and where the heads were at each step.
+resumes an interrupted run; other settings need a ``--run-dir`` of their own. The run folder holds
+settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel,
+``learning_curve.png`` and ``attention.png``: input and answers, what was added and read, and where
+the heads were at each step.
 """
 
 from dataclasses import dataclass

@@ -2,8 +2,8 @@
 
     python -m recipes.enja_structured                        # small_parallel_enja, or a sample
     python -m recipes.enja_structured --data sample          # generated, needs no data
-    python -m recipes.enja_structured --attention simple     # the baselines: simple, sigmoid
-    python -m recipes.enja_structured --double-count         # potentials as printed
+    python -m recipes.enja_structured --attention simple --run-dir runs/simple
+    python -m recipes.enja_structured --double-count --run-dir runs/double  # potentials as printed
 
 The same command resumes an interrupted run. The run folder holds settings, log, TensorBoard events,
 checkpoints, ``result.json``, the SavedModel and ``attention.png``. With ``--data sample`` all

@@ -4,7 +4,7 @@
     python -m recipes.flickr8k_caption --data sample         # generated, needs no data
     python -m recipes.flickr8k_caption --data scenes         # MNIST at known places
     python -m recipes.flickr8k_caption --data flickr8k
-    python -m recipes.flickr8k_caption --data flickr8k --attention hard
+    python -m recipes.flickr8k_caption --data flickr8k --attention hard --run-dir runs/hard
     python -m recipes.flickr8k_caption --data flickr8k --attention hard --gate True --start-from RUN
     python -m recipes.flickr8k_caption --data flickr8k --splits dataset_flickr8k.json
     python -m recipes.flickr8k_caption --data flickr8k --encoder VGG16 --encoder-layer block5_conv3
@@ -14,9 +14,9 @@ A frozen network annotates the pictures once; scenes are read by a small network
 with the rest. Greedy captions of the validation part choose the best weights, by BLEU-4; the test
 part is measured with a beam. For scenes, whose digits have known places, ``pointing`` tells how
 often the most attended cell lies on the digit that is named. The same command resumes an
-interrupted run. The run folder holds settings, log, TensorBoard events, checkpoints,
-``result.json``, the SavedModel, which takes files of pictures, and ``attention.png``: a map for
-each word.
+interrupted run; other settings need a ``--run-dir`` of their own. The run folder holds settings,
+log, TensorBoard events, checkpoints, ``result.json``, the SavedModel, which takes files of
+pictures, and ``attention.png``: a map for each word.
 """
 
 from dataclasses import dataclass

@@ -3,8 +3,8 @@
     python -m recipes.imdb_self_attentive                  # IMDb if it is here, or a sample
     python -m recipes.imdb_self_attentive --data sample    # generated, needs no data
     python -m recipes.word_vectors --texts imdb --output imdb.txt
-    python -m recipes.imdb_self_attentive --data imdb --vectors imdb.txt
-    python -m recipes.imdb_self_attentive --data imdb --pooling max     # the BiLSTM without it
+    python -m recipes.imdb_self_attentive --data imdb --vectors imdb.txt --run-dir runs/imdb_vectors
+    python -m recipes.imdb_self_attentive --data imdb --pooling max --run-dir runs/max_pooling
     python -m recipes.imdb_self_attentive --data mr --fold 3
 
 On two CPU cores, shared with other work, the vectors take two minutes and the fourth command

@@ -10,9 +10,9 @@
 
 A part of the training images chooses the best weights. At test the model looks at the centre and
 then where the means are, once; nothing is averaged over several samples. The same command resumes
-an interrupted run. The run folder holds settings, log, TensorBoard events, checkpoints,
-``result.json``, the SavedModel and ``attention.png``: the path of the glimpses over an image, what
-the retina saw, and what the model believed after each.
+an interrupted run; other settings need a ``--run-dir`` of their own. The run folder holds settings,
+log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and ``attention.png``: the
+path of the glimpses over an image, what the retina saw, and what the model believed after each.
 """
 
 from dataclasses import dataclass
@@ -32,11 +32,12 @@ class Settings(ImageSettings):
     """Settings of the run. Those that are None depend on the data; the run folder records them."""
 
     glimpses: Count | None = None
-    """How often it looks; at canvases 8."""
+    """How often it looks; 8 for translated and cluttered digits."""
     glimpse_size: Count | None = None
-    """Side of a patch in cells; of canvases 12."""
+    """Side of a patch in cells; 12 for translated and cluttered digits."""
     scales: Count | None = None
-    """Number of patches, each twice as wide as the one before; of canvases 3."""
+    """Number of patches, each twice as wide as the one before; 3 for translated and cluttered
+    digits."""
     sigma: Positive | None = None
     """Standard deviation of the locations, in halves of an image."""
     locator_dim: Count | None = None

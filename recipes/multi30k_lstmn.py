@@ -2,7 +2,7 @@
 
     python -m recipes.multi30k_lstmn                       # Multi30k if present, else a sample
     python -m recipes.multi30k_lstmn --data sample         # generated, needs no data
-    python -m recipes.multi30k_lstmn --data multi30k --fusion shallow
+    python -m recipes.multi30k_lstmn --data multi30k --fusion shallow --run-dir runs/shallow
 
 The same command resumes an interrupted run. The run folder holds settings, log, TensorBoard events,
 checkpoints, ``result.json``, the SavedModel and ``attention.png``. Results and times:

@@ -4,9 +4,9 @@
     python -m recipes.multi30k_luong --data sample         # generated, needs no data
     python -m recipes.multi30k_luong --data multi30k --mechanism local_p --score general
 
-The same command resumes an interrupted run. The run folder holds settings, log, TensorBoard events,
-checkpoints, ``result.json``, the SavedModel and ``attention.png``. Results and times:
-``docs/translation.md``.
+The same command resumes an interrupted run; other settings need a ``--run-dir`` of their own. The
+run folder holds settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and
+``attention.png``. Results and times: ``docs/translation.md``.
 """
 
 from collections.abc import Mapping

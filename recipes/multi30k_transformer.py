@@ -4,9 +4,9 @@
     python -m recipes.multi30k_transformer --data sample     # generated, needs no data
     python -m recipes.multi30k_transformer --data multi30k --norm pre --positions learned
 
-The same command resumes an interrupted run. The run folder holds settings, log, TensorBoard events,
-checkpoints, ``result.json``, the SavedModel, ``attention.png`` and ``attention_heads.png``. Results
-and times: ``docs/translation.md``.
+The same command resumes an interrupted run; other settings need a ``--run-dir`` of their own. The
+run folder holds settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel,
+``attention.png`` and ``attention_heads.png``. Results and times: ``docs/translation.md``.
 
 Schedule, Adam's constants, label smoothing, the absence of clipping and the average of the last
 weights are the paper's; sizes, dropout and learning rate are for a small data set.

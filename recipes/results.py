@@ -236,8 +236,9 @@ def told_hardware(hardware: str) -> str:
 
 
 def size_of(folder: Path) -> int:
-    """Sums up the bytes of the files of a folder."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    """Sums up the bytes of a model's files, without its picture."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".png")
+    return sum(path.stat().st_size for path in files)
 
 
 if __name__ == "__main__":

@@ -14,9 +14,10 @@ On one CPU core the vectors take nine minutes and the fourth command three; it r
 the test part of SICK. The paper has no figure for SICK.
 
 ``cad-nli`` trains on SICK and on counterfactual pairs, and measures on SNLI, of which it reads only
-the dev and test parts. The same command resumes an interrupted run. The run folder holds settings,
-log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and ``attention.png``, the
-alignment of two sentences in both directions.
+the dev and test parts. The same command resumes an interrupted run; other settings need a
+``--run-dir`` of their own. The run folder holds settings, log, TensorBoard events, checkpoints,
+``result.json``, the SavedModel and ``attention.png``, the alignment of two sentences in both
+directions.
 """
 
 from dataclasses import dataclass

@@ -3,7 +3,7 @@
     python -m recipes.snli_lstmn                           # SNLI if present, else the sample
     python -m recipes.snli_lstmn --data sample             # generated, needs no data
     python -m recipes.snli_lstmn --data snli --vectors glove.840B.300d.txt
-    python -m recipes.snli_lstmn --data snli --fusion shallow
+    python -m recipes.snli_lstmn --data snli --fusion shallow --run-dir runs/shallow
 
 The same command resumes an interrupted run. The run folder holds settings, log, TensorBoard events,
 checkpoints, ``result.json``, the SavedModel and ``attention.png``.

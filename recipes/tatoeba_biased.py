@@ -2,10 +2,10 @@
 
     python -m recipes.tatoeba_biased                           # Tatoeba if present, or a sample
     python -m recipes.tatoeba_biased --data sample             # generated, needs no data
-    python -m recipes.tatoeba_biased --source de               # from German to English
-    python -m recipes.tatoeba_biased --biases position,markov  # some of the biases, or none
+    python -m recipes.tatoeba_biased --source de --run-dir runs/from_german
+    python -m recipes.tatoeba_biased --biases position,markov --run-dir runs/two_biases
     python -m recipes.tatoeba_biased --global-fertility 1 --start-from FOLDER --run-dir runs/more
-    python -m recipes.tatoeba_biased --symmetric               # both directions together
+    python -m recipes.tatoeba_biased --symmetric --run-dir runs/two_directions
 
 The last but one trains the SavedModel of a finished run further, with one more loss. The last one
 trains a translator of each direction, with a bonus for alignments that agree; that of the other

@@ -2,8 +2,8 @@
 
     python -m recipes.tatoeba_neural_gpu                       # Tatoeba if present, or a sample
     python -m recipes.tatoeba_neural_gpu --data sample         # generated, needs no data
-    python -m recipes.tatoeba_neural_gpu --decoder markovian   # knows of the last word alone
-    python -m recipes.tatoeba_neural_gpu --decoder none        # all words at once
+    python -m recipes.tatoeba_neural_gpu --decoder markovian --run-dir runs/markovian
+    python -m recipes.tatoeba_neural_gpu --decoder none --run-dir runs/without_tape
 
 Pairs of up to ten words a side, since each step rewrites the whole memory. The paper compares the
 perplexities of the three decoders, and that of a translator with attention (``python -m

@@ -3,8 +3,8 @@
     python -m recipes.wikitext_lstmn                       # a text if present, else the sample
     python -m recipes.wikitext_lstmn --data sample         # generated, needs no data
     python -m recipes.wikitext_lstmn --data ptb            # ptb.train.txt, ptb.valid.txt, ...
-    python -m recipes.wikitext_lstmn --window 1            # the same with a plain LSTM
-    python -m recipes.wikitext_lstmn --optimizer sgd --dropout 0    # gradient descent, as the paper
+    python -m recipes.wikitext_lstmn --window 1 --run-dir runs/lstm  # the same with a plain LSTM
+    python -m recipes.wikitext_lstmn --optimizer sgd --dropout 0 --run-dir runs/sgd
 
 The perplexity is per word, ends of lines included. The same command resumes an interrupted run. The
 run folder holds settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and

@@ -23,7 +23,7 @@ COMPARED = {
     "over": {"attention"},
     "iterations": {"iterations", "model"},
     "slots": {"window"},
-    "locations": {"locations"},
+    "locations": {"locations", "first_location", "sigma"},
 }
 """The settings in which a claim's rows may differ."""
 
@@ -45,6 +45,15 @@ def test_rows_differ_from_the_first_in_one_setting(claim, row):
         assert (row != first) == bool(differing)
         assert {*differing} <= COMPARED[claim]
         assert (two.seed, two.data) == (3, data)
+
+
+@pytest.mark.parametrize(("claim", "row"), ALL)
+def test_the_recipe_of_a_claim_has_a_use_for_all_settings_of_its_rows(claim, row, monkeypatch):
+    recipe = importlib.import_module(claims.CLAIMS[claim].recipe)
+    monkeypatch.setattr(recipe, "run", lambda settings, task: "begun")
+    for data in claims.CLAIMS[claim].budgets:
+        flags = claims.flags_of(row, 3, data, claims.Settings(claim))
+        assert recipe.main(parsed(claim, flags)) == "begun"
 
 
 @pytest.mark.parametrize("claim", claims.CLAIMS)

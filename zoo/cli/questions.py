@@ -67,9 +67,9 @@ class Question:
     hypothesis: str | None = None
     """The second text of a pair."""
     beam_width: int | None = None
-    """Number of hypotheses and of translations, for translators."""
+    """Number of hypotheses and of results, for translators and captioners."""
     length_penalty: float | None = None
-    """Exponent of the length penalty, for translators."""
+    """Exponent of the length penalty, for translators and captioners."""
     new_tokens: Annotated[int | None, tyro.conf.arg(name="generate", metavar="{None}|N")] = None
     """Continue the texts by at most N tokens, for language models."""
     temperature: float | None = None

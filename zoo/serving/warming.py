@@ -1,4 +1,4 @@
-"""Asks a model once before others do: its first answers take up to a hundred times as long.
+"""Asks a model a few times before others do: its first answers take up to a hundred times as long.
 
 TensorFlow optimises a graph when it is first run, and makes the kernels of its operations.
 """

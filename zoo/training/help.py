@@ -17,7 +17,8 @@ _DATA = re.compile(
     r"data(_dir)?|task|canvas|kind|source|target|classes|phrases|more_questions|readings|case_fold"
     r"|vectors|vector_norm|minimum_count|unknown_slots|segment_length|maximum_\w*tokens"
     r"|vocabulary(_size)?|maximum_vocabulary|(train|validation|test|dev)(_(?!vectors)\w+)?|held_out\w*"
-    r"|(\w+_)?(columns?|file)|questions|(source|target)_language"
+    r"|(\w+_)?(columns?|file)|questions|(source|target)_language|folder|splits|digits|scenes"
+    r"|encoder(_\w+)?|cache_dir|alphabet|shortest|longest|categorical|maximum_words"
 )
 _OUTPUT = re.compile(
     r"run_dir|fresh|checkpoint_every|beam_width|length_penalty|bleu_tokenize|maximum_answer_tokens"
@@ -25,6 +26,7 @@ _OUTPUT = re.compile(
 _TRAINING = re.compile(
     r"(\w+_)?(dropout|l2)|label_smoothing|smoothing_over|batch_tokens|first_epoch_gradient"
     r"|train_vectors|optimizer|decay|least_gain|hide_candidates|loss_over"
+    r"|start_(backward_)?from|steps_per_epoch|evaluation_\w+"
 )
 GROUPS = ("data", "model", "training", "output")
 """In the order of the help. `output` is also how answers are searched for and measured."""

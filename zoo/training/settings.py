@@ -42,13 +42,14 @@ class TrainingSettings:
     """Folder of the data sets; by default $ZOO_DATA, then the Keras cache, which alone takes
     downloads."""
     run_dir: Path | None = None
-    """Folder of the run; by default runs/<recipe>_<data>."""
+    """Folder of the run; by default one below runs/, named after recipe, task or model, and
+    data."""
     epochs: Count | None = None
     """Passes over the training part."""
     batch_size: Count | None = None
     """Examples per step, over all devices."""
     learning_rate: Positive | None = None
-    """Adam's learning rate, at its highest."""
+    """The optimizer's learning rate, at its highest."""
     warmup_steps: Whole | None = None
     """Steps over which the learning rate rises from zero; 0: none."""
     schedule: Literal["cosine", "inverse_square_root"] = "cosine"

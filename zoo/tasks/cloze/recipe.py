@@ -63,9 +63,9 @@ class ClozeTrainingSettings(TrainingSettings):
     unknown_slots: Whole | None = None
     """How many unknown words of a question are told apart, half of them capitalised ones."""
     hide_candidates: Probability | None = None
-    """How probable it is in training that a question's word that can be an answer is read as an
-    unknown one, as most names of a new book are; None: 0.5 for named entities of books, else 0.
-    With both kinds, those of the named entities."""
+    """Training probability of replacing a candidate by an unknown slot, as most names of a new
+    book are unknown; None: 0.5 for named entities of books, else 0. With both kinds, for named
+    entities only."""
     readings: Count = 1
     """How often the trained reader reads each question; with more than once, other words that can
     be names are hidden each time, as in training, and the attention is averaged."""

@@ -37,13 +37,13 @@ class SymbolSettings(TrainingSettings):
     """Epochs in which sequences grow from the shortest to the longest, at most all; 1: they do
     not."""
     test_lengths: tuple[Count, ...] | None = None
-    """Places, likewise, to measure the trained model at."""
+    """Places, of input and answer, of the sequences that the trained model is measured at."""
     steps_per_epoch: Count | None = None
     """Steps that are called an epoch, after each of which the model is evaluated."""
     evaluation_sequences: Count | None = None
     """Sequences of each length in an evaluation."""
     evaluation_longest: Count | None = None
-    """Places, likewise, of the longest sequences in an evaluation, which chooses the weights; None:
+    """Places, of input and answer, of the longest sequences in an evaluation, which chooses the weights; None:
     as in training."""
     test_sequences: Count | None = None
     """Sequences of each length in the test."""

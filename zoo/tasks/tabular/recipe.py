@@ -43,7 +43,7 @@ class TabularSettings(TrainingSettings):
     hidden_dim: Count | None = None
     """Units of the layer between context and output."""
     dropout: Rate | None = None
-    """Rate of dropout on that layer."""
+    """Rate of dropout on the layer between context and output."""
     feature_dropout: Rate | None = None
     """Rate at which features are taken for missing in training."""
     entropy: NotNegative | None = None

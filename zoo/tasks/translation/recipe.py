@@ -90,7 +90,7 @@ class TranslationTrainingSettings(TrainingSettings):
     dropout: Rate | None = None
     """Rate of dropout."""
     label_smoothing: Rate | None = None
-    """Probability that the right word gives away to all others in the loss."""
+    """Label-smoothing mass moved from the target to the other words."""
     batch_tokens: Count | None = None
     """Tokens of a step, padding counted, on the longer side; None: batch_size pairs."""
     maximum_tokens: Count = 80
