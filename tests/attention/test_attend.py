@@ -104,6 +104,19 @@ def test_the_layer_is_its_score_and_attend():
         np.testing.assert_array_equal(actual, wanted)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "mixed_float16"])
+def test_contexts_of_integers_are_not_integers(dtype):
+    queries, _, _ = sentences("dot")
+    values = np.random.default_rng(4).integers(0, 9, (len(LENGTHS), KEYS, queries.shape[-1]))
+    layer = Attention(DotScore(dtype=dtype), dtype=dtype)
+    contexts, weights = layer(queries, values, MASK)
+    assert contexts.dtype == weights.dtype == layer.compute_dtype
+    expected = layer(queries, values.astype(layer.compute_dtype), MASK)[0]
+    np.testing.assert_array_equal(contexts, expected)
+    for scores, expected in (("float16", "float32"), ("float64", "float64")):
+        assert attend(tf.cast(SCORES, scores), tf.constant(values), MASK)[0].dtype == expected
+
+
 def test_it_builds_itself_for_the_keys_or_else_the_values():
     queries, keys, values = sentences("general")
     with_keys, without = Attention(GeneralScore()), Attention(GeneralScore())

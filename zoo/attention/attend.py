@@ -22,8 +22,9 @@ def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[
         mask: bool (B, S), or (B, Q, S) where it depends on the query; None: all are real.
 
     Returns:
-        The contexts c (B, Q, d) in the dtype of ``values``, and the weights a (B, Q, S) in the
-        dtype of ``scores``: see ``attention_weights``.
+        The contexts c (B, Q, d) in the dtype of ``values``, or of the scores, float32 at least, if
+        these are integers, and the weights a (B, Q, S) in the dtype of ``scores``: see
+        ``attention_weights``.
 
     Raises:
         ValueError: as ``attention_weights``; if ``mask`` is None although Keras attached one to the
@@ -32,6 +33,8 @@ def attend(scores: Tensor, values: Tensor, mask: Tensor | None = None) -> tuple[
     if mask is None:
         refuse_attached_mask(values=values)
     weights = attention_weights(scores, mask)
+    if not keras.backend.is_float_dtype(keras.backend.standardize_dtype(values.dtype)):
+        values = ops.cast(values, at_least_float32(weights).dtype)
     wide = at_least_float32(values)
     contexts = ops.matmul(ops.cast(weights, wide.dtype), wide)
     return ops.cast(contexts, values.dtype), weights
@@ -100,7 +103,7 @@ class Attention(MaskFree):
             refuse_attached_mask(values=values, keys=keys)
         prepared = self.score.prepare(values if keys is None else keys)
         contexts, weights = attend(self.score(queries, prepared), values, mask)
-        return contexts, ops.cast(weights, self.compute_dtype)
+        return ops.cast(contexts, self.compute_dtype), ops.cast(weights, self.compute_dtype)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
