@@ -1,5 +1,6 @@
 """FeatureAttention beyond the contracts: arguments, invariants, values, gaps, losses."""
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -193,3 +194,21 @@ def test_rows_of_integers_are_read_in_training_too():
         model.predict({"row": x}, verbose=0)["logits"] for x in (rows, rows.astype("float32"))
     )
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("batch_size", [9, 4])
+def test_metrics_of_values_count_every_row(batch_size):
+    """A metric of Keras takes the mean over the last axis, which must not be the batch."""
+    generator = np.random.default_rng(0)
+    rows = {"row": generator.normal(size=(9, 4)).astype("float32")}
+    values = generator.normal(size=9).astype("float32")
+    weights = generator.uniform(0.5, 2.0, size=9).astype("float32")
+    model = FeatureAttention.from_preset("tiny", classes=None)
+    metrics = [keras.metrics.MeanSquaredError(name="mse"), keras.metrics.R2Score(name="r2")]
+    weighted = [keras.metrics.MeanSquaredError(name="weighted")]
+    model.compile("sgd", metrics=metrics, weighted_metrics=weighted)
+    found = model.evaluate(rows, values, batch_size, 0, sample_weight=weights, return_dict=True)
+    squares = np.square(values - model(rows)["value"].numpy())
+    assert found["mse"] == pytest.approx(squares.mean(), rel=1e-5)
+    assert found["r2"] == pytest.approx(1 - squares.mean() / values.var(), rel=1e-4)
+    assert found["weighted"] == pytest.approx(np.average(squares, weights=weights), rel=1e-5)

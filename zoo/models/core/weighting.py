@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import keras
+from keras import ops
 
 from zoo.models.core.targets import (
     Targets,
@@ -97,6 +98,7 @@ class WeightedModel(keras.Model):
                 if isinstance(named, Mapping) and (unknown := sorted(set(named) - set(y))):
                     raise ValueError(f"{argument} must name some of {sorted(y)}, got {unknown}")
             y_pred = {name: y_pred[name] for name in y}
+            y, y_pred = _with_last_axis(y, y_pred)
             if self.PREDICTION in y and (real := self.real_targets(y[self.PREDICTION])) is not None:
                 y_pred[self.PREDICTION]._keras_mask = real
                 if sample_weight is not None and self.TARGETS is not None and self.TARGETS.steps:
@@ -106,3 +108,18 @@ class WeightedModel(keras.Model):
     def real_targets(self, targets: Tensor) -> Tensor | None:
         """Marks the targets that a compiled metric counts: bool of their shape; None: all."""
         return None
+
+
+def _with_last_axis(
+    targets: Mapping[str, Tensor], outputs: Mapping[str, Tensor]
+) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """Gives values (B,) and their targets the shape (B, 1).
+
+    Metrics of Keras take means over the last axis, so that (B,) would count as one example.
+    """
+    targets, outputs = dict(targets), dict(outputs)
+    for name in targets:
+        if len(targets[name].shape) == len(outputs[name].shape) == 1:
+            targets[name] = ops.expand_dims(targets[name], -1)
+            outputs[name] = ops.expand_dims(outputs[name], -1)
+    return targets, outputs
