@@ -1,13 +1,16 @@
 """The runner takes ids and options of a search that mean something, and refuses the rest."""
 
 import json
+import re
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
-from zoo.portable.runner import __main__, search
+from zoo.portable.runner import __main__, search, values
 from zoo.portable.runner.model import Model
 from zoo.portable.runner.values import answer_story
+from zoo.tasks.tabular.spellings import spell_in_graph
 
 WORDS = ["<pad>", "<unk>", "<s>", "</s>", "john", "mary", "garden"]
 
@@ -126,3 +129,30 @@ def test_the_command_writes_numbers_that_json_lacks_as_null():
     }
     found = json.loads(json.dumps(shown, default=__main__._plain, allow_nan=False))
     assert found == {"scores": [0.5, None, None], "score": None, "ids": [4, 5], "names": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("value", "names", "found"),
+    [
+        ("2.0", ["1", "2"], 1),
+        ("2.", ["1", "2"], 1),
+        (2.0, ["1", "2"], 1),
+        ("2.0", ["1", "2", "b"], None),
+        ("2.0", ["2", "2.0"], 1),
+        ("2.5", ["1", "2"], None),
+    ],
+)
+def test_whole_numbers_are_categories_with_and_without_decimals_as_in_the_saved_model(
+    value, names, found
+):
+    spelled = spell_in_graph(tf.constant([str(value)]), names).numpy()[0].decode()
+    assert (names.index(spelled) if spelled in names else None) == found
+    number = values._category(value, {"categories": names})
+    assert number == found or (found is None and np.isnan(number))
+
+
+@pytest.mark.parametrize("text", ["0x10", "NAN", "nan(1)", "1e400", "1_000", "b"])
+def test_numbers_of_a_row_are_written_in_decimal_digits(text):
+    with pytest.raises(ValueError, match=f"^age must be a number, got '{re.escape(text)}'"):
+        values._scaled(text, {"input": "age", "mean": 0.0, "deviation": 1.0})
+    assert values._scaled(" 1e2 ", {"input": "age", "mean": 0.0, "deviation": 1.0}) == 100.0

@@ -10,6 +10,9 @@ import numpy as np
 
 from .answers import maps_of, named, softmax
 
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
+"""A whole number with decimals, which may stand for one without."""
 _END_MARK = re.compile(r"[\s.?!]+$")
 _MISSING = {"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>"}
 _WHITE = 255
@@ -181,8 +184,11 @@ def _scaled(value: Any, column: dict[str, Any]) -> float:
     """A number as the model reads it, NaN where it is missing."""
     if value is None or (isinstance(value, str) and value.strip() in _MISSING):
         return math.nan
+    written = isinstance(value, str)
     try:
         number = float(value)
+        if written and not (_NUMBER.fullmatch(value.strip()) and math.isfinite(number)):
+            raise ValueError
     except (TypeError, ValueError):
         raise ValueError(f"{column['input']} must be a number, got {value!r}") from None
     if not math.isfinite(number):
@@ -193,8 +199,17 @@ def _scaled(value: Any, column: dict[str, Any]) -> float:
 def _category(value: Any, column: dict[str, Any]) -> float:
     """The number of a category; NaN where it is missing or unknown."""
     names = column["categories"]
-    spelled = (one for one in _spellings(value) if one in names)
+    spellings = _spellings(value)
+    if isinstance(value, str) and (whole := _WHOLE.fullmatch(spellings[0])) and _are_whole(names):
+        spellings.append(whole[1])
+    spelled = (one for one in spellings if one in names)
     return next((float(names.index(one)) for one in spelled), math.nan)
+
+
+def _are_whole(names: list[str]) -> bool:
+    """Whether all categories are numbers, and none has decimals that are zeros."""
+    numbers = all(_NUMBER.fullmatch(name) for name in names)
+    return numbers and not any(_WHOLE.fullmatch(name) for name in names)
 
 
 def _spellings(value: Any) -> list[str]:
