@@ -205,9 +205,7 @@ class SequenceToSequenceModel(BaseModel):
 
     def _maybe_symbolic_build(self, iterator: Any = None, data_batch: Any = None) -> None:
         """Builds the model, as Keras does when it is called: a training step calls its parts."""
-        if not self.built:
-            with self.distribute_strategy.scope():
-                self.build()
+        self._build_at_once()
         super()._maybe_symbolic_build(iterator, data_batch)
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:

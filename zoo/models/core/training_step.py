@@ -112,14 +112,23 @@ class TrainingStep(WeightedModel):
     def _maybe_symbolic_build(self, iterator: Any = None, data_batch: Any = None) -> None:
         """Lets Keras look at one replica's share of the first batch.
 
-        It would average the shares, which fails where they differ in size.
+        It would average the shares, which fails where they differ in size. Steps in parts need the
+        weights, as sums of gradients have their shapes.
         """
+        if self.accumulate > 1:
+            self._build_at_once()
         if iterator is not None and self.distribute_strategy.num_replicas_in_sync > 1:
             local = self.distribute_strategy.experimental_local_results
             _, _, batches = next(iter(iterator))
             data_batch = keras.tree.map_structure(lambda v: local(v)[0], next(batches))
             iterator = None
         super()._maybe_symbolic_build(iterator, data_batch)
+
+    def _build_at_once(self) -> None:
+        """Builds the model before it is called."""
+        if not self.built:
+            with self.distribute_strategy.scope():
+                self.build()
 
     def _build_optimizer(self) -> None:
         if self.built and not self.optimizer.built:
