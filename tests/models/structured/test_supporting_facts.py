@@ -15,7 +15,8 @@ REAL = np.array([np.arange(7) < one.lengths["story"] for one in BATCH.examples])
 
 
 def tiny(cls=SupportingFactsReader, scale=0.6, **options):
-    model = cls.from_preset("tiny", **TASK.sizes, dtype="float64", memory=6, **options)
+    options = {"memory": 6, **options}
+    model = cls.from_preset("tiny", **TASK.sizes, dtype="float64", **options)
     model.build()
     draw_weights(model, 3, scale)
     return model
@@ -109,6 +110,38 @@ def test_ages_count_from_the_last_sentence():
     story = read_story(keras.ops.convert_to_tensor(ids), 2)
     assert np.array(story.mask).tolist() == [[False, True, True, False], [True] + 3 * [False]]
     assert np.array(story.ages)[np.array(story.mask)].tolist() == [1, 0, 0]
+
+
+def test_padding_at_the_end_does_not_change_the_ages():
+    ids = BATCH.inputs["story"]
+    story = read_story(keras.ops.convert_to_tensor(ids), 3)
+    ages = REAL.sum(axis=1, keepdims=True) - 1 - np.arange(ids.shape[1])
+    np.testing.assert_array_equal(story.mask, (ages >= 0) & (ages < 3))
+    np.testing.assert_array_equal(story.ages, np.clip(ages, 0, 2))
+
+
+@pytest.mark.parametrize("memory", [2, 6])
+@pytest.mark.parametrize(
+    ("cls", "options"),
+    [
+        (MemoryNetwork, {}),
+        (MemoryNetwork, {"linear": True}),
+        (SupportingFactsReader, {}),
+        (SupportingFactsReader, {"hops": 3, "normalisation": "transitions"}),
+        (SupportingFactsReader, {"linear": True}),
+        (SupportingFactsReader, {"attention": "unary"}),
+    ],
+)
+def test_a_blank_sentence_inside_a_story_is_passed_over(cls, options, memory):
+    model = tiny(cls, **options, memory=memory)
+    blank = np.array([[[0, 0, 0], [4, 5, 6], [0, 0, 0], [7, 8, 0], [0, 0, 0], [9, 4, 5]]], "int32")
+    question = np.array([[4, 5, 0]], "int32")
+    found = model({"story": blank, "question": question})
+    expected = model({"story": blank[:, 1::2], "question": question})
+    np.testing.assert_allclose(found["logits"], expected["logits"], rtol=1e-12)
+    weights = np.array(found["attention"]["facts"])
+    assert not weights[:, :, ::2].any()
+    np.testing.assert_allclose(weights[:, :, 1::2], expected["attention"]["facts"], rtol=1e-12)
 
 
 @pytest.mark.parametrize(

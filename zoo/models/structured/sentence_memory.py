@@ -37,13 +37,14 @@ def read_story(ids: Tensor, memory: int) -> Story:
     """Counts sentences, of which only the last ``memory`` ones are read.
 
     Args:
-        ids: int32 (B, S, W), 0 where padded; sentences of padding come last.
+        ids: int32 (B, S, W), 0 where padded. Sentences of padding alone are passed over, wherever
+            they are.
         memory: how many sentences are read.
     """
     real = ops.any(mask_from_ids(ids), axis=2)  # (B, S)
-    count = ops.sum(ops.cast(real, "int32"), axis=1, keepdims=True)  # (B, 1)
-    ages = count - 1 - ops.arange(ops.shape(ids)[1], dtype="int32")  # (B, S)
-    mask = ops.logical_and(ages >= 0, ages < memory)
+    counts = ops.cast(real, "int32")  # (B, S)
+    ages = ops.sum(counts, axis=1, keepdims=True) - ops.cumsum(counts, axis=1)  # (B, S)
+    mask = ops.logical_and(real, ages < memory)
     return Story(ids, mask, ops.clip(ages, 0, memory - 1))
 
 
