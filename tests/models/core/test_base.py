@@ -227,6 +227,17 @@ def test_parts_are_equal_but_for_the_last_and_none_is_empty():
         assert step(parts, model=Seen)[0].rows == rows
 
 
+@pytest.mark.parametrize(("accumulate", "eagerly"), [(1, True), (1, False), (2, False)])
+def test_a_frozen_model_is_left_as_it_is_with_a_warning(accumulate, eagerly):
+    model = Slope()
+    model.trainable = False
+    model.compile("adam", run_eagerly=eagerly, accumulate=accumulate)
+    with pytest.warns(UserWarning, match="The model does not have any trainable weights"):
+        history = model.fit(batches(3), shuffle=False, verbose=0).history
+    assert model.weight.numpy() == SLOPE
+    np.testing.assert_allclose(history["loss"], [squares().sum() / UNITS.sum()], rtol=1e-6)
+
+
 def test_a_compiled_model_remembers_its_parts(tmp_path):
     model = step(2)[0]
     model.save(tmp_path / "model.keras")

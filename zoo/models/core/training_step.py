@@ -5,6 +5,7 @@ and gradients are clipped after they are summed over the replicas: one device an
 step.
 """
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -91,13 +92,16 @@ class TrainingStep(WeightedModel):
     def train_step(self, data: Any) -> dict[str, Tensor]:
         """One step: forward, loss, gradients summed over replicas, clipped, applied."""
         data = self.standard_data(data)
-        if self.accumulate == 1:
-            total, count, gradients = self._gradients(data, self._share_of_loss)
-        else:
+        if self.accumulate > 1 and self.trainable_weights:
             total, count, gradients = self._gradients_in_parts(data)
+        else:
+            total, count, gradients = self._gradients(data, self._share_of_loss)
+        self._track_loss(total, count)  # before the weights change, and their regularisation
+        if not self.trainable_weights:
+            warnings.warn("The model does not have any trainable weights.", stacklevel=2)
+            return self._results()
         if self.distribute_replicas > 1:
             gradients = self._reduce_and_clip(gradients)
-        self._track_loss(total, count)  # before the weights change, and their regularisation
         self.optimizer.apply_gradients(zip(gradients, self.trainable_weights, strict=True))
         return self._results()
 
