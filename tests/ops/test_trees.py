@@ -200,6 +200,23 @@ def test_a_graph_of_any_length_gives_the_same_values_and_gradients():
     np.testing.assert_allclose(run(scores[:, :2, :2], short)[0], wanted, **EXACT)
 
 
+@each_root
+@pytest.mark.parametrize("size", [1, None])
+def test_a_graph_of_the_root_alone_has_no_arc(size, multi_root):
+    def run(scores):
+        with tf.GradientTape() as tape:
+            tape.watch(scores)
+            total = tf.reduce_sum(tree_marginals(scores, multi_root=multi_root) ** 2)
+        marginals = tree_marginals(scores, multi_root=multi_root)
+        log_partition = tree_log_partition(scores, multi_root=multi_root)
+        return marginals, tape.gradient(total, scores), log_partition
+
+    spec = tf.TensorSpec((None, size, size), "float64")
+    found = tf.function(run, input_signature=[spec], autograph=False)(np.full((3, 1, 1), 7.0))
+    for values, shape in zip(found, [(3, 1, 1), (3, 1, 1), (3,)], strict=True):
+        np.testing.assert_array_equal(values, np.zeros(shape), strict=True)
+
+
 @pytest.mark.parametrize("shape", [(3, 3), (2, 3, 4)])
 def test_scores_that_are_no_matrices_are_refused(shape):
     with pytest.raises(ValueError, match="scores must have the shape"):

@@ -53,6 +53,7 @@ def tree_marginals(
         ValueError: if the scores are not square matrices.
     """
     scores, lengths = _check_scores(scores, lengths)
+    size = tf.shape(scores)[1]
 
     @tf.custom_gradient
     def marginals(scores: Tensor) -> tuple[Tensor, Callable]:
@@ -62,7 +63,7 @@ def tree_marginals(
 
         return _marginals(scores, lengths, multi_root, Numbers()), gradient
 
-    return marginals(scores)
+    return marginals(_at_least_two(scores))[:, :size, :size]
 
 
 def tree_log_partition(
@@ -82,11 +83,9 @@ def tree_log_partition(
         ValueError: as ``tree_marginals``.
     """
     scores, lengths = _check_scores(scores, lengths)
-    size = tf.shape(scores)[1]
-    inside = _inside(_arcs_by_width(scores), multi_root, Numbers())
-    # The shape is lost where there is nothing to stack.
-    whole = tf.reshape(inside.whole.stack(), (size - 1, tf.shape(lengths)[0]))
-    last = tf.range(1, size)[:, None] == lengths - 1
+    scores = _at_least_two(scores)
+    whole = _inside(_arcs_by_width(scores), multi_root, Numbers()).whole.stack()  # (N - 1, B)
+    last = tf.range(1, tf.shape(scores)[1])[:, None] == lengths - 1
     return tf.reduce_sum(tf.where(last, whole, 0.0), axis=0)
 
 
@@ -98,6 +97,12 @@ def _check_scores(scores: Tensor, lengths: Tensor | None) -> tuple[Tensor, Tenso
         raise ValueError(f"scores must have the shape (batch, positions, positions), got {shape}")
     batch, size, _ = tf.unstack(tf.shape(scores))
     return scores, tf.fill((batch,), size) if lengths is None else tf.cast(lengths, "int32")
+
+
+def _at_least_two(scores: Tensor) -> Tensor:
+    """Appends padding to a root alone: graphs cannot stack the results of no width at all."""
+    missing = tf.maximum(2 - tf.shape(scores)[1], 0)
+    return tf.pad(scores, [[0, 0], [0, missing], [0, missing]])
 
 
 def _marginals(scores: Tensor, lengths: Tensor, multi_root: bool, numbers: Numbers) -> Tensor:
@@ -233,8 +238,7 @@ def _outside(inside: _Inside, size: Tensor, lengths: Tensor, numbers: Numbers) -
         return index + 1, _lengthen(spans), store.write(width - 1, arcs)
 
     *_, store = _loop(size, body, (tf.constant(1), spans, store))
-    # The shape is lost where there is nothing to stack.
-    return tf.reshape(store.stack(), (size - 1, 2, size, tf.shape(trees)[1]))
+    return store.stack()
 
 
 def _loop(size: Tensor, body: Callable, state: tuple) -> tuple:
