@@ -17,7 +17,7 @@ def open_archive(path: Path) -> zipfile.ZipFile:
     """
     try:
         return zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, NotImplementedError) as error:
+    except (zipfile.BadZipFile, RuntimeError) as error:
         raise ValueError(f"{path} must be a zip archive: {error}") from error
 
 
@@ -33,5 +33,5 @@ def read_member(archive: zipfile.ZipFile, member: str) -> bytes:
     except _DAMAGED as error:
         told = f"{archive.filename}: {member} is damaged: {error or 'it ends too early'}"
         raise ValueError(told) from error
-    except RuntimeError as error:  # encrypted; NotImplementedError, a kind of it: other methods
+    except RuntimeError as error:  # encrypted, or of another method
         raise ValueError(f"{archive.filename}: {member} cannot be read: {error}") from error

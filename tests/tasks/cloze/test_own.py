@@ -35,9 +35,11 @@ def test_questions_that_the_exported_model_cuts_into_other_tokens_are_counted():
 
 @pytest.mark.parametrize("glued", [False, True])
 def test_log_and_record_tell_of_other_tokens(glued, tmp_path, caplog):
-    path = tmp_path / "q.txt"
-    write_cbt(path, [PLAIN, GLUED if glued else PLAIN] * 3)
-    settings = cloze.Settings(train=(path,), validation=(path,), questions=True)
+    path, other = tmp_path / "q.txt", tmp_path / "other.txt"
+    questions = [PLAIN, GLUED if glued else PLAIN] * 3
+    write_cbt(path, questions)
+    write_cbt(other, [PLAIN, *questions])
+    settings = cloze.Settings(train=(path,), validation=(other,), questions=True)
     task = cloze.OwnClozeTask("cloze", cloze.make_model, cloze.DEFAULTS)
     task.settings = task.resolve(settings)
     task.folder = SimpleNamespace(logger=logging.getLogger(__name__))
