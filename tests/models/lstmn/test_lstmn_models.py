@@ -83,6 +83,16 @@ def test_matrices_are_penalised_and_the_table_of_words_is_not():
     np.testing.assert_allclose(sum(model.losses), 0.25 * sum(squares.values()), rtol=1e-5)
 
 
+def test_a_model_that_is_frozen_when_it_is_built_is_penalised_once_trained():
+    expected = len(make(LSTMNClassifier, l2=0.25).losses)
+    model = LSTMNClassifier.from_preset("tiny", l2=0.25)
+    model.trainable = False
+    model.build()
+    assert not model.losses
+    model.trainable = True
+    assert len(model.losses) == expected > 0
+
+
 def test_only_deep_fusion_carries_a_summary_of_the_source():
     states = {
         fusion: set(model.initial_state(model.encode(INPUTS)))

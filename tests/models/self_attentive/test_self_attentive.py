@@ -74,6 +74,17 @@ def test_matrices_are_penalised_and_the_table_of_words_is_not(layer):
     np.testing.assert_allclose(sum(model.losses), 0.25 * sum(squares.values()), rtol=1e-5)
 
 
+@pytest.mark.parametrize("model_class", OF_ONE)
+def test_matrices_that_are_frozen_when_they_are_built_are_penalised_once_trained(model_class):
+    expected = len(make(model_class, l2=0.25).losses)
+    model = model_class.from_preset("tiny", l2=0.25)
+    model.trainable = False
+    model.build()
+    assert not model.losses
+    model.trainable = True
+    assert len(model.losses) == expected > 0
+
+
 @pytest.mark.parametrize("pooling", ["attention", "max", "mean"])
 def test_the_penalty_acts_on_attention_alone(pooling):
     targets, losses = np.array([0, 2]), []

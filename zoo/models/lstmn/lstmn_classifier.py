@@ -146,8 +146,8 @@ class LSTMNClassifier(BaseModel):
         self.embedding.build()
         self.reader.build((None, None, self.embedding_dim))
         self.classifier.build((None, self.hidden_dim))
-        matrices = [*self.reader.trainable_weights, *self.classifier.trainable_weights]
-        penalise_matrices(matrices, self.l2)
+        # Frozen ones too: Keras passes over them only as long as they are frozen.
+        penalise_matrices([*self.reader.weights, *self.classifier.weights], self.l2)
         self.built = True
 
     def call(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Any]:

@@ -89,7 +89,8 @@ class SentenceModel(BaseModel):
     def regularise(self) -> None:
         """Adds the sum of squares of all matrices but the word table to the loss."""
         of_words = id(self.embedding.table)
-        matrices = [weight for weight in self.trainable_weights if id(weight) != of_words]
+        # Frozen ones too: Keras passes over them only as long as they are frozen.
+        matrices = [weight for weight in self.weights if id(weight) != of_words]
         penalise_matrices(matrices, self.l2)
 
     def encode(self, ids: Tensor, training: bool = False) -> tuple[Tensor, Tensor]:
