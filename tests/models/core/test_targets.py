@@ -160,3 +160,13 @@ def test_a_class_token_or_position_is_not_counted_from_the_end(kind, unlabelled)
 
 def test_a_value_to_predict_may_be_negative():
     np.testing.assert_array_equal(standard_targets(ONE, inputs(), np.array([-1.5, 2.0])), [-1.5, 2])
+
+
+@pytest.mark.parametrize("kind", [ONE, Targets(classes=True), SPAN, ANY_WIDTH])
+def test_true_and_false_are_one_and_zero(kind):
+    values = np.array([True, False] if kind.steps is None else [[[True]] * 3, [[False]] * 3])
+    given = {"start": values, "end": values} if kind.names else values
+    for found in (checked_in_a_graph(kind, given)[0], standard_targets(kind, inputs(), given)):
+        for one in tf.nest.flatten(found):
+            assert one.dtype == "int32"
+            np.testing.assert_array_equal(one, values)

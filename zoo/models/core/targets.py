@@ -62,6 +62,7 @@ def standard_targets(kind: Targets | None, inputs: Any, targets: Any) -> Any:
         raise ValueError(f"targets must be one array, got {given or targets}")
     if inputs is None:
         return targets
+    targets = tree.map_structure(_without_bool, targets)
     if kind.steps:
         return _like("targets", targets, inputs[kind.steps], 2, (kind.width,))
     like = inputs[kind.tokens] if kind.tokens else tree.flatten(inputs)[0]
@@ -167,6 +168,12 @@ def _like(name: str, values: Any, like: Any, axes: int, own: Shape = ()) -> Tens
         # Not that of Keras, which must know beforehand that there is one.
         values = tf.squeeze(values, axis=[len(expected)])
     return tf.ensure_shape(values, (*values.shape[:axes], *own)) if own else values
+
+
+def _without_bool(values: Any) -> Tensor:
+    """Returns True and False as 1 and 0, which can be compared with numbers."""
+    values = ops.convert_to_tensor(values)
+    return ops.cast(values, "int32") if values.dtype == "bool" else values
 
 
 def _counted(name: str, values: Tensor) -> Tensor:
