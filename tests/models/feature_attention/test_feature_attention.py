@@ -212,3 +212,13 @@ def test_metrics_of_values_count_every_row(batch_size):
     assert found["mse"] == pytest.approx(squares.mean(), rel=1e-5)
     assert found["r2"] == pytest.approx(1 - squares.mean() / values.var(), rel=1e-4)
     assert found["weighted"] == pytest.approx(np.average(squares, weights=weights), rel=1e-5)
+
+
+@pytest.mark.parametrize(("numeric", "categorical"), [(3, ()), (0, (3, 2, 4)), (2, (3,))])
+@pytest.mark.parametrize("columns", [1, 2, 4])
+def test_rows_with_another_number_of_features_are_refused(numeric, categorical, columns):
+    """One column would be spread over all features."""
+    model = make(numeric=numeric, categorical=categorical)
+    message = rf"row must have the shape \(batch, 3\), got \(2, {columns}\)"
+    with pytest.raises(ValueError, match=message):
+        model({"row": np.zeros((2, columns))})

@@ -1,6 +1,7 @@
 """The recurrent attention model: where gradients go, REINFORCE, its options and arguments."""
 
 import math
+import re
 
 import keras
 import numpy as np
@@ -216,6 +217,15 @@ def test_images_may_have_any_size_and_any_channels(size):
     outputs = model({"image": np.random.default_rng(0).random((2, *size, 3))})
     assert outputs["attention"]["glimpses"].shape == (2, 3, *size)
     assert outputs["seen"].shape == (2, 3, 2, 2, 2, 3)
+
+
+@pytest.mark.parametrize("shape", [(8, 4, 6, 1), (8, 6, 4, 3), (6, 4, 1)])
+def test_images_of_another_size_are_refused(shape):
+    message = r"image must have the shape \(batch, 6, 4, 1\), got "
+    with pytest.raises(ValueError, match=message + re.escape(str(shape))):
+        make()({"image": np.zeros(shape)})
+    with pytest.raises(ValueError, match=r"shape \(batch, None, None, 1\), got \(2, 9, 9, 3\)"):
+        make(image_size=None)({"image": np.zeros((2, 9, 9, 3))})
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ from zoo.models.captioning.attention_losses import SOFT
 from zoo.models.captioning.caption_training import AttentionKind, CaptionTraining, Reward
 from zoo.models.captioning.deep_output import DeepOutput, OutputActivation
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_rate, check_sizes
+from zoo.models.core.arguments import check_choice, check_input_shape, check_rate, check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.inputs import InputKind, Tokens, Vectors
 from zoo.models.core.registry import register_model
@@ -316,10 +316,5 @@ def check_shape(name: str, values: Tensor, shape: tuple[int, ...]) -> Tensor:
     Raises:
         ValueError: if they have another shape.
     """
-    known = tuple(values.shape)
-    if len(known) != len(shape) + 1 or any(
-        size not in (None, wanted) for size, wanted in zip(known[1:], shape, strict=True)
-    ):
-        expected = ", ".join(map(str, ("batch", *shape)))
-        raise ValueError(f"{name} must have the shape ({expected}), got {known}")
+    check_input_shape(name, values, shape)
     return ops.reshape(values, (ops.shape(values)[0], *shape))

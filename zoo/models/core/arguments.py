@@ -1,4 +1,4 @@
-"""Checks of constructor arguments; errors name the argument, what came and what was expected."""
+"""Checks of arguments and inputs; errors name the argument, what came and what was expected."""
 
 from collections.abc import Sequence
 from numbers import Integral, Real
@@ -29,6 +29,26 @@ def check_choice(name: str, value: Any, options: Sequence[Any]) -> None:
     """Raises a ValueError if ``value`` is none of ``options``."""
     if value not in options:
         raise ValueError(f"{name} must be one of {list(options)}, got {value!r}")
+
+
+def check_input_shape(name: str, values: Any, shape: Sequence[int | None]) -> None:
+    """Checks the sizes of an input that are known before it is computed.
+
+    Args:
+        name: the input's name, for the error.
+        values: (B, *shape).
+        shape: of one example, in which None matches any size.
+
+    Raises:
+        ValueError: if a known size, or the number of axes, is another one.
+    """
+    known = tuple(values.shape)
+    if len(known) != len(shape) + 1 or any(
+        None not in (size, wanted) and size != wanted
+        for size, wanted in zip(known[1:], shape, strict=True)
+    ):
+        expected = ", ".join(map(str, ("batch", *shape)))
+        raise ValueError(f"{name} must have the shape ({expected}), got {known}")
 
 
 def without_numpy(value: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import keras
 from keras import ops
 
+from zoo.models.core.arguments import check_input_shape
 from zoo.ops.masking import Tensor, at_least_float32
 
 
@@ -62,7 +63,11 @@ class FeatureVectors(keras.layers.Layer):
         Args:
             row: (B, F), numbers and then ids of categories. NaN is missing, and so is an id that
                 its feature does not have: negative, or not below the number of categories.
+
+        Raises:
+            ValueError: if rows have another number of features.
         """
+        check_input_shape("row", row, (self.numeric + len(self.categorical),))
         row = at_least_float32(row)  # integers have no NaN
         present = self._present(row)
         # A gradient through NaN would be NaN, even where it is multiplied by 0.

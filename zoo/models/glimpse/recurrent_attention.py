@@ -33,7 +33,7 @@ import keras
 from keras import ops
 
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_rate, check_sizes
+from zoo.models.core.arguments import check_choice, check_input_shape, check_rate, check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import Image, InputKind
 from zoo.models.core.registry import register_model
@@ -202,8 +202,12 @@ class RecurrentAttentionModel(BaseModel):
             that looks at each pixel. With learned locations, ``location_means`` (B, T - 1, 2) and
             ``baselines`` (B, T - 1); where locations are drawn, ``sampled_locations`` (B, T, 2),
             unclipped.
+
+        Raises:
+            ValueError: if the images are of another size.
         """
         images = inputs["image"]
+        check_input_shape("image", images, (*(self.image_size or (None, None)), self.channels))
         draws = self._draw(ops.shape(images)[0], training)
         states, samples, means, seen = self._look_around(images, draws)
         logits = self.classifier(self.drop(states, training=training))  # (B, T, N)
