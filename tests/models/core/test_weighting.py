@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from tests.models.translators import INPUTS, TARGET, make
 from zoo.models.dcn.dcn import DynamicCoattentionNetwork
+from zoo.models.feature_attention.feature_attention import FeatureAttention
 from zoo.models.rnnsearch.rnnsearch import RNNsearch
 from zoo.training.distribution import make_strategy
 
@@ -85,3 +86,22 @@ def test_a_traced_step_weighs_tokens_and_measures_what_it_weighed(replicas, shap
     losses = np.log(np.exp(logits).sum(axis=-1)) - picked
     factors = np.reshape(weights, (4, -1)) * (target > 0)
     np.testing.assert_allclose(scores["entropy"], np.sum(losses * factors) / factors.sum(), 1e-5)
+
+
+@pytest.mark.parametrize("value", [-1, 2])
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_classes_that_the_model_does_not_have_are_refused(value, jit_compile):
+    """XLA would take the last class for those above, in silence."""
+    model = FeatureAttention.from_preset("tiny")
+    model.compile("sgd", jit_compile=jit_compile)
+    rows, labels = {"row": np.zeros((3, 4), "float32")}, np.array([0, 1, value])
+    lawful = np.array([0, 1, 1])
+    message = f"targets must be at least 0 and below the 2 classes, got {value}"
+    for call in (
+        lambda: model.fit(rows, labels, **OPTIONS),
+        lambda: model.fit(rows, lawful, validation_data=(rows, labels), **OPTIONS),
+        lambda: model.evaluate(rows, labels, **OPTIONS),
+        lambda: model.train_on_batch(rows, labels),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()

@@ -32,6 +32,8 @@ class Targets(NamedTuple):
     (B, T, n)."""
     width: int | None = None
     """Size n of those vectors; None: it is not known."""
+    bits: bool = False
+    """Whether they hold 0, 1 or, where no answer is asked for, -1."""
 
 
 def standard_targets(kind: Targets | None, inputs: Any, targets: Any) -> Any:
@@ -73,6 +75,29 @@ def standard_targets(kind: Targets | None, inputs: Any, targets: Any) -> Any:
     checked = {name: _like(f"targets[{name!r}]", targets[name], like, axes) for name in kind.names}
     counted = {name: _counted(f"targets[{name!r}]", one) for name, one in checked.items()}
     return {**targets, **counted}
+
+
+def check_values(kind: Targets | None, classes: int | None, targets: Any) -> None:
+    """Checks classes and bits of NumPy arrays; XLA would take another class for the last one.
+
+    Args:
+        kind: which targets the model has; None: unknown, and not checked.
+        classes: number of the model's classes.
+        targets: of a batch or of a whole data set; others than arrays are not checked.
+
+    Raises:
+        ValueError: if there is no such class, or a number is neither 0, 1 nor -1.
+    """
+    if kind is None or not isinstance(targets, np.ndarray) or targets.dtype.kind not in "biuf":
+        return
+    if kind.classes and classes:
+        low, high, allowed = 0, classes - 1, f"at least 0 and below the {classes} classes"
+    elif kind.bits:
+        low, high, allowed = -1, 1, "0, 1 or -1"
+    else:
+        return
+    if (wrong := targets[~((targets >= low) & (targets <= high))]).size:
+        raise ValueError(f"targets must be {allowed}, got {wrong[0]}")
 
 
 def check_weights(kind: Targets | None, targets: Any, weights: Any) -> None:

@@ -15,6 +15,7 @@ from keras import ops
 from zoo.models.core.targets import (
     Targets,
     check_class_weights,
+    check_values,
     check_weights,
     standard_targets,
     standard_weights,
@@ -64,6 +65,7 @@ class WeightedModel(keras.Model):
         if isinstance(found.get("validation_data"), tuple | list):
             arrays.append(keras.utils.unpack_x_y_sample_weight(found["validation_data"])[1:])
         for targets, weights in arrays:
+            check_values(self.TARGETS, getattr(self, "classes", None), targets)
             if targets is not None and weights is not None:
                 check_weights(self.TARGETS, targets, weights)
         if found.get("class_weight") is not None:
