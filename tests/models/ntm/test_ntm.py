@@ -97,6 +97,17 @@ def test_targets_of_another_width_are_refused():
             model.train_on_batch(inputs, np.zeros((2, 6, width), "int32"))
 
 
+@pytest.mark.parametrize(("dtype", "value"), [("int32", 7), ("uint8", 255), ("int32", -2)])
+def test_targets_that_are_no_bits_are_refused(dtype, value):
+    """The loss of such a target has no bound below."""
+    model = NeuralTuringMachine.from_preset("tiny")
+    model.compile("sgd")
+    targets = np.zeros((2, 6, 3), dtype)
+    targets[1, 2, 0] = value
+    with pytest.raises(ValueError, match=f"targets must be 0, 1 or -1, got {value}"):
+        model.fit(sequences(), targets, verbose=0)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

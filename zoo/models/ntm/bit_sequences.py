@@ -31,7 +31,7 @@ class BitSequenceModel(BaseModel):
         "length": Length("vectors"),
     }
     PREDICTION = "logits"
-    TARGETS = Targets(steps="vectors")
+    TARGETS = Targets(steps="vectors", bits=True)
 
     output_dim: int
 
