@@ -229,8 +229,7 @@ def test_parts_are_equal_but_for_the_last_and_none_is_empty():
 
 @pytest.mark.parametrize(("accumulate", "eagerly"), [(1, True), (1, False), (2, False)])
 def test_a_frozen_model_is_left_as_it_is_with_a_warning(accumulate, eagerly):
-    model = Slope()
-    model.trainable = False
+    model = Slope(trainable=False)
     model.compile("adam", run_eagerly=eagerly, accumulate=accumulate)
     with pytest.warns(UserWarning, match="The model does not have any trainable weights"):
         history = model.fit(batches(3), shuffle=False, verbose=0).history
@@ -254,6 +253,13 @@ def test_a_compiled_model_remembers_its_parts(tmp_path):
 def test_parts_that_cannot_be_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         Slope().compile("sgd", **arguments)
+
+
+def test_parts_leave_no_activity_regularizer_out():
+    model = Slope(activity_regularizer="l2")
+    model.compile("sgd", accumulate=2)
+    with pytest.raises(ValueError, match=r"^accumulate must be 1 with the activity_.*, got 2$"):
+        model.fit(batches(3), verbose=0)
 
 
 class Bag(BaseModel):

@@ -57,7 +57,16 @@ class TrainingStep(WeightedModel):
         """As in Keras, with an optimizer that is built: a step that builds it is traced twice.
 
         Replicas draw random numbers of their own from here on.
+
+        Raises:
+            ValueError: if a step in parts would leave out a layer's ``activity_regularizer``.
         """
+        for layer in self._flatten_layers() if self.accumulate > 1 else ():
+            if getattr(layer, "activity_regularizer", None) is not None:
+                raise ValueError(
+                    f"accumulate must be 1 with the activity_regularizer of {layer.name}, "
+                    f"got {self.accumulate}"
+                )
         self._build_optimizer()
         spread_seeds(self)
         super().make_train_function(force)
