@@ -108,6 +108,19 @@ def test_targets_that_are_no_bits_are_refused(dtype, value):
         model.fit(sequences(), targets, verbose=0)
 
 
+@pytest.mark.parametrize("length", [-1, 7])
+def test_lengths_that_no_sequence_has_are_refused(length):
+    model = NeuralTuringMachine.from_preset("tiny")
+    model.compile("sgd")
+    targets, wrong = np.zeros((2, 6, 3), "int32"), sequences(length=(6, length))
+    for call in (
+        lambda: model.evaluate(wrong, targets, verbose=0),
+        lambda: model.fit(sequences(), targets, validation_data=(wrong, targets), verbose=0),
+    ):
+        with pytest.raises(ValueError, match=f"length must be from 0 to the 6 steps, got {length}"):
+            call()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
