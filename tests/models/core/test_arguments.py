@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import zoo
 from zoo.models.core.arguments import check_choice, check_rate, check_sizes
 
 
@@ -27,3 +28,28 @@ def test_check_choice_lists_what_there_is():
     check_choice("over", "all", ("all", "halt"))
     with pytest.raises(ValueError, match=r"over must be one of \['all', 'halt'\], got 'none'"):
         check_choice("over", "none", ("all", "halt"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "DynamicCoattentionNetwork",
+        "DynamicCoattentionNetworkPlus",
+        "DecomposableAttention",
+        "LSTMNClassifier",
+        "LSTMNInference",
+        "LSTMNLanguageModel",
+        "SelfAttentiveClassifier",
+        "SelfAttentiveInference",
+    ],
+)
+def test_word_vectors_are_stored_as_floats(name):
+    """Integers would round all of them to zero."""
+    model = getattr(zoo, name)
+    for dtype in (None, "float16", "bfloat16"):
+        assert model.from_preset("tiny", embedding_dtype=dtype).embedding_dtype == dtype
+    for dtype in ("int8", "bool", "half a float"):
+        with pytest.raises(
+            ValueError, match=f"^embedding_dtype must be one of .*float16.*, got {dtype!r}"
+        ):
+            model.from_preset("tiny", embedding_dtype=dtype)

@@ -31,6 +31,12 @@ def check_choice(name: str, value: Any, options: Sequence[Any]) -> None:
         raise ValueError(f"{name} must be one of {list(options)}, got {value!r}")
 
 
+def check_table_dtype(name: str, value: Any) -> None:
+    """Raises a ValueError if ``value`` is neither None nor the name of a type of floats."""
+    if value is not None:
+        check_choice(name, value, ("float16", "bfloat16", "float32", "float64"))
+
+
 def check_input_shape(name: str, values: Any, shape: Sequence[int | None]) -> None:
     """Checks the sizes of an input that are known before it is computed.
 

@@ -31,7 +31,7 @@ from keras import ops
 from zoo.layers.embedding import WordEmbedding
 from zoo.layers.lstm import BidirectionalLSTM
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_rate, check_sizes
+from zoo.models.core.arguments import check_choice, check_rate, check_sizes, check_table_dtype
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
@@ -132,6 +132,7 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         check_choice("objective", objective, get_args(Objective))
         check_choice("question_initializer", question_initializer, get_args(QuestionInitializer))
         check_rate("dropout", dropout)
+        check_table_dtype("embedding_dtype", embedding_dtype)
         self._make_layers()
 
     def _make_layers(self) -> None:

@@ -44,7 +44,7 @@ from keras import ops
 from zoo.attention.attend import attend
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_rate, check_sizes
+from zoo.models.core.arguments import check_choice, check_rate, check_sizes, check_table_dtype
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
@@ -183,6 +183,7 @@ class DecomposableAttention(BaseModel):
         self._make_layers()
 
     def _make_layers(self) -> None:
+        check_table_dtype("embedding_dtype", self.embedding_dtype)
         policy = self.dtype_policy
         kernels = _INITIALIZERS[self.initializer]
         self.embedding = WordEmbedding(

@@ -30,7 +30,7 @@ from keras import ops
 from zoo.layers.classifier_head import ClassifierHead
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_rate, check_sizes
+from zoo.models.core.arguments import check_rate, check_sizes, check_table_dtype
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
@@ -111,6 +111,7 @@ class LSTMNClassifier(BaseModel):
         check_sizes(vocabulary_size=vocabulary_size, classes=classes, embedding_dim=embedding_dim)
         check_sizes(hidden_dim=hidden_dim, depth=depth)
         check_rate("dropout", dropout)
+        check_table_dtype("embedding_dtype", embedding_dtype)
         check_rate("word_dropout", word_dropout)
         check_window(window)
         if not l2 >= 0:

@@ -31,7 +31,7 @@ from keras import ops
 from zoo.layers.classifier_head import ClassifierHead
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_rate, check_sizes
+from zoo.models.core.arguments import check_choice, check_rate, check_sizes, check_table_dtype
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
@@ -111,6 +111,7 @@ class LSTMNInference(BaseModel):
         check_sizes(hidden_dim=hidden_dim)
         check_choice("fusion", fusion, get_args(FusionKind))
         check_rate("dropout", dropout)
+        check_table_dtype("embedding_dtype", embedding_dtype)
         check_rate("word_dropout", word_dropout)
         check_window(window)
         self._make_layers()

@@ -31,7 +31,7 @@ from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_rate, check_sizes
+from zoo.models.core.arguments import check_choice, check_rate, check_sizes, check_table_dtype
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
@@ -113,6 +113,7 @@ class LSTMNLanguageModel(BaseModel):
         check_sizes(vocabulary_size=vocabulary_size, embedding_dim=embedding_dim)
         check_sizes(hidden_dim=hidden_dim, depth=depth)
         check_rate("dropout", dropout)
+        check_table_dtype("embedding_dtype", embedding_dtype)
         check_window(window)
         check_choice("loss_normaliser", loss_normaliser, get_args(LossNormaliser))
         if not initial_range > 0:

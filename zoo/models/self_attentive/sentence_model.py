@@ -9,7 +9,7 @@ import keras
 from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
-from zoo.models.core.arguments import check_choice, check_rate, check_sizes
+from zoo.models.core.arguments import check_choice, check_rate, check_sizes, check_table_dtype
 from zoo.models.core.base import BaseModel
 from zoo.models.core.regularisation import penalise_matrices
 from zoo.models.core.targets import Targets
@@ -50,6 +50,7 @@ class SentenceModel(BaseModel):
         of_hidden_dim = {name: getattr(self, name) for name in ("attention_dim", "classifier_dim")}
         check_sizes(**{name: size for name, size in of_hidden_dim.items() if size is not None})
         check_choice("pooling", self.pooling, POOLINGS)
+        check_table_dtype("embedding_dtype", self.embedding_dtype)
         check_choice("penalty_reduction", self.penalty_reduction, get_args(Reduction))
         for name in ("attention_dropout", "dropout", "word_dropout"):
             check_rate(name, getattr(self, name))
