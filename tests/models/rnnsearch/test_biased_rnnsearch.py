@@ -167,3 +167,11 @@ def test_the_loss_of_fertilities_has_the_weight_of_its_example(weights):
     plain, _ = model.weighted_losses(NEXT, outputs, None)
     found, _ = model.weighted_losses(NEXT, outputs, tf.constant(weights, "float32"))
     np.testing.assert_allclose(found, plain * weights[:, 0], rtol=1e-5)
+
+
+def test_training_compiled_by_xla_takes_a_last_batch_that_is_smaller():
+    model = make(BiasedRNNsearch)
+    model.compile("sgd", jit_compile=True)
+    inputs = {name: np.concatenate([ids] * 3) for name, ids in INPUTS.items()}
+    history = model.fit(inputs, np.concatenate([NEXT] * 3), batch_size=4, verbose=0)
+    assert np.isfinite(history.history["loss"]).all()

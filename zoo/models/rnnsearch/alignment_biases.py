@@ -12,6 +12,7 @@ from keras import ops
 
 from zoo.models.core.sequence_to_sequence import group_rows
 from zoo.ops.initializers import fresh
+from zoo.ops.linear import project
 from zoo.ops.masking import Tensor
 from zoo.ops.windows import sequence_lengths
 
@@ -113,7 +114,7 @@ class AlignmentBiases(keras.layers.Layer):
         padded = ops.pad(grouped, [[0, 0], [0, 0], [k, k]])
         shifted = [padded[:, :, m : m + length] for m in range(2 * k + 1)]
         windows = ops.stack(shifted, axis=-1)  # (B, Q, S, w)
-        return ops.matmul(windows, ops.cast(kernel, self.compute_dtype))
+        return project(windows, kernel)
 
     def _add_kernel(self, name: str, inputs: int) -> Any:
         initializer = fresh(self.kernel_initializer)
