@@ -236,6 +236,17 @@ def test_a_functional_model_survives_saving(tmp_path):
     np.testing.assert_allclose(model.predict(given, verbose=0)[0], wanted[0], rtol=1e-4, atol=1e-5)
 
 
+def test_keras_does_not_choose_xla_for_trees_alone():
+    """XLA is its choice on a GPU, but the spans of each width have a shape of their own."""
+    states = keras.Input((5, KEY_DIM))
+    for layer, inputs, compiles in (
+        (syntactic(dtype="float32"), (states,), False),
+        (segmentation(dtype="float32"), (keras.Input((4, QUERY_DIM)), states), True),
+    ):
+        model = keras.Model(inputs, layer(*inputs)[0])
+        assert keras.src.trainers.trainer.model_supports_jit(model) == compiles
+
+
 @BOTH
 def test_masks_that_keras_attached_are_not_overlooked(make, run):
     layer, ids = make(dtype="float32"), np.array([[5, 3, 0], [2, 0, 0]])

@@ -168,7 +168,8 @@ class SyntacticAttention(MaskFree):
 
     Arcs of a projective tree, from the head i to the dependent j, have the scores
     ``theta_ij = tanh(v^T tanh(W_1 h_i + W_2 h_j + b))``. Position 0 is the root, which has no head:
-    put a symbol of its own before the sentence. The context of a word is its soft parent.
+    put a symbol of its own before the sentence. The context of a word is its soft parent. XLA
+    cannot compile the layer, so Keras' ``jit_compile="auto"`` does without it.
 
     Args:
         units: hidden size of the score.
@@ -193,6 +194,7 @@ class SyntacticAttention(MaskFree):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        self.supports_jit = False  # spans of different widths have different shapes
         self.units = units
         self.bound = bound
         self.multi_root = multi_root
