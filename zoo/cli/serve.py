@@ -43,7 +43,8 @@ class Serve:
     access_log: bool = False
     """Write a line of JSON to standard output for each request."""
     warm_up: bool = True
-    """Ask each signature a few times before the port opens, so that first answers are as fast as others."""
+    """Ask each signature a few times before the port opens, so that first answers are as fast as
+    others."""
     limits: tyro.conf.OmitArgPrefixes[Limits] = dataclasses.field(default_factory=Limits)
 
     def __call__(self) -> None:

@@ -43,8 +43,8 @@ class SymbolSettings(TrainingSettings):
     evaluation_sequences: Count | None = None
     """Sequences of each length in an evaluation."""
     evaluation_longest: Count | None = None
-    """Places, of input and answer, of the longest sequences in an evaluation, which chooses the weights; None:
-    as in training."""
+    """Places, of input and answer, of the longest sequences in an evaluation, which chooses the
+    weights; None: as in training."""
     test_sequences: Count | None = None
     """Sequences of each length in the test."""
     gradient_noise: NotNegative = 0.0
