@@ -226,3 +226,14 @@ def test_arguments_are_checked():
         layer.build(queries.shape, values.shape)
         with pytest.raises(ValueError, match=f"monotonic_positions must be {message}: local is"):
             layer(queries, layer.prepare(values), values, np.array(LENGTHS), steps)
+
+
+def test_positions_are_predicted_by_weights_that_a_surrounding_model_does_not_round():
+    class Surrounding(keras.layers.Layer):
+        def call(self, queries):
+            return run(local, queries, values)[0].positions
+
+    local, (queries, values) = make(dtype="mixed_float16"), sentences(garbage=1.0)
+    queries, values = queries.astype("float16"), values.astype("float16")
+    inside = Surrounding(dtype="mixed_float16")(queries)
+    np.testing.assert_array_equal(inside, run(local, queries, values)[0].positions)

@@ -99,11 +99,13 @@ class LocalAttention(MaskFree):
             self.position_kernel = self.add_weight(
                 shape=(units, units),
                 initializer=fresh(self.kernel_initializer),
+                autocast=False,
                 name="position_kernel",
             )
             self.position_scale = self.add_weight(
                 shape=(units,),
                 initializer=fresh(self.scale_initializer),
+                autocast=False,
                 name="position_scale",
             )
 
