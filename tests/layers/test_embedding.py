@@ -99,3 +99,11 @@ def test_word_vectors_may_be_penalised_but_padding_is_not():
     assert not gradient[0].any()
     assert not make().losses
     assert WordEmbedding.from_config(layer.get_config()).l2 == 0.25
+
+
+def test_the_penalty_of_a_table_in_half_precision_is_finite():
+    layer = make(l2=0.25, table_dtype="float16")
+    layer.load_vectors(np.full((6, 3), 300.0))
+    (penalty,) = layer.losses
+    assert penalty.dtype == "float32"
+    assert penalty == 0.25 * 5 * 3 * 300.0**2  # its square is above the largest float16

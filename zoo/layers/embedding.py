@@ -8,7 +8,7 @@ import numpy as np
 from keras import ops
 
 from zoo.ops.initializers import fresh
-from zoo.ops.masking import Tensor
+from zoo.ops.masking import Tensor, at_least_float32
 
 
 @keras.saving.register_keras_serializable(package="zoo")
@@ -67,7 +67,7 @@ class WordEmbedding(keras.layers.Layer):
         return vectors if self.pass_on is None else self.pass_on(ids, vectors)
 
     def _penalty(self, table: Tensor) -> Tensor:
-        return self.l2 * ops.sum(ops.square(table[1:]))
+        return self.l2 * ops.sum(ops.square(at_least_float32(table[1:])))
 
     def load_vectors(self, matrix: np.ndarray) -> None:
         """Replaces the table by ``matrix`` (V, d).
