@@ -29,3 +29,11 @@ def test_correlations_are_of_ranks():
         1 - 6 * (1 + 1 + 4 + 0) / 60
     )
     assert np.isnan(rank_correlation(values, np.ones(4)))
+
+
+@pytest.mark.parametrize("place", [0, 3])
+def test_nan_has_no_rank(place):
+    scores = np.arange(4.0)
+    scores[place] = np.nan
+    with pytest.raises(ValueError, match="scores must be numbers, got NaN"):
+        area_under_curve(scores, np.array([0, 0, 1, 1]))

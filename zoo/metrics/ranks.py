@@ -13,7 +13,12 @@ def area_under_curve(scores: np.ndarray, positive: np.ndarray) -> float:
 
     Returns:
         From 0 to 1; pairs with equal scores count half. NaN if all examples are of one class.
+
+    Raises:
+        ValueError: if a score is NaN, which has no rank.
     """
+    if np.isnan(np.asarray(scores, "float64")).any():
+        raise ValueError("scores must be numbers, got NaN")
     positive = np.asarray(positive, bool)
     count, others = int(positive.sum()), int((~positive).sum())
     if not count or not others:
