@@ -78,3 +78,21 @@ def test_bad_arguments_are_refused(name):
     arguments = {"vocabulary_size": 10, "classes": 2, "iterations": 1} | {name: 0}
     with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
         word_classes(phrases(3), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ([[1], [5, 0]], "ids from 0 to 3, got 5"),
+        ([[0, -1]], "ids from 0 to 3, got -1"),
+        ([[4]], "ids from 0 to 3, got 4"),
+        ([[0.0, 1.5]], "whole numbers, got float64"),
+    ],
+)
+def test_what_is_not_an_id_is_refused(texts, message):
+    with pytest.raises(ValueError, match=f"texts must hold {message}"):
+        word_classes(texts, 4, 2)
+
+
+def test_a_word_that_occurs_only_first_is_in_the_last_class():
+    assert word_classes([[2, 0], [2, 1], [2, 0, 1, 0]], 4, 3)[[2, 3]].tolist() == [2, 2]

@@ -32,10 +32,11 @@ def word_classes(
         logger: gets one line per pass.
 
     Returns:
-        int64 (V,), the class of each word; words that do not occur are in the last one.
+        int64 (V,), the class of each word; words that occur nowhere, or only as the first word of
+        texts, are in the last one.
 
     Raises:
-        ValueError: a size or the number of iterations is not positive.
+        ValueError: a size or the number of iterations is not positive, or an id is out of range.
     """
     for name, value in (
         ("vocabulary_size", vocabulary_size),
@@ -44,7 +45,7 @@ def word_classes(
     ):
         if value < 1:
             raise ValueError(f"{name} must be at least 1, got {value}")
-    state = _Exchange(texts, vocabulary_size, classes)
+    state = _Exchange(_checked(texts, vocabulary_size), vocabulary_size, classes)
     for iteration in range(iterations):
         moved = sum(state.move(word) for word in state.by_frequency)
         if logger is not None:
@@ -54,11 +55,23 @@ def word_classes(
     return state.class_of
 
 
+def _checked(texts: Sequence[Sequence[int]], words: int) -> list[np.ndarray]:
+    """Makes arrays of the texts that are not empty; refuses what is not an id."""
+    arrays = [np.asarray(text) for text in texts if len(text)]
+    for ids in arrays:
+        if ids.dtype.kind not in "iu":
+            raise ValueError(f"texts must hold whole numbers, got {ids.dtype}")
+        for one in (ids.min(), ids.max()):
+            if not 0 <= one < words:
+                raise ValueError(f"texts must hold ids from 0 to {words - 1}, got {one}")
+    return arrays
+
+
 class _Exchange:
     """Counts of word pairs and of classes after words, updated as words move."""
 
-    def __init__(self, texts: Sequence[Sequence[int]], words: int, classes: int) -> None:
-        pairs = [np.stack([text[:-1], text[1:]]) for text in map(np.asarray, texts) if len(text)]
+    def __init__(self, texts: Sequence[np.ndarray], words: int, classes: int) -> None:
+        pairs = [np.stack([text[:-1], text[1:]]) for text in texts]
         before, after = np.concatenate([*pairs, np.zeros((2, 0))], axis=1).astype(np.int64)
         keys, counts = np.unique(after * words + before, return_counts=True)
         followed, self._before = np.divmod(keys, words)
