@@ -1,5 +1,6 @@
 """Properties of the additive scores: their relations, and queries that cancel."""
 
+import keras
 import numpy as np
 import pytest
 
@@ -90,3 +91,9 @@ def test_units_must_be_positive():
     for cls in (AdditiveScore, ConcatScore):
         with pytest.raises(ValueError, match="units must be a positive integer, got -1"):
             cls(-1)
+
+
+def test_matrices_of_one_seed_differ():
+    layer = AdditiveScore(UNITS, kernel_initializer=keras.initializers.GlorotUniform(seed=7))
+    layer.build((None, None, KEY_DIM), (None, None, KEY_DIM))
+    assert not np.isin(layer.query_kernel.numpy(), layer.key_kernel.numpy()).any()

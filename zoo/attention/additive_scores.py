@@ -38,9 +38,9 @@ class TanhScore(Score):
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.scale_initializer = keras.initializers.get(scale_initializer)
 
-    def add_kernel(self, name: str, input_dim: int, units: int) -> Any:
-        """Creates a matrix (input_dim, units)."""
-        initializer = fresh(self.kernel_initializer)
+    def add_kernel(self, name: str, input_dim: int, units: int, number: int = 0) -> Any:
+        """Creates a matrix (input_dim, units), the score's ``number``-th by that initialiser."""
+        initializer = fresh(self.kernel_initializer, number)
         return self.add_weight(shape=(input_dim, units), initializer=initializer, name=name)
 
     def add_scale(self, units: int) -> None:
@@ -108,7 +108,7 @@ class AdditiveScore(TanhScore):
     def add_weights(self, query_dim: int, key_dim: int) -> None:
         """Creates W_a, U_a and v_a."""
         self.query_kernel = self.add_kernel("query_kernel", query_dim, self.units)
-        self.key_kernel = self.add_kernel("key_kernel", key_dim, self.units)
+        self.key_kernel = self.add_kernel("key_kernel", key_dim, self.units, number=1)
         self.add_scale(self.units)
 
     def prepare_keys(self, keys: Tensor) -> Tensor:
