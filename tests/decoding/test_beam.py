@@ -218,3 +218,24 @@ def test_a_source_of_padding_is_translated_like_any_other(coverage):
     no_column = beam_search(model, model.encode(np.zeros((1, 0), int)), **options)
     np.testing.assert_array_equal(no_column.lengths[0], found.lengths[0])
     assert no_column.alignment.shape[3] == 0
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, np.array], ids=lambda kind: kind.__name__)
+def test_numbers_of_numpy_are_those_of_python(kind):
+    model = ToyModel()
+    memory = model.encode(SOURCES)
+    found = beam_search(
+        model, memory, beam_width=kind(3), n_best=kind(2), maximum_length=kind(LENGTH)
+    )
+    expected = beam_search(model, memory, beam_width=3, n_best=2, maximum_length=LENGTH)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", ["beam_width", "n_best", "maximum_length"])
+def test_numbers_of_numpy_out_of_range_are_refused(name):
+    model = ToyModel()
+    options = {"beam_width": 2, "maximum_length": 3}
+    for number, message in ((np.int64(0), "at least 1, got 0"), (1.5, "a whole number, got 1.5")):
+        with pytest.raises(ValueError, match=f"{name} must be {message}"):
+            beam_search(model, model.encode(SOURCES), **options | {name: number})

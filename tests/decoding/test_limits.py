@@ -1,9 +1,10 @@
 """Forbidden special ids, by step."""
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
-from zoo.decoding.limits import at_least, make_limits, one_of
+from zoo.decoding.limits import at_least, finite_number, make_limits, one_of, whole_number
 
 
 @pytest.mark.parametrize("forbid", [False, True, tf.constant(True)])
@@ -32,3 +33,33 @@ def test_what_is_out_of_range_is_refused():
     at_least("width", None, 1)
     at_least("width", 1, 1)
     one_of("kind", "a", ("b", "a"))
+
+
+def test_numbers_of_numpy_are_numbers():
+    for number in (3, 3.0, np.int64(3), np.float32(3)):
+        assert whole_number("width", number, 1) == 3
+        assert type(whole_number("width", number, 1)) is int
+        assert type(finite_number("weight", number)) is float
+    with pytest.raises(ValueError, match="width must be at least 1, got 0"):
+        whole_number("width", np.int64(0), 1)
+    with pytest.raises(ValueError, match=r"weight must be at least 0, got -0\.5"):
+        finite_number("weight", np.float32(-0.5), 0)
+    for lengths in (np.array([5, 3]), [5, 3]):
+        assert make_limits(tf.constant(2), 0, lengths, False).maximum.numpy().tolist() == [5, 3]
+
+
+@pytest.mark.parametrize("number", [2.7, np.float32(2.7), float("inf")])
+def test_lengths_are_whole(number):
+    message = "maximum_length must be a whole number, got"
+    with pytest.raises(ValueError, match=f"{message} {number}"):
+        make_limits(tf.constant(2), 0, number, False)
+    with pytest.raises(ValueError, match=f"{message} float32"):
+        make_limits(tf.constant(2), 0, tf.constant(number, tf.float32), False)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_weights_are_finite(number):
+    with pytest.raises(ValueError, match=f"weight must be finite, got {number}"):
+        finite_number("weight", np.float64(number))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="weight must be finite, got"):
+        tf.function(lambda given: finite_number("weight", given))(tf.constant(number))

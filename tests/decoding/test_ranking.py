@@ -66,3 +66,16 @@ def test_no_hypothesis_has_no_score():
         nothing = tf.constant([[-np.inf]], tf.float32)
         assert rank.score(nothing, tf.constant([[3]]), received).numpy() == -np.inf
         assert rank.bound(nothing[0], tf.constant(3), tf.constant([9])).numpy() == -np.inf
+
+
+def test_penalties_out_of_range_are_refused():
+    with pytest.raises(ValueError, match="length_penalty must be finite, got nan"):
+        ranking(alpha=float("nan"))
+    with pytest.raises(ValueError, match=r"coverage_penalty must be at least 0, got -1\.0"):
+        ranking(beta=np.float32(-1))
+    for name, options in (
+        ("length_penalty must be finite", {"alpha": tf.constant(np.nan)}),
+        ("coverage_penalty must be at least 0", {"beta": tf.constant(-1.0)}),
+    ):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=name):
+            ranking(**options)

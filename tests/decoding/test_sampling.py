@@ -136,6 +136,8 @@ def test_no_sentence_at_all():
         ({"temperature": 0.0}, "temperature must be a number above 0 .*, got 0.0"),
         ({"temperature": -1}, "temperature must be a number above 0 .*, got -1"),
         ({"top_k": 0}, "top_k must be at least 1, got 0"),
+        ({"top_k": np.int64(0)}, "top_k must be at least 1, got 0"),
+        ({"top_k": 2.5}, "top_k must be a whole number, got 2.5"),
         ({"top_p": 0.0}, "top_p must be a number above 0 and at most 1.0, got 0.0"),
         ({"top_p": 1.5}, "top_p must be a number above 0 and at most 1.0, got 1.5"),
     ],

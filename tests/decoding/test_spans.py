@@ -7,7 +7,7 @@ import tensorflow as tf
 from tests.references import dcn
 from zoo.decoding.spans import best_spans
 
-LIMITS = [None, 1, 3, 7, 1000]
+LIMITS = [None, 1, np.int64(3), 7, 1000]
 
 
 def logits(batch, length, seed=0):

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from zoo.decoding.continuations import LOWEST, Continuations, best_continuations
-from zoo.decoding.limits import Limits, at_least, checked, make_limits, one_of
+from zoo.decoding.limits import Limits, checked, make_limits, one_of, whole_number
 from zoo.decoding.pool import Ended, finished_first, none_ended
 from zoo.decoding.protocol import Hypotheses, Number, StepModel, Tensors
 from zoo.decoding.ranking import Normalisation, Ranking, Stop, make_ranking
@@ -95,8 +95,8 @@ def beam_search(
         The N best hypotheses of each sentence.
 
     Raises:
-        ValueError: if a Python number is out of its range, a name is unknown, or a coverage penalty
-            is given for a model without alignments.
+        ValueError: if a number is out of its range or not whole, a name is unknown, or a coverage
+            penalty is given for a model without alignments.
     """
     beam_width, n_best = _positive("beam_width", beam_width), _positive("n_best", n_best)
     one_of("stop", stop, ("exact", "current_length"))
@@ -122,9 +122,9 @@ def beam_search(
 
 
 def _positive(name: str, number: int | tf.Tensor) -> int | tf.Tensor:
-    """Checks a Python number now, and a tensor when the graph runs."""
-    if not isinstance(number, tf.Tensor):
-        at_least(name, number, 1)
+    """Checks a number now, and a tensor when the graph runs."""
+    number = whole_number(name, number, 1)
+    if isinstance(number, int):
         return number
     return tf.cast(checked(name, number, number >= 1, "at least 1"), tf.int32)
 

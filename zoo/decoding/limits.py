@@ -1,5 +1,7 @@
 """Limits of a search: forbidden tokens, and output lengths."""
 
+import math
+from numbers import Real
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -44,21 +46,54 @@ def make_limits(
     """Broadcasts limits over a batch; lengths are numbers, scalar tensors or tensors (B,).
 
     Raises:
-        ValueError: if a Python number is negative, or the maximum is 0.
+        ValueError: if a number is negative, the maximum is 0, or a length is not a whole number.
     """
-    at_least("minimum_length", minimum_length, 0)
-    at_least("maximum_length", maximum_length, 1)
-    minimum, maximum = (
-        tf.broadcast_to(tf.cast(length, tf.int32), [batch])
-        for length in (minimum_length, maximum_length)
+    lengths = (
+        whole_number("minimum_length", minimum_length, 0),
+        whole_number("maximum_length", maximum_length, 1),
     )
+    minimum, maximum = (tf.broadcast_to(tf.cast(length, tf.int32), [batch]) for length in lengths)
     return Limits(minimum, maximum, forbid_unknown)
 
 
 def at_least(name: str, number: Number | None, least: float) -> None:
-    """Refuses a Python number below ``least``; a tensor's value is not known yet."""
-    if isinstance(number, int | float) and not number >= least:
+    """Refuses a number, also of NumPy, below ``least``; a tensor's value is not known yet."""
+    if isinstance(number, Real) and not float(number) >= least:
         raise ValueError(f"{name} must be at least {least}, got {number}")
+
+
+def whole_number(name: str, number: Number, least: int) -> int | tf.Tensor:
+    """Returns a number, also of NumPy, as a checked int, and arrays as tensors of integers.
+
+    Raises:
+        ValueError: if the number is below ``least``, or it or the type is not whole.
+    """
+    if isinstance(number, Real):
+        at_least(name, number, least)
+        if not float(number).is_integer():
+            raise ValueError(f"{name} must be a whole number, got {number}")
+        return int(float(number))
+    number = tf.convert_to_tensor(number)
+    if not number.dtype.is_integer:
+        raise ValueError(f"{name} must be a whole number, got {number.dtype.name}")
+    return number
+
+
+def finite_number(name: str, number: Number, least: float | None = None) -> float | tf.Tensor:
+    """Returns a number, also of NumPy, as a checked float; tensors are checked at run time.
+
+    Raises:
+        ValueError: if the number is below ``least``, infinite or NaN.
+    """
+    if isinstance(number, Real):
+        if not math.isfinite(number):
+            raise ValueError(f"{name} must be finite, got {number}")
+        if least is not None:
+            at_least(name, number, least)
+        return float(number)
+    number = tf.cast(number, tf.float32)
+    number = checked(name, number, tf.math.is_finite(number), "finite")
+    return number if least is None else checked(name, number, number >= least, f"at least {least}")
 
 
 def checked(name: str, number: tf.Tensor, holds: tf.Tensor, expected: str) -> tf.Tensor:

@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 import tensorflow as tf
 
-from zoo.decoding.limits import at_least, one_of
+from zoo.decoding.limits import finite_number, one_of
 from zoo.decoding.protocol import Number
 
 Normalisation = Literal["none", "length", "gnmt"]
@@ -86,8 +86,11 @@ def make_ranking(
     """Checks the settings of a ranking and makes it.
 
     Raises:
-        ValueError: if the normalisation is unknown, or the coverage penalty negative.
+        ValueError: if the normalisation is unknown, the coverage penalty negative, or either
+            penalty infinite or NaN.
+        tf.errors.InvalidArgumentError: at run time, if a tensor's value is.
     """
     one_of("normalisation", normalisation, ("none", "length", "gnmt"))
-    at_least("coverage_penalty", coverage_penalty, 0)
-    return Ranking(normalisation, length_penalty, coverage_penalty, mask)
+    alpha = finite_number("length_penalty", length_penalty)
+    beta = finite_number("coverage_penalty", coverage_penalty, 0)
+    return Ranking(normalisation, alpha, beta, mask)

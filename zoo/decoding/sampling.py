@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from zoo.decoding.continuations import LOWEST
 from zoo.decoding.greedy import decode
-from zoo.decoding.limits import at_least, checked
+from zoo.decoding.limits import checked, whole_number
 from zoo.decoding.protocol import Hypotheses, Number, StepModel, Tensors
 
 _LOWEST_TEMPERATURE = 1.1754944e-38
@@ -51,13 +51,14 @@ def sample(
         One hypothesis per sentence. Its score is its log-probability under the unmodified model.
 
     Raises:
-        ValueError: if a Python number is out of its range.
+        ValueError: if a number is out of its range or not whole.
         tf.errors.InvalidArgumentError: at run time, if a tensor's value is.
     """
     temperature = _between_0_and("temperature", temperature, float("inf"))
-    at_least("top_k", top_k, 1)
-    if top_k is not None and tf.is_tensor(top_k):
-        top_k = checked("top_k", top_k, top_k >= 1, "a number above 0")
+    if top_k is not None:
+        top_k = whole_number("top_k", top_k, 1)
+        if not isinstance(top_k, int):
+            top_k = checked("top_k", top_k, top_k >= 1, "a number above 0")
     top_p = None if top_p is None else _between_0_and("top_p", top_p, 1.0)
     seeds = tf.stack([tf.cast(seed, tf.int64), 0])
 

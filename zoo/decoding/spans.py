@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from zoo.decoding.limits import whole_number
+
 
 class Spans(NamedTuple):
     """One span per example."""
@@ -33,10 +35,10 @@ def best_spans(
         The best span of each example.
 
     Raises:
-        ValueError: if ``maximum_length`` is not positive.
+        ValueError: if ``maximum_length`` is not a positive whole number.
     """
-    if maximum_length is not None and maximum_length < 1:
-        raise ValueError(f"maximum_length must be at least 1, got {maximum_length}")
+    if maximum_length is not None:
+        maximum_length = whole_number("maximum_length", maximum_length, 1)
     start = tf.nn.log_softmax(tf.cast(start_logits, tf.float32))
     end = tf.nn.log_softmax(tf.cast(end_logits, tf.float32))
     length = tf.shape(start)[1]
