@@ -12,6 +12,7 @@ from zoo.attention.local import LocalAttention
 from zoo.attention.multi_head import CrossAttention, SelfAttention
 from zoo.attention.restricted import RestrictedSelfAttention
 from zoo.attention.scores import DotScore
+from zoo.attention.structured import SyntacticAttention
 from zoo.layers.gated_unit import BidirectionalGatedUnit, GatedUnit
 from zoo.layers.lstm import LSTM, BidirectionalLSTM, StackedLSTM
 from zoo.layers.recurrence import scan
@@ -219,6 +220,34 @@ def test_a_mask_of_keras_is_used_where_there_is_but_one_input(case):
         arrays(layer(values, mask=None)), arrays(layer(np.asarray(values), mask=MASK)), strict=True
     ):
         np.testing.assert_array_equal(actual, expected)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: SelfAttention(DIM, 2),
+        lambda: RestrictedSelfAttention(DIM, 2, 3),
+        lambda: SyntacticAttention(3),
+    ],
+    ids=["self", "restricted", "syntactic"],
+)
+def test_a_mask_of_keras_reaches_the_second_layer_of_self_attention(make):
+    layers = [make(), make()]
+    first, weights = layers[0](attached())
+    np.testing.assert_array_equal(first._keras_mask, MASK)
+    assert getattr(weights, "_keras_mask", None) is None
+    wanted = arrays(layers[1](np.asarray(first), mask=MASK))
+    ids = keras.Input((LENGTH,))
+    words = keras.layers.Embedding(3, DIM, mask_zero=True)
+    model = keras.Model(ids, layers[1](layers[0](words(ids))[0]))
+    words.set_weights([np.random.default_rng(2).normal(size=(3, DIM))])
+    read = np.where(MASK, 2, 0)
+    for actual, expected in zip(arrays(layers[1](first)), wanted, strict=True):
+        np.testing.assert_array_equal(actual, expected)
+    inner = layers[0](np.asarray(words(read)), mask=MASK)[0]
+    wanted = arrays(layers[1](np.asarray(inner), mask=MASK))
+    for actual, expected in zip(arrays(model(read)), wanted, strict=True):
+        np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-7)
 
 
 REFUSED = {

@@ -200,6 +200,10 @@ class SelfAttention(MultiHeadAttention):
         outputs, weights = self.attend(queries, keys, values, seen, training)
         return ops.reshape(outputs, (batch, length, self.model_dim)), weights
 
+    def compute_mask(self, inputs: Any, previous_mask: Any) -> tuple[Any, None]:
+        """Passes the positions' mask on to the outputs, and none to the weights."""
+        return previous_mask, None
+
     def project_inputs(
         self, inputs: Tensor, batch: Tensor | int, length: Tensor | int
     ) -> tuple[Tensor, Tensor, Tensor]:

@@ -85,6 +85,10 @@ class RestrictedSelfAttention(MultiHeadAttention):
         joined = ops.reshape(ops.transpose(heads, (0, 2, 1, 3)), shape)
         return project(joined, *self.output_projection), weights
 
+    def compute_mask(self, inputs: Any, previous_mask: Any) -> tuple[Any, None]:
+        """Passes the positions' mask on to the outputs, and none to the weights."""
+        return previous_mask, None
+
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
         return super().get_config() | {"window": self.window}

@@ -20,7 +20,7 @@ from zoo.ops.masking import Tensor, refuse_attached_mask
 
 
 class MaskFree(keras.layers.Layer):
-    """A layer that consumes masks without propagating them."""
+    """A layer that consumes masks without propagating them, unless a subclass says otherwise."""
 
     CARRIERS: ClassVar[Sequence[str]] = ()
     """Inputs of `call` whose masks, where Keras attached one, have to be passed as ``mask``."""
@@ -29,8 +29,9 @@ class MaskFree(keras.layers.Layer):
         super().__init__(**kwargs)
         self.supports_masking = True
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> None:
+    def compute_mask(self, inputs: Any, previous_mask: Any) -> tuple[Any, None] | None:
         """Attaches no mask: the queries' mask does not describe the result."""
+        return None
 
     def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
         """Describes the result for symbols, while a functional model is built.

@@ -246,6 +246,10 @@ class SyntacticAttention(MaskFree):
         parents = ops.matmul(ops.cast(weights, wide.dtype), wide)
         return ops.cast(parents, self.compute_dtype), ops.cast(weights, self.compute_dtype)
 
+    def compute_mask(self, inputs: Any, previous_mask: Any) -> tuple[Any, None]:
+        """Passes the positions' mask on to their soft parents, and none to the weights."""
+        return previous_mask, None
+
     def weigh(self, scores: Tensor, mask: Tensor) -> Tensor:
         """Computes the weights (B, N, N) from theta (B, N, N), dependents by heads."""
         heads_first = ops.swapaxes(scores, 1, 2)
