@@ -200,14 +200,14 @@ def _category(value: Any, column: dict[str, Any]) -> float:
     """The number of a category; NaN where it is missing or unknown."""
     names = column["categories"]
     spellings = _spellings(value)
-    if isinstance(value, str) and (whole := _WHOLE.fullmatch(spellings[0])) and _are_whole(names):
+    if isinstance(value, str) and (whole := _WHOLE.fullmatch(spellings[0])) and _drop_zeros(names):
         spellings.append(whole[1])
     spelled = (one for one in spellings if one in names)
     return next((float(names.index(one)) for one in spelled), math.nan)
 
 
-def _are_whole(names: list[str]) -> bool:
-    """Whether all categories are numbers, and none has decimals that are zeros."""
+def _drop_zeros(names: list[str]) -> bool:
+    """Whether values lose decimals of zeros: all categories are numbers, and none has any."""
     numbers = all(_NUMBER.fullmatch(name) for name in names)
     return numbers and not any(_WHOLE.fullmatch(name) for name in names)
 
