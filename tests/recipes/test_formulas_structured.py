@@ -28,15 +28,16 @@ SMALL = {
 
 @pytest.mark.parametrize("attention", ["structured", "none"])
 def test_a_run_is_measured_by_depth_and_answers_with_its_parents(attention, tmp_path: Path):
-    result = recipe.main(recipe.Settings(attention=attention, run_dir=tmp_path, **SMALL))
+    sizes = SMALL if attention != "none" else SMALL | {"parser_dim": None, "score_dim": None}
+    result = recipe.main(recipe.Settings(attention=attention, run_dir=tmp_path, **sizes))
     found = check_run_folder(tmp_path, "until_failure_3")
     assert found["until_failure"] == pytest.approx(
         np.mean([found[f"until_failure_{depth}"] for depth in (1, 2, 3)])
     )
     assert result["until_failure"] == found["until_failure"]
     card = read_card(tmp_path / "saved_model")
-    sizes = ("embedding_dim", "hidden_dim", "parser_dim", "score_dim")
-    assert card.config | {name: SMALL[name] for name in sizes} == card.config
+    given = {name: size for name, size in sizes.items() if name.endswith("_dim") and size}
+    assert card.config | given == card.config
     assert (card.config["attention"], card.data.name) == (attention, "sample")
     stored = json.loads((tmp_path / "settings.json").read_text())
     assert (stored["optimizer"], stored["beam_width"]) == ("adam", 2)

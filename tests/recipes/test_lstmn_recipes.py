@@ -182,13 +182,12 @@ def test_trees_and_pairs_are_read_where_they_lie(tmp_path: Path) -> None:
     lines = [f"{word} {' '.join(map(str, vector))}\n" for word, vector in given.items()]
     vectors.write_text("".join(lines))
     for recipe, options in (
-        (sst, {"classes": 2, "phrases": True, "l2": 1e-2, "vectors": vectors}),
-        (snli, {"fusion": "shallow", "vectors": vectors}),
+        (sst, {"classes": 2, "phrases": True, "l2": 1e-2}),
+        (snli, {"fusion": "shallow"}),
     ):
         folder = tmp_path / recipe.__name__
-        settings = recipe.Settings(
-            data_dir=tmp_path, run_dir=folder, devices="cpu:2", **SMALL, **options
-        )
+        options |= SMALL | {"vectors": vectors, "embedding_dim": None}  # the vectors have a size
+        settings = recipe.Settings(data_dir=tmp_path, run_dir=folder, devices="cpu:2", **options)
         result = recipe.main(settings)
         assert result["replicas"] == 2
         assert result["data"].name.startswith("own files: ")

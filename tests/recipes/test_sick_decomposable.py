@@ -79,7 +79,7 @@ def test_sick_is_learned_with_fixed_vectors_of_the_file_and_hashed_words(data_di
         intra=True,
         optimizer="adagrad",
         learning_rate=0.05,
-        **SMALL,
+        **SMALL | {"embedding_dim": None},  # the vectors have a size
     )
     result = sick.main(settings)
     folder = data_dir / "run" / "saved_model"
