@@ -228,8 +228,12 @@ def test_a_mask_of_keras_is_used_where_there_is_but_one_input(case):
         lambda: SelfAttention(DIM, 2),
         lambda: RestrictedSelfAttention(DIM, 2, 3),
         lambda: SyntacticAttention(3),
+        lambda: EncoderBlock(DIM, 3, 1),
+        lambda: EncoderBlock(DIM, 3, 1, norm="pre"),
+        lambda: EncoderStack(**STACK),
+        lambda: EncoderStack(**STACK, norm="pre"),
     ],
-    ids=["self", "restricted", "syntactic"],
+    ids=["self", "restricted", "syntactic", "block", "pre block", "stack", "pre stack"],
 )
 def test_a_mask_of_keras_reaches_the_second_layer_of_self_attention(make):
     layers = [make(), make()]
@@ -248,6 +252,12 @@ def test_a_mask_of_keras_reaches_the_second_layer_of_self_attention(make):
     wanted = arrays(layers[1](np.asarray(inner), mask=MASK))
     for actual, expected in zip(arrays(model(read)), wanted, strict=True):
         np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("make", [lambda: SelfAttention(DIM, 2), lambda: EncoderStack(**STACK)])
+def test_a_mask_for_each_query_is_not_passed_on(make):
+    outputs, _ = make()(VALUES, mask=np.repeat(MASK[:, None], LENGTH, axis=1))
+    assert getattr(outputs, "_keras_mask", None) is None
 
 
 REFUSED = {

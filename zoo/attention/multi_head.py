@@ -18,7 +18,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from zoo.attention.score import MaskFree, check_input_size, check_size
+from zoo.attention.score import MaskFree, check_input_size, check_size, positions_mask
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, at_least_float32, masked_softmax
@@ -202,7 +202,7 @@ class SelfAttention(MultiHeadAttention):
 
     def compute_mask(self, inputs: Any, previous_mask: Any) -> tuple[Any, None]:
         """Passes the positions' mask on to the outputs, and none to the weights."""
-        return previous_mask, None
+        return positions_mask(previous_mask), None
 
     def project_inputs(
         self, inputs: Tensor, batch: Tensor | int, length: Tensor | int

@@ -47,6 +47,11 @@ class MaskFree(keras.layers.Layer):
         return super().compute_output_spec(*args, **kwargs)
 
 
+def positions_mask(mask: Any) -> Any:
+    """Returns a mask (B, T), which describes results too, but not one for each query (B, T, T)."""
+    return mask if len(getattr(mask, "shape", ())) == 2 else None
+
+
 class Score(MaskFree):
     """Score function in two halves: ``prepare`` once per sentence, a call for each query.
 

@@ -15,7 +15,7 @@ import keras
 from keras import ops
 
 from zoo.attention.multi_head import CrossAttention, SelfAttention
-from zoo.attention.score import MaskFree, check_input_size
+from zoo.attention.score import MaskFree, check_input_size, positions_mask
 from zoo.ops.masking import Tensor, as_mask, refuse_attached_mask
 
 Norm = Literal["post", "pre"]
@@ -177,6 +177,10 @@ class EncoderBlock(_Block):
 
         values, weights = self.add_sublayer(self.self_norm, attend, values, training)
         return self.add_feed_forward(values, training), weights
+
+    def compute_mask(self, inputs: Any, previous_mask: Any) -> tuple[Any, None]:
+        """Passes the positions' mask on to the outputs, and none to the weights."""
+        return positions_mask(previous_mask), None
 
     def advance(
         self, values: Tensor, cache: KeysAndValues, seen: Tensor

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import keras
 from keras import ops
 
-from zoo.attention.score import MaskFree, check_input_size, check_size
+from zoo.attention.score import MaskFree, check_input_size, check_size, positions_mask
 from zoo.models.transformer.transformer_blocks import (
     OPTIONS,
     DecoderBlock,
@@ -112,6 +112,10 @@ class EncoderStack(_Stack[EncoderBlock]):
             values, weights = block(values, mask=mask, causal=causal, training=training)
             maps.append(weights)
         return self.finish(values), ops.stack(maps, axis=1)
+
+    def compute_mask(self, inputs: Any, previous_mask: Any) -> tuple[Any, None]:
+        """Passes the positions' mask on to the outputs, and none to the weights."""
+        return positions_mask(previous_mask), None
 
     def advance(self, values: Tensor, cache: Cache, seen: Tensor) -> tuple[Tensor, Cache]:
         """Reads one more position (R, d) of a causal stack; see ``SelfAttention.advance``.
