@@ -1,8 +1,9 @@
-"""A Transformer's SavedModel against its export for CTranslate2: times and equal translations.
+"""A Transformer's SavedModel against its exports, for CTranslate2 above all: times, and equality.
 
 Batches go to all in turn, and the fastest of several rounds counts for each batch, so that a
 machine that others use too slows all alike. All take and give texts: the SavedModel cuts and joins
-them in the graph, for CTranslate2 SentencePiece does.
+them in the graph, for CTranslate2 SentencePiece does, and for the other exports the runner of
+exports, which translates one text after another, also those of a batch.
 """
 
 import importlib.metadata
@@ -19,10 +20,13 @@ from zoo.training.bounds import Count, NotNegative
 Translate = Callable[[list[str]], list[str]]
 """Texts -> translations."""
 
+_EXPORTS = {"LiteRT": ("litert", "ai-edge-litert"), "ONNX Runtime": ("onnx", "onnxruntime")}
+"""Name -> format, and the package that runs it."""
+
 
 @dataclass(frozen=True)
 class CTranslate2Speed(Timed):
-    """Table of times of a SavedModel and of CTranslate2, which has to be installed."""
+    """Table of times of a SavedModel, its exports, and CTranslate2, which must be installed."""
 
     texts: Path
     """A file with a text in each line."""
@@ -65,16 +69,28 @@ class CTranslate2Speed(Timed):
         return table
 
     def _systems(self, folder: Path) -> dict[str, Translate]:
-        """The SavedModel, and CTranslate2 in single precision and with weights of 8 bits."""
+        """The SavedModel, exports of it, and CTranslate2 with floats and with weights of 8 bits."""
         from zoo.portable.export import export_portable
 
         manifest = export_portable(self.model, folder / "model", "ctranslate2")
-        tensorflow, own = (importlib.metadata.version(one) for one in ("tensorflow", "ctranslate2"))
+        tensorflow, own = map(importlib.metadata.version, ("tensorflow", "ctranslate2"))
         systems = {f"SavedModel, TensorFlow {tensorflow}": self._savedmodel(manifest["limits"])}
+        for name, (form, package) in _EXPORTS.items():
+            export_portable(self.model, folder / form, form)
+            version = importlib.metadata.version(package)
+            systems[f"{name} {version}"] = self._export(folder / form)
         for kind in ("float32", "int8"):
             name = f"CTranslate2 {own}, {kind}"
             systems[name] = self._ctranslate2(folder / "model", manifest, kind)
         return systems
+
+    def _export(self, folder: Path) -> Translate:
+        from zoo.portable.runner import load_model
+
+        model = load_model(folder, threads=self.threads)
+        given = self.length_penalty
+        asked = {} if given is None else {"length_penalty": given}
+        return lambda texts: [model.answer(text=text, **asked)["translation"] for text in texts]
 
     def _savedmodel(self, limits: Mapping[str, Any]) -> Translate:
         from zoo.serving.servable import Servable
