@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Self
 import keras
 from keras import ops
 
-from zoo.attention.score import MaskFree, Score, build_score, check_score, serialize_score
+from zoo.attention.score import MaskFree, Score, build_score, check_score
+from zoo.attention.sharing import serialize_part
 from zoo.ops.masking import Tensor, at_least_float32, attention_weights, refuse_attached_mask
 
 
@@ -107,7 +108,7 @@ class Attention(MaskFree):
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
-        return super().get_config() | {"score": serialize_score(self.score)}
+        return super().get_config() | {"score": serialize_part(self.score)}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:

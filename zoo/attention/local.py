@@ -18,8 +18,8 @@ from zoo.attention.score import (
     build_score,
     check_score,
     check_size,
-    serialize_score,
 )
+from zoo.attention.sharing import prepares_symbols, serialize_part
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, attention_weights
@@ -109,6 +109,7 @@ class LocalAttention(MaskFree):
                 name="position_scale",
             )
 
+    @prepares_symbols
     def prepare(self, values: Tensor) -> Tensor:
         """Prepares the keys of the source (B, S, d) once per sentence: (B, S, a)."""
         return self.score.prepare(values)
@@ -199,7 +200,7 @@ class LocalAttention(MaskFree):
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
         return super().get_config() | {
-            "score": serialize_score(self.score),
+            "score": serialize_part(self.score),
             "half_width": self.half_width,
             "predictive": self.predictive,
             "window": self.window,

@@ -19,6 +19,7 @@ import keras
 from keras import ops
 
 from zoo.attention.score import MaskFree, check_input_size, check_size, positions_mask
+from zoo.attention.sharing import prepares_symbols
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, at_least_float32, masked_softmax
@@ -62,7 +63,7 @@ class MultiHeadAttention(MaskFree):
         self.drop = keras.layers.Dropout(dropout, name="dropout", dtype=self.dtype_policy)
         self.drop.autocast = False  # attention is computed in float32 at least
 
-    def add_input_projection(self, name: str, *head_dims: int) -> tuple[Any, Any]:
+    def add_input_projection(self, name: str, *head_dims: int, first: int = 0) -> tuple[Any, Any]:
         """Creates a bias and the kernel (d, h * sum of head_dims), initialised matrix by matrix."""
         d, h = self.model_dim, self.num_heads
 
@@ -71,17 +72,17 @@ class MultiHeadAttention(MaskFree):
                 ops.reshape(
                     fresh(self.kernel_initializer, number)((d, h * size), dtype), (d, h, size)
                 )
-                for number, size in enumerate(head_dims)
+                for number, size in enumerate(head_dims, first)
             ]
             return ops.reshape(ops.concatenate(blocks, axis=-1), shape)
 
         return self._add_projection(name, (d, h * sum(head_dims)), initial)
 
     def add_output_projection(self) -> None:
-        """Creates W^O (h v, d)."""
+        """Creates W^O (h v, d), the fourth matrix after W^Q, W^K and W^V."""
         shape = (self.num_heads * self.value_dim, self.model_dim)
-        initial = fresh(self.kernel_initializer)
-        self.output_projection = self._add_projection("output", shape, initial)
+        drawn = fresh(self.kernel_initializer, 3)
+        self.output_projection = self._add_projection("output", shape, drawn)
 
     def split_heads(
         self, values: Tensor, batch: Tensor | int, length: Tensor | int, *sizes: int
@@ -162,9 +163,8 @@ class SelfAttention(MultiHeadAttention):
     def build(self, inputs_shape: Any = None, *_: Any) -> None:
         """Creates input_kernel (d, h (2k + v)), with W^Q, W^K, W^V per head, and output_kernel."""
         check_input_size(self.model_dim, inputs_shape)
-        self.input_projection = self.add_input_projection(
-            "input", self.key_dim, self.key_dim, self.value_dim
-        )
+        sizes = (self.key_dim, self.key_dim, self.value_dim)
+        self.input_projection = self.add_input_projection("input", *sizes)
         self.add_output_projection()
         self.built = True
 
@@ -256,11 +256,13 @@ class CrossAttention(MultiHeadAttention):
         memory_kernel holds W^K and W^V per head.
         """
         check_input_size(self.model_dim, inputs_shape)
-        self.query_projection = self.add_input_projection("query", self.key_dim)
-        self.memory_projection = self.add_input_projection("memory", self.key_dim, self.value_dim)
+        k, v = self.key_dim, self.value_dim
+        self.query_projection = self.add_input_projection("query", k)
+        self.memory_projection = self.add_input_projection("memory", k, v, first=1)
         self.add_output_projection()
         self.built = True
 
+    @prepares_symbols
     def prepare(self, memory: Tensor) -> tuple[Tensor, Tensor]:
         """Projects the memory (B, S, d) to scaled keys (B, h, S, k) and values (B, h, S, v)."""
         batch, length, _ = ops.shape(memory)

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import keras
 from keras import ops
 
+from zoo.attention.sharing import prepares_symbols
 from zoo.ops.masking import Tensor, refuse_attached_mask
 
 
@@ -87,6 +88,7 @@ class Score(MaskFree):
     def add_weights(self, query_dim: int, key_dim: int) -> None:
         """Creates the weights for queries of size d_s and keys of size d_h."""
 
+    @prepares_symbols
     def prepare(self, keys: Tensor) -> Tensor:
         """Computes the part of the score that is independent of the query.
 
@@ -154,17 +156,6 @@ def build_score(score: Score, queries_shape: tuple[Any, ...], keys_shape: tuple[
     """Builds ``score`` unless it is built already: two layers may share it."""
     if not score.built:
         score.build(queries_shape, keys_shape)
-
-
-def serialize_score(score: Score) -> dict[str, Any]:
-    """Serialises ``score`` for the configuration of the layer that owns it.
-
-    Build shapes are left out: a score that is rebuilt before its layer would have weights whose
-    paths lack the layer's name.
-    """
-    config: dict[str, Any] = keras.saving.serialize_keras_object(score)
-    config.pop("build_config", None)
-    return config
 
 
 def check_equal_sizes(score: Score, query_dim: int, key_dim: int) -> None:

@@ -15,6 +15,8 @@ Shape letters: B batch, Q queries of each example, S positions of each example, 
 root, d_s query, d_h key or state, d value.
 """
 
+import math
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import keras
@@ -22,7 +24,8 @@ from keras import ops
 
 from zoo.attention.additive_scores import AdditiveScore
 from zoo.attention.multiplicative_scores import GeneralScore
-from zoo.attention.score import MaskFree, Score, build_score, check_score, serialize_score
+from zoo.attention.score import MaskFree, Score, build_score, check_score
+from zoo.attention.sharing import serialize_part
 from zoo.ops.chains import chain_log_marginals
 from zoo.ops.masking import (
     Tensor,
@@ -33,6 +36,10 @@ from zoo.ops.masking import (
 )
 from zoo.ops.trees import tree_marginals
 from zoo.ops.windows import sequence_lengths
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
 @keras.saving.register_keras_serializable(package="zoo")
@@ -66,10 +73,10 @@ class SegmentationAttention(MaskFree):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if not total > 0:
-            raise ValueError(f"total must be positive, got {total!r}")
-        if not pairwise_l2 >= 0:
-            raise ValueError(f"pairwise_l2 must not be negative, got {pairwise_l2!r}")
+        if not _is_finite(total) or not total > 0:
+            raise ValueError(f"total must be positive and finite, got {total!r}")
+        if not _is_finite(pairwise_l2) or not pairwise_l2 >= 0:
+            raise ValueError(f"pairwise_l2 must be at least 0 and finite, got {pairwise_l2!r}")
         self.score = check_score(GeneralScore(dtype=self.dtype_policy) if score is None else score)
         self.total = total
         self.double_count = double_count
@@ -142,7 +149,7 @@ class SegmentationAttention(MaskFree):
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
         return super().get_config() | {
-            "score": serialize_score(self.score),
+            "score": serialize_part(self.score),
             "total": self.total,
             "double_count": self.double_count,
             "pairwise_l2": self.pairwise_l2,

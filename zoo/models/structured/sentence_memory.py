@@ -9,11 +9,12 @@ arXiv 1503.08895, section 4.1.
 Shape letters: B stories, S sentences, W words, d embedding.
 """
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import keras
 from keras import ops
 
+from zoo.attention.sharing import serialize_part
 from zoo.layers.embedding import WordEmbedding
 from zoo.ops.masking import Tensor, mask_from_ids
 
@@ -140,4 +141,11 @@ class SentenceMemory(keras.layers.Layer):
             "embedding_dim": self.embedding_dim,
             "memory": self.memory,
             "encoding": self.encoding,
+            "words": serialize_part(self.words),
         }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Makes the layer and its table of words from the result of ``get_config``."""
+        words = keras.saving.deserialize_keras_object(config.get("words"))
+        return cls(**{**config, "words": words})

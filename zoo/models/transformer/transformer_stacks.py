@@ -21,6 +21,7 @@ import keras
 from keras import ops
 
 from zoo.attention.score import MaskFree, check_input_size, check_size, positions_mask
+from zoo.attention.sharing import prepares_symbols
 from zoo.models.transformer.transformer_blocks import (
     OPTIONS,
     DecoderBlock,
@@ -137,6 +138,7 @@ class DecoderStack(_Stack[DecoderBlock]):
     CARRIERS: ClassVar = ("values",)
     block = DecoderBlock
 
+    @prepares_symbols
     def prepare(self, source: Tensor) -> Cache:
         """Computes each layer's keys and values (B, h, S, ...) of a source (B, S, d) once."""
         return _as_cache([block.cross_attention.prepare(source) for block in self.blocks])
