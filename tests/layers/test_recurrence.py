@@ -1,9 +1,11 @@
-"""`scan` against a loop in NumPy."""
+"""`scan` against a loop in NumPy, and layers over sequences without a step."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from zoo.layers.gated_unit import BidirectionalGatedUnit, GatedUnit
+from zoo.layers.lstm import LSTM, BidirectionalLSTM, StackedLSTM
 from zoo.layers.recurrence import (
     GatedKernels,
     gated_states,
@@ -144,3 +146,44 @@ def test_fused_loops_may_be_forward_ones_over_flipped_steps():
             actual = call()
         for one, other in zip(tf.nest.flatten(actual), tf.nest.flatten(expected), strict=True):
             np.testing.assert_array_equal(one, other)
+
+
+LAYERS = [
+    lambda: LSTM(3),
+    lambda: BidirectionalLSTM(3),
+    lambda: StackedLSTM(3, 2),
+    lambda: GatedUnit(3),
+    lambda: BidirectionalGatedUnit(3),
+]
+
+
+@pytest.mark.parametrize("jit", [None, False, True], ids=["eager", "graph", "xla"])
+@pytest.mark.parametrize("batch", [0, 2])
+@pytest.mark.parametrize("make", LAYERS)
+def test_sequences_without_a_step_have_the_first_state(make, batch, jit):
+    layer = make()
+    layer.build((None, None, 4))
+
+    def run(values, mask):
+        outputs, *states = layer(values, mask)
+        return outputs, tf.nest.flatten(states)
+
+    run = run if jit is None else tf.function(run, jit_compile=jit, autograph=False)
+    with tf.GradientTape() as tape:
+        outputs, states = run(tf.zeros((batch, 0, 4)), tf.ones((batch, 0), tf.bool))
+        total = sum(tf.reduce_sum(x) for x in (outputs, *states))
+    assert outputs.shape[:2] == (batch, 0)
+    for state in states:
+        assert state.shape[0] == batch
+        assert not state.numpy().any()
+    for gradient in tape.gradient(total, layer.trainable_variables):
+        assert not np.any(gradient)
+
+
+def test_a_stack_hands_its_state_on_over_no_step():
+    layer = StackedLSTM(3, 1)
+    layer.build((None, None, 4))
+    state = {"hidden_0": tf.ones((2, 3)), "cell_0": 2 * tf.ones((2, 3))}
+    _, final = layer(np.zeros((2, 0, 4)), np.zeros((2, 0), bool), state=state)
+    for name, expected in state.items():
+        np.testing.assert_array_equal(final[name], expected)

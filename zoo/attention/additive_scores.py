@@ -223,9 +223,9 @@ class LinearScore(Score):
         super().__init__(**kwargs)
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
 
-    def add_kernel(self, name: str, shape: tuple[int, ...]) -> Any:
-        """Creates a weight of any shape."""
-        initializer = fresh(self.kernel_initializer)
+    def add_kernel(self, name: str, shape: tuple[int, ...], number: int = 0) -> Any:
+        """Creates a weight of any shape, the score's ``number``-th by its initialiser."""
+        initializer = fresh(self.kernel_initializer, number)
         return self.add_weight(shape=shape, initializer=initializer, name=name)
 
     @staticmethod
@@ -275,7 +275,7 @@ class LinearAdditiveScore(LinearScore):
     def add_weights(self, query_dim: int, key_dim: int) -> None:
         """Creates w_q and w_k."""
         self.query_kernel = self.add_kernel("query_kernel", (query_dim,))
-        self.key_kernel = self.add_kernel("key_kernel", (key_dim,))
+        self.key_kernel = self.add_kernel("key_kernel", (key_dim,), number=1)
 
     def prepare_keys(self, keys: Tensor) -> Tensor:
         """``w_k . h``: (B, S, 1)."""

@@ -19,6 +19,7 @@ from zoo.layers.recurrence import (
     gated_step,
     swap_batch_and_time,
 )
+from zoo.layers.recurrence.scan import reads_no_steps
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, mask_rows
@@ -43,8 +44,8 @@ class _GatedUnit(keras.layers.Layer):
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.recurrent_initializer = keras.initializers.get(recurrent_initializer)
 
-    def _add_direction(self, prefix: str, input_dim: int) -> "_Direction":
-        return _Direction(self, prefix, input_dim)
+    def _add_direction(self, prefix: str, input_dim: int, number: int = 0) -> "_Direction":
+        return _Direction(self, prefix, input_dim, number)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
@@ -64,21 +65,21 @@ class _Direction:
     an orthogonal kernel is orthogonal.
     """
 
-    def __init__(self, layer: _GatedUnit, prefix: str, input_dim: int) -> None:
-        units = layer.units
+    def __init__(self, layer: _GatedUnit, prefix: str, input_dim: int, number: int) -> None:
+        units, first = layer.units, 3 * number  # each direction has three blocks of each kind
         self.kernel = layer.add_weight(
             shape=(input_dim, 3 * units),
-            initializer=_in_blocks(layer.kernel_initializer, units),
+            initializer=_in_blocks(layer.kernel_initializer, units, first),
             name=f"{prefix}kernel",
         )
         self.recurrent_kernel_gates = layer.add_weight(
             shape=(units, 2 * units),
-            initializer=_in_blocks(layer.recurrent_initializer, units),
+            initializer=_in_blocks(layer.recurrent_initializer, units, first),
             name=f"{prefix}recurrent_kernel_gates",
         )
         self.recurrent_kernel = layer.add_weight(
             shape=(units, units),
-            initializer=fresh(layer.recurrent_initializer, 2),
+            initializer=fresh(layer.recurrent_initializer, first + 2),
             name=f"{prefix}recurrent_kernel",
         )
         self.bias = None
@@ -130,10 +131,11 @@ class GatedUnit(_GatedUnit):
         if self.context_dim:
             self.context_kernel = self.add_weight(
                 shape=(self.context_dim, 3 * self.units),
-                initializer=_in_blocks(self.kernel_initializer, self.units),
+                initializer=_in_blocks(self.kernel_initializer, self.units, 3),
                 name="context_kernel",
             )
 
+    @reads_no_steps
     def call(self, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Runs over a right-padded sequence from a zero state.
 
@@ -219,8 +221,9 @@ class BidirectionalGatedUnit(_GatedUnit):
     def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
         """Creates the weights of ``GatedUnit`` twice, prefixed forward_ and backward_."""
         self.forward_direction = self._add_direction("forward_", values_shape[-1])
-        self.backward_direction = self._add_direction("backward_", values_shape[-1])
+        self.backward_direction = self._add_direction("backward_", values_shape[-1], 1)
 
+    @reads_no_steps
     def call(self, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Runs over a right-padded sequence from zero states.
 
@@ -239,12 +242,15 @@ class BidirectionalGatedUnit(_GatedUnit):
         return mask_rows(states, mask), forwards[:, -1], backwards[:, 0]
 
 
-def _in_blocks(initializer: Any, units: int) -> Any:
-    """Makes an initialiser that fills each block of ``units`` columns separately."""
+def _in_blocks(initializer: Any, units: int, first: int) -> Any:
+    """Makes an initialiser that fills each block of ``units`` columns separately.
+
+    The first block is the ``first``-th that the layer fills by ``initializer``.
+    """
 
     def initial(shape: tuple[int, int], dtype: str | None = None) -> Tensor:
         block = (shape[0], units)
-        blocks = [fresh(initializer, n)(block, dtype) for n in range(shape[1] // units)]
+        blocks = [fresh(initializer, first + n)(block, dtype) for n in range(shape[1] // units)]
         return ops.concatenate(blocks, axis=-1)
 
     return initial

@@ -14,6 +14,7 @@ from keras import ops
 
 from zoo.attention.score import check_size
 from zoo.layers.recurrence import lstm_states, lstm_states_and_cells, lstm_step, swap_batch_and_time
+from zoo.layers.recurrence.scan import reads_no_steps
 from zoo.ops.gathering import gather_positions
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
@@ -58,6 +59,7 @@ class LSTM(keras.layers.Layer):
         """Creates kernel (d, 4n), recurrent_kernel (n, 4n) and bias (4n)."""
         self.gates = add_gates(self, "", values_shape[-1])
 
+    @reads_no_steps
     def call(self, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Runs over a right-padded sequence from a zero state.
 
@@ -91,16 +93,14 @@ class LSTM(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable(package="zoo")
 class BidirectionalLSTM(LSTM):
-    """Two LSTMs, one in each direction over the same sequence.
-
-    The directions run in parallel on two cores.
-    """
+    """Two LSTMs, one in each direction over the same sequence, in parallel on two cores."""
 
     def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
         """Creates the weights of ``LSTM`` twice, with the prefixes forward_ and backward_."""
         self.forward_gates = add_gates(self, "forward_", values_shape[-1])
-        self.backward_gates = add_gates(self, "backward_", values_shape[-1])
+        self.backward_gates = add_gates(self, "backward_", values_shape[-1], number=1)
 
+    @reads_no_steps
     def call(self, values: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Runs over a right-padded sequence from zero states.
 
@@ -148,16 +148,17 @@ class StackedLSTM(LSTM):
 
     def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
         """Creates the weights of ``LSTM`` for every layer, prefixed layer_<k>_, and feed_kernel."""
-        input_dims = [values_shape[-1]] + [self.units] * (self.depth - 1)
-        self.layer_gates = [add_gates(self, f"layer_{k}_", dim) for k, dim in enumerate(input_dims)]
+        dims = [values_shape[-1]] + [self.units] * (self.depth - 1)
+        self.layer_gates = [add_gates(self, f"layer_{k}_", dim, k) for k, dim in enumerate(dims)]
         if self.feed_dim:
             self.feed_kernel = self.add_weight(
                 shape=(self.feed_dim, 4 * self.units),
-                initializer=fresh(self.kernel_initializer),
+                initializer=fresh(self.kernel_initializer, self.depth),
                 name="feed_kernel",
             )
         self.drop = keras.layers.Dropout(self.dropout, dtype=self.dtype_policy)
 
+    @reads_no_steps
     def call(
         self,
         values: Tensor,
@@ -284,17 +285,17 @@ class Gates(NamedTuple):
         return project(values, self.kernel, self.bias)
 
 
-def add_gates(layer: LSTM, prefix: str, input_dim: int) -> Gates:
-    """Creates the weights of one direction or one layer of ``layer``."""
+def add_gates(layer: LSTM, prefix: str, input_dim: int, number: int = 0) -> Gates:
+    """Creates the weights of one direction or one layer, the ``number``-th of ``layer``."""
     units = layer.units
     kernel = layer.add_weight(
         shape=(input_dim, 4 * units),
-        initializer=fresh(layer.kernel_initializer),
+        initializer=fresh(layer.kernel_initializer, number),
         name=f"{prefix}kernel",
     )
     recurrent_kernel = layer.add_weight(
         shape=(units, 4 * units),
-        initializer=fresh(layer.recurrent_initializer),
+        initializer=fresh(layer.recurrent_initializer, number),
         name=f"{prefix}recurrent_kernel",
     )
     if not layer.use_bias:

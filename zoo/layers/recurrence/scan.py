@@ -1,9 +1,11 @@
 """A loop over time around any step function."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
+from keras import ops
 
 from zoo.layers.recurrence.loops import flip, must_flip, unstack
 from zoo.ops.masking import Tensor, as_mask, refuse_attached_mask
@@ -76,6 +78,29 @@ def _scan_flipped(
     backward = tf.nest.map_structure(lambda x: flip(x, axis=1), inputs)
     outputs, state = scan(step, backward, state, mask)
     return tf.nest.map_structure(lambda x: flip(x, axis=1), outputs), state
+
+
+def reads_no_steps(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes ``call`` of a layer read sequences without a step (B, 0, d).
+
+    They are read as one step of padding, after which the state is the first one. Loops cannot run
+    over no steps: no step tells the shape of what they return.
+
+    Args:
+        call: a method of values (B, T, d) and a mask (B, T), which returns a tuple of outputs
+            (B, T, ...) and states.
+    """
+
+    @functools.wraps(call)
+    def call_any(layer: Any, values: Tensor, mask: Tensor, *args: Any, **kwargs: Any) -> Any:
+        if values.shape[1] != 0:
+            return call(layer, values, mask, *args, **kwargs)
+        mask = as_mask(mask, values.shape[:2])
+        values = ops.pad(values, [[0, 0], [0, 1], [0, 0]])
+        outputs, *states = call(layer, values, ops.pad(mask, [[0, 0], [0, 1]]), *args, **kwargs)
+        return outputs[:, :0], *states
+
+    return call_any
 
 
 def swap_batch_and_time(values: Tensor) -> Tensor:

@@ -65,7 +65,7 @@ class SoftParents(keras.layers.Layer):
             units,
             unit_forget_bias=False,
             kernel_initializer=fresh(self.initializer),
-            recurrent_initializer=fresh(self.initializer),
+            recurrent_initializer=fresh(self.initializer, 2),  # each direction takes one
             name="reader",
             dtype=self.dtype_policy,
         )
@@ -73,8 +73,8 @@ class SoftParents(keras.layers.Layer):
             2 * units,
             bound,
             multi_root,
-            kernel_initializer=fresh(self.initializer),
-            scale_initializer=fresh(self.initializer),
+            kernel_initializer=fresh(self.initializer, 4),
+            scale_initializer=fresh(self.initializer, 6),
             name="heads",
             dtype=self.dtype_policy,
         )

@@ -107,17 +107,18 @@ class DeepFusion(keras.layers.Layer):
         """Creates the weights for inputs (..., d)."""
         d, n = values_shape[-1], self.units
 
-        def kernel(name: str, shape: tuple[int, ...], initializer: Any = None) -> Any:
-            initializer = fresh(initializer or self.kernel_initializer)
+        def kernel(name: str, shape: tuple[int, ...], number: int) -> Any:
+            initializer = fresh(self.kernel_initializer, number)
             return self.add_weight(shape=shape, initializer=initializer, name=name)
 
-        self.source_kernel = kernel("source_kernel", (n, n))  # W_gamma
-        self.input_kernel = kernel("input_kernel", (d, n))  # W_x'
-        self.summary_kernel = kernel("summary_kernel", (n, n))  # W_gamma~
-        self.scale = kernel("scale", (n,))  # u
-        self.gate_kernel = kernel("gate_kernel", (d, n))  # W_r of x
-        self.gate_summary_kernel = kernel(
-            "gate_summary_kernel", (n, n), self.recurrent_initializer
+        self.source_kernel = kernel("source_kernel", (n, n), 0)  # W_gamma
+        self.input_kernel = kernel("input_kernel", (d, n), 1)  # W_x'
+        self.summary_kernel = kernel("summary_kernel", (n, n), 2)  # W_gamma~
+        self.scale = kernel("scale", (n,), 3)  # u
+        self.gate_kernel = kernel("gate_kernel", (d, n), 4)  # W_r of x
+        initializer = fresh(self.recurrent_initializer)
+        self.gate_summary_kernel = self.add_weight(
+            shape=(n, n), initializer=initializer, name="gate_summary_kernel"
         )  # W_r of gamma~
         self.gate_bias = self.add_weight(shape=(n,), initializer="zeros", name="gate_bias")
 

@@ -99,19 +99,19 @@ class LSTMN(keras.layers.Layer):
         """Creates the weights of the score and of the gates for values (..., d)."""
         d, n, a = values_shape[-1], self.units, self.score_units or self.units
         self.score_input_kernel = self._kernel("score_input_kernel", d, a)  # W_x
-        self.score_slot_kernel = self._kernel("score_slot_kernel", n, a)  # W_h
-        self.score_summary_kernel = self._kernel("score_summary_kernel", n, a)  # W_h~
+        self.score_slot_kernel = self._kernel("score_slot_kernel", n, a, 1)  # W_h
+        self.score_summary_kernel = self._kernel("score_summary_kernel", n, a, 2)  # W_h~
         self.score_scale = self.add_weight(
-            shape=(a,), initializer=fresh(self.kernel_initializer), name="score_scale"
+            shape=(a,), initializer=fresh(self.kernel_initializer, 3), name="score_scale"
         )
-        self.kernel = self._kernel("kernel", d, 4 * n)
+        self.kernel = self._kernel("kernel", d, 4 * n, 4)
         self.recurrent_kernel = self.add_weight(
             shape=(n, 4 * n), initializer=fresh(self.recurrent_initializer), name="recurrent_kernel"
         )
         self.bias = self.add_weight(shape=(4 * n,), initializer=forget_bias(n), name="bias")
 
-    def _kernel(self, name: str, inputs: int, outputs: int) -> Any:
-        initializer = fresh(self.kernel_initializer)
+    def _kernel(self, name: str, inputs: int, outputs: int, number: int = 0) -> Any:
+        initializer = fresh(self.kernel_initializer, number)
         return self.add_weight(shape=(inputs, outputs), initializer=initializer, name=name)
 
     def project(self, values: Tensor) -> dict[str, Tensor]:

@@ -60,9 +60,9 @@ class AlignmentBiases(keras.layers.Layer):
         if self.position:
             self.position_kernel = self._add_kernel("position_kernel", 3)
         if self.markov:
-            self.markov_kernel = self._add_kernel("markov_kernel", width)
+            self.markov_kernel = self._add_kernel("markov_kernel", width, 1)
         if self.fertility:
-            self.fertility_kernel = self._add_kernel("fertility_kernel", width)
+            self.fertility_kernel = self._add_kernel("fertility_kernel", width, 2)
 
     def first_state(self, mask: Tensor) -> dict[str, Tensor]:
         """State before the first word: none written, no weights, from the mask (B, S)."""
@@ -116,8 +116,8 @@ class AlignmentBiases(keras.layers.Layer):
         windows = ops.stack(shifted, axis=-1)  # (B, Q, S, w)
         return project(windows, kernel)
 
-    def _add_kernel(self, name: str, inputs: int) -> Any:
-        initializer = fresh(self.kernel_initializer)
+    def _add_kernel(self, name: str, inputs: int, number: int = 0) -> Any:
+        initializer = fresh(self.kernel_initializer, number)
         return self.add_weight(
             shape=(inputs, self.units), initializer=initializer, autocast=False, name=name
         )

@@ -62,12 +62,12 @@ class MaxoutReadout(_Readout):
         """Creates U_o (n, 2l), V_o (m, 2l), C_o (k, 2l), W_o (l, V) and the biases."""
         pieces = 2 * self.units
         self.hidden_kernel = self._add_kernel("hidden_kernel", hidden_shape[-1], pieces)
-        self.word_kernel = self._add_kernel("word_kernel", words_shape[-1], pieces)
-        self.context_kernel = self._add_kernel("context_kernel", context_shape[-1], pieces)
+        self.word_kernel = self._add_kernel("word_kernel", words_shape[-1], pieces, 1)
+        self.context_kernel = self._add_kernel("context_kernel", context_shape[-1], pieces, 2)
         inner = self.units if self.rank is None else self.rank
         if self.rank is not None:
-            self.inner_kernel = self._add_kernel("inner_kernel", self.units, self.rank)
-        self.kernel = self._add_kernel("kernel", inner, self.vocabulary_size)
+            self.inner_kernel = self._add_kernel("inner_kernel", self.units, self.rank, 3)
+        self.kernel = self._add_kernel("kernel", inner, self.vocabulary_size, 4)
         self.pieces_bias = self.bias = None
         if self.use_bias:
             self.pieces_bias = self.add_weight(
@@ -105,8 +105,8 @@ class MaxoutReadout(_Readout):
             "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
         }
 
-    def _add_kernel(self, name: str, input_dim: int, output_dim: int) -> Tensor:
-        initializer = fresh(self.kernel_initializer)
+    def _add_kernel(self, name: str, input_dim: int, output_dim: int, number: int = 0) -> Tensor:
+        initializer = fresh(self.kernel_initializer, number)
         return self.add_weight(shape=(input_dim, output_dim), initializer=initializer, name=name)
 
 
@@ -146,8 +146,10 @@ class TanhReadout(_Readout):
             "kernel": (hidden_dim, self.vocabulary_size),
         }
         self.context_kernel, self.word_kernel, self.kernel = (
-            self.add_weight(shape=shape, initializer=fresh(self.kernel_initializer), name=name)
-            for name, shape in sizes.items()
+            self.add_weight(
+                shape=shape, initializer=fresh(self.kernel_initializer, number), name=name
+            )
+            for number, (name, shape) in enumerate(sizes.items())
         )
         self.hidden_bias = self.bias = None
         if self.use_bias:
