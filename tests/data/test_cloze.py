@@ -92,3 +92,13 @@ def test_a_book_without_questions_is_one_line_and_a_failure(tmp_path):
     assert done.returncode == 1
     assert done.stderr.startswith("error: text must give a question of kind 'ne', got none")
     assert not (tmp_path / "out.txt").exists()
+
+
+def test_a_faulty_book_is_named(tmp_path):
+    sound, faulty = tmp_path / "sound.txt", tmp_path / "faulty.txt"
+    sound.write_text(BOOK)
+    faulty.write_text("*** START OF THE PROJECT GUTENBERG EBOOK A ***\n")
+    with pytest.raises(ValueError, match=rf"^{faulty}: line 1: Project Gutenberg's START and END"):
+        main(Settings(text=(sound, faulty), out=tmp_path / "questions.txt"))
+    with pytest.raises(ValueError, match=r"^stride must be at least 1, got 0"):
+        main(Settings(text=(sound,), out=tmp_path / "questions.txt", stride=0))

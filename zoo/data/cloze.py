@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from zoo.data.choice import DataSet
-from zoo.data.cloze_books import Kind, questions_from_text
+from zoo.data.cloze_books import BookError, Kind, questions_from_text
 from zoo.data.cloze_format import SENTENCES, Question, write_cbt
 from zoo.data.download import data_directories, locate_name, not_found
 from zoo.text_files import read_lines
@@ -120,15 +120,18 @@ def main(settings: Settings) -> int:
     """Writes the questions of all books; returns their number.
 
     Raises:
-        ValueError: A book is not UTF-8, or no book gives a question.
+        ValueError: A book is not UTF-8 or is refused by `book_sentences`, or none gives a question.
         OSError: A file cannot be read or written.
     """
     questions: list[Question] = []
     for path in settings.text:
         text = "\n".join(read_lines(path))
-        questions += questions_from_text(
-            text, settings.kind, stride=settings.stride, seed=settings.seed
-        )
+        try:
+            questions += questions_from_text(
+                text, settings.kind, stride=settings.stride, seed=settings.seed
+            )
+        except BookError as error:
+            raise BookError(f"{path}: {error}") from None
     if not questions:
         raise ValueError(
             f"text must give a question of kind {settings.kind!r}, got none: of 21 sentences in a"

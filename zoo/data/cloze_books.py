@@ -65,6 +65,10 @@ _NO_NOUNS = _words(
 Sentence = list[str]
 
 
+class BookError(ValueError):
+    """A text whose books cannot be told apart."""
+
+
 def questions_from_text(
     text: str, kind: Kind, *, stride: int = SENTENCES + 1, seed: int = 0
 ) -> Iterator[Question]:
@@ -82,8 +86,8 @@ def questions_from_text(
         The questions in the order of the text, as `write_cbt` takes them.
 
     Raises:
-        ValueError: There is no such kind, the stride is not positive, or a START or END line has no
-            partner; names the line.
+        ValueError: There is no such kind, or the stride is not positive.
+        BookError: As `book_sentences`.
     """
     if kind not in get_args(Kind):
         raise ValueError(f"kind must be one of {list(get_args(Kind))}, got {kind!r}")
@@ -105,7 +109,7 @@ def book_sentences(text: str) -> list[list[Sentence]]:
     """Splits books into chapters, and each chapter into tokenised sentences.
 
     Raises:
-        ValueError: A START or END line of Project Gutenberg has no partner; names the line.
+        BookError: A START or END line of Project Gutenberg has no partner; names the line.
     """
     chapters: list[list[Sentence]] = []
     for book in _books(text.replace("\r\n", "\n")):
@@ -128,7 +132,7 @@ def _books(text: str) -> list[str]:
             if marker is None or marker[1].upper() != wanted:
                 line = text.count("\n", 0, (marker or start).start()) + 1
                 got = "no END line after it" if marker is None else repr(marker[0])
-                raise ValueError(
+                raise BookError(
                     f"line {line}: Project Gutenberg's START and END lines must alternate, got "
                     f"{got}"
                 )
