@@ -1,5 +1,7 @@
 """The search with which models that write are evaluated and shipped."""
 
+from numbers import Real
+
 import tensorflow as tf
 
 from zoo.decoding.beam import beam_search
@@ -25,12 +27,12 @@ def search_sentences(
         model: a built model.
         memory: of its encoder.
         limit: tokens of a sentence at most, ``</s>`` counted; or of each one's, (B,).
-        beam_width: 1, as a Python number, searches greedily.
+        beam_width: 1, as a number of Python or NumPy, searches greedily.
         length_penalty: GNMT's exponent; 0: none.
         n_best: hypotheses returned.
         forbid_unknown: whether no unknown word may be written.
     """
-    if isinstance(beam_width, int) and beam_width == 1:
+    if isinstance(beam_width, Real) and beam_width == 1:
         found = greedy(model, memory, maximum_length=limit, forbid_unknown=forbid_unknown)
         ranking = make_ranking("gnmt", length_penalty, 0.0, memory["mask"])
         return found._replace(scores=found.log_probabilities / ranking.penalty(found.lengths))
