@@ -83,6 +83,40 @@ def test_finite_numbers_that_would_be_infinite_are_refused(value, shown, tmp_pat
     assert np.isnan(servable.ask({"numbers": [[np.nan]]})["double"])
 
 
+class Counted:
+    """Numbers that count how often they are read, as nested lists cannot."""
+
+    def __init__(self, numbers):
+        self.numbers, self.reads = numbers, 0
+
+    def __array__(self, dtype=None, copy=None):
+        self.reads += 1
+        return np.array(self.numbers, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32", "int64", "uint8"])
+@pytest.mark.parametrize("numbers", [[[1, 2], [3, 4]], [[1.5, 1e-3], [float("inf"), 7]], [[]]])
+def test_numbers_are_read_once_and_as_tensorflow_reads_them(numbers, dtype, tmp_path):
+    same = tf.function(
+        lambda numbers: {"same": tf.identity(numbers)},
+        input_signature=[tf.TensorSpec([None, None], dtype, name="numbers")],
+        autograph=False,
+    )
+    tf.saved_model.save(tf.Module(), str(tmp_path), signatures={"serving_default": same})
+    servable = Servable(tmp_path)
+    try:
+        expected = tf.constant(numbers, dtype).numpy()
+    except TypeError:
+        with pytest.raises(ValueError, match=r"must be whole, got|Cannot convert"):
+            servable.ask({"numbers": numbers})
+        return
+    np.testing.assert_array_equal(servable.ask({"numbers": numbers})["same"], expected)
+    if np.size(numbers):
+        counted = Counted(numbers)
+        np.testing.assert_array_equal(servable.ask({"numbers": counted})["same"], expected)
+        assert counted.reads == 1
+
+
 def test_what_a_graph_asserts_is_told_in_full(tmp_path):
     """Also what comes after the first value; but not what TensorFlow adds."""
 

@@ -129,8 +129,7 @@ def unoptimised() -> Iterator[None]:
 
 def _tensor(name: str, value: Any, info: TensorInfo) -> tf.Tensor:
     """Raises ValueError for another rank or size than the signature has: it would not be seen."""
-    _check_range(name, value, tf.as_dtype(info.dtype))
-    tensor = tf.constant(value, dtype=info.dtype)
+    tensor = tf.constant(_in_range(name, value, tf.as_dtype(info.dtype)), dtype=info.dtype)
     if not tf.TensorShape(info.shape).is_compatible_with(tensor.shape):
         raise ValueError(
             f"{name} must have the shape {tf.TensorShape(info.shape)}, got {tensor.shape}"
@@ -138,17 +137,20 @@ def _tensor(name: str, value: Any, info: TensorInfo) -> tf.Tensor:
     return tensor
 
 
-def _check_range(name: str, value: Any, dtype: tf.DType) -> None:
+def _in_range(name: str, value: Any, dtype: tf.DType) -> Any:
     """Raises ValueError for a number that its type has not: TensorFlow takes another one instead.
 
     That is one beyond its bounds and, of whole numbers, one of NumPy's with a fraction.
+
+    Returns:
+        The value, as an array if it is one of numbers: nested lists are not read again.
     """
     if not (dtype.is_integer or dtype.is_floating) or dtype == getattr(value, "dtype", None):
-        return
+        return value
     try:
-        numbers = np.asarray(value)
+        numbers = read = np.asarray(value)
     except ValueError:  # rows of different sizes, which TensorFlow refuses
-        return
+        return value
     bounds = least, most = dtype.min, dtype.max
     if dtype.is_integer and numbers.dtype.kind == "f":
         for number in numbers[numbers != np.floor(numbers)].flat:
@@ -160,6 +162,8 @@ def _check_range(name: str, value: Any, dtype: tf.DType) -> None:
     for number in numbers[(numbers < bounds[0]) | (numbers > bounds[1])].flat:
         if dtype.is_integer or isinstance(number, int) or not math.isinf(number):
             raise ValueError(f"{name} must be from {least} to {most}, got {number}")
+    # TensorFlow refuses lists of whole numbers with a decimal point, but not such arrays.
+    return read if read.dtype.kind in ("iuf" if dtype.is_floating else "iu") else value
 
 
 def _infos(specs: Mapping[str, tf.TensorSpec]) -> dict[str, TensorInfo]:
