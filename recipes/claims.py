@@ -18,8 +18,9 @@ table 1).
 ``biases``: the alignment biases of translation, each alone and all, against none (Cohn et al. 2016,
 table 2).
 
-``iterations``: the Dynamic Coattention Network with four estimates of the answer and with one, and
-DCN+ (Xiong et al. 2017, table 2; Xiong et al. 2018, table 2).
+``coattention``: the Dynamic Coattention Network against itself with one estimate of the answer,
+attention to the question alone, and a perceptron as scorer, and against DCN+ (Xiong et al. 2017,
+table 2; Xiong et al. 2018, table 2).
 
 ``slots``: the LSTMN that reads all of its slots, two of them, and one, which is an LSTM (Cheng et
 al. 2016, table 1).
@@ -131,11 +132,13 @@ CLAIMS = {
             "sample": "--epochs 2",
         },
     ),
-    "iterations": Claim(
+    "coattention": Claim(
         recipe="recipes.squad_dcn",
         rows={
-            "DCN": "--iterations 4",
+            "DCN": "",
             "one iteration": "--iterations 1",
+            "attention to the question": "--attention question",
+            "perceptron": "--scorer perceptron",
             "DCN+": "--model dcn_plus",
         },
         budgets={"squad": "--hidden-dim 64 --epochs 2", "sample": "--epochs 2"},
@@ -167,7 +170,7 @@ class Settings:
     """Choice of a claim, and the settings that its runs share."""
 
     claim: tyro.conf.Positional[
-        Literal["hops", "intra", "mechanisms", "biases", "over", "iterations", "slots", "locations"]
+        Literal["hops", "intra", "mechanisms", "biases", "over", "coattention", "slots", "locations"]
     ]
     """The claim."""
     data: str = "auto"

@@ -17,6 +17,7 @@ from zoo.tasks.reading.recipe import ReadingSettings, ReadingTask
 from zoo.tasks.shared.training_run import run
 from zoo.training.bounds import Count, Rate
 from zoo.training.command import start
+from zoo.training.unused import refuse_given
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,10 @@ class Settings(ReadingSettings):
     """Iterations that count in the loss."""
     question_initializer: Literal["glorot_uniform", "identity"] | None = None
     """Initialiser of the question's projection W_Q."""
+    attention: Literal["coattention", "question"] = "coattention"
+    """question: context words attend to the question alone, the paper's ablation; only of `dcn`."""
+    scorer: Literal["highway_maxout", "perceptron"] = "highway_maxout"
+    """perceptron: two layers score the positions, the paper's ablation; only of `dcn`."""
     dropout: Rate | None = None
     """Rate of dropout."""
 
@@ -53,6 +58,8 @@ def make_model(settings: Settings, embeddings: dict[str, Any]) -> Any:
     from zoo.models.dcn.dcn import DynamicCoattentionNetwork
     from zoo.models.dcn.dcn_plus import DynamicCoattentionNetworkPlus
 
+    if settings.model == "dcn":
+        embeddings = embeddings | {"attention": settings.attention, "scorer": settings.scorer}
     plus = settings.model == "dcn_plus"
     return (DynamicCoattentionNetworkPlus if plus else DynamicCoattentionNetwork)(
         hidden_dim=settings.hidden_dim,
@@ -68,6 +75,10 @@ def make_model(settings: Settings, embeddings: dict[str, Any]) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
+    if settings.model == "dcn_plus":
+        refuse_given(settings, ("attention", "scorer"), "with the model dcn_plus")
+    if settings.scorer == "perceptron":
+        refuse_given(settings, ("pool_size",), "with the scorer perceptron")
     return run(settings, ReadingTask(f"squad_{settings.model}", make_model, DEFAULTS))
 
 

@@ -21,7 +21,7 @@ COMPARED = {
     "mechanisms": {"mechanism", "score"},
     "biases": {"biases"},
     "over": {"attention"},
-    "iterations": {"iterations", "model"},
+    "coattention": {"iterations", "attention", "scorer", "model"},
     "slots": {"window"},
     "locations": {"locations", "first_location", "sigma"},
 }

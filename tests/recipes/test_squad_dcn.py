@@ -8,6 +8,7 @@ import pytest
 
 import recipes.squad_dcn as recipe
 from tests.recipes.run_folder import check_run_folder, run_on_sample, run_recipe
+from zoo.serving.load import load_servable
 from zoo.tasks.reading.recipe import SHARED_DEFAULTS
 from zoo.training.settings import resolve
 
@@ -87,6 +88,13 @@ def test_trains_on_a_data_set_in_squads_format(tmp_path: Path) -> None:
     card = json.loads((tmp_path / "run" / "saved_model" / "model_card.json").read_text())
     assert set(card["data"]["sha256"]) == {"train-v1.1.json", "dev-v1.1.json"}
     assert "not the official file" in card["data"]["remarks"]
+
+    ablation = {"model": "dcn", "attention": "question", "scorer": "perceptron", "pool_size": 4}
+    recipe.main(replace(settings, run_dir=tmp_path / "ablation", **ablation))
+    serve = load_servable(tmp_path / "ablation" / "saved_model").signatures["serving_default"]
+    maps = {name for name in serve.structured_outputs if name.startswith("attention_")}
+    assert maps == {"attention_context_to_question"}
+    assert (tmp_path / "ablation" / "attention.png").stat().st_size
 
     with pytest.raises(ValueError, match="hidden_dim"):  # another setting, the same folder
         recipe.main(replace(settings, hidden_dim=7))

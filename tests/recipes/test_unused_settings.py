@@ -37,6 +37,8 @@ MEMORY = ["--slots=9", "--slot-dim=9", "--heads=2", "--head-limit=9.0", "--first
 SUTSKEVERS = ["--depth=2", "--no-reverse-source", "--initial-range=0.5"]
 OF_FILES = ["--encoder=VGG16", "--encoder-size=9", "--encoder-layer=a", "--encoder-weights=b"]
 UNUSED = [
+    ("squad_dcn", "model dcn_plus", ["--attention=question", "--scorer=perceptron"]),
+    ("squad_dcn", "scorer perceptron", ["--pool-size=9"]),
     ("multi30k_seq2seq", "model sutskever", ["--maxout-dim=9"]),
     ("multi30k_seq2seq", "model cho", SUTSKEVERS),
     ("multi30k_seq2seq", "model rnnencdec", SUTSKEVERS),

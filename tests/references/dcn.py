@@ -10,7 +10,10 @@ units, p maxout pieces, I iterations. Weights carry the names of the paper's equ
     fusion_forward.{W,U,b}, fusion_backward.{W,U,b}
     decoder.{W,U,b}
     start.* and end.*        W_D (l, 5l), W_1 (p, l, 3l), b_1 (p, l), W_2 (p, l, l), b_2 (p, l),
-                             W_3 (p, 1, 2l), b_3 (p, 1)
+                             W_3 (p, 1, 2l), b_3 (p, 1); of a perceptron W_1 (l, 7l), b_1 (l,),
+                             w_2 (l,), b_2 ()
+
+With attention to the question alone there is no document_sentinel.
 """
 
 from collections.abc import Mapping
@@ -33,7 +36,13 @@ OPTIONS = {
     "loss_over": ("all", "halt"),
     "iterations": (1, 2, 4),
     "pool_size": (1, 2, 5),
+    "attention": ("coattention", "question"),
+    "scorer": ("highway_maxout", "perceptron"),
 }
+INTERACTING = (
+    ("end_uses", "loss_over", "iterations", "pool_size"),
+    ("end_uses", "attention", "scorer"),
+)
 OF_THE_LOSS = ("loss_over",)
 """Options that leave the outputs as they are."""
 
@@ -42,11 +51,12 @@ def named_weights(values: Mapping[str, np.ndarray]) -> Weights:
     """Paper names for arrays by Keras path, weights or their gradients; kernels transposed."""
     weights = {
         "embeddings": values["embedding/table"],
-        "document_sentinel": values["coattention/document_sentinel"],
         "question_sentinel": values["coattention/question_sentinel"],
         "W_Q": values["coattention/question_projection/kernel"].T,
         "b_Q": values["coattention/question_projection/bias"],
     }
+    if (sentinel := values.get("coattention/document_sentinel")) is not None:
+        weights["document_sentinel"] = sentinel
     for name, path in {
         "encoder": "encoder/",
         "fusion_forward": "fusion/forward_",
@@ -61,7 +71,15 @@ def named_weights(values: Mapping[str, np.ndarray]) -> Weights:
 
 
 def scorer_weights(values: Mapping[str, np.ndarray], path: str) -> Weights:
-    """The weights of one Highway Maxout Network, whose kernels lie pool-major and in parts."""
+    """The weights of one scorer; a Highway Maxout Network's lie pool-major and in parts."""
+    if f"{path}/word/kernel" in values:
+        parts = [values[f"{path}/{part}/kernel"] for part in ("word", "situation")]
+        return {
+            "W_1": np.concatenate(parts).T,
+            "b_1": values[f"{path}/word/bias"],
+            "w_2": values[f"{path}/score/kernel"][:, 0],
+            "b_2": values[f"{path}/score/bias"][0],
+        }
     weights = {"W_D": values[f"{path}/summary/kernel"].T}
     pool_size = len(values[f"{path}/score/bias"])
     for number, layer, parts in ((1, "first", 2), (2, "second", 1), (3, "score", 2)):
@@ -116,15 +134,21 @@ def encode(
         document_vectors: (m, e).
 
     Returns:
-        The matrices of `coattention` and `U` (m, 2l), a row a document word.
+        The matrices of `coattention`, or of attention to the question alone AD (n + 1, m); and `U`
+        (m, 2l), a row a document word.
     """
     document = lstm(part(weights, "encoder"), document_vectors)  # (m, l)
     question = lstm(part(weights, "encoder"), question_vectors)  # (n, l)
-    D = np.column_stack([*document, weights["document_sentinel"]])  # (l, m + 1)
     raw_question = np.column_stack([*question, weights["question_sentinel"]])  # (l, n + 1)
     Q = np.tanh(weights["W_Q"] @ raw_question + weights["b_Q"][:, None])
-    result = coattention(D, Q)
-    fusion_inputs = np.concatenate([document, result["CD"].T[:-1]], axis=1)  # (m, 3l)
+    if "document_sentinel" in weights:
+        D = np.column_stack([*document, weights["document_sentinel"]])  # (l, m + 1)
+        result = coattention(D, Q)
+        summaries = result["CD"].T[:-1]  # (m, 2l)
+    else:
+        result = {"AD": softmax(Q.T @ document.T, axis=0)}  # (n + 1, m)
+        summaries = (Q @ result["AD"]).T  # (m, l)
+    fusion_inputs = np.concatenate([document, summaries], axis=1)
     result["U"] = bidirectional_lstm(
         part(weights, "fusion_forward"), part(weights, "fusion_backward"), fusion_inputs
     )
@@ -144,6 +168,14 @@ def highway_maxout(
     m1 = maxout(weights["W_1"], weights["b_1"], np.concatenate([word, r]))
     m2 = maxout(weights["W_2"], weights["b_2"], m1)
     return maxout(weights["W_3"], weights["b_3"], np.concatenate([m1, m2]))[0]
+
+
+def perceptron(
+    weights: Weights, word: np.ndarray, state: np.ndarray, start: np.ndarray, end: np.ndarray
+) -> float:
+    """A perceptron's score of one document word."""
+    hidden = np.tanh(weights["W_1"] @ np.concatenate([word, state, start, end]) + weights["b_1"])
+    return float(weights["w_2"] @ hidden + weights["b_2"])
 
 
 def point(
@@ -257,13 +289,19 @@ def run(
     *,
     iterations: int,
     end_uses: str,
+    score=highway_maxout,
     estimates: np.ndarray | None = None,
 ) -> dict[str, np.ndarray]:
     """The whole network on the ids of one example: encoder and decoder results in one dict."""
     table = weights["embeddings"]
     encoded = encode(weights, table[question], table[document])
     pointed = point(
-        weights, encoded["U"], iterations=iterations, end_uses=end_uses, estimates=estimates
+        weights,
+        encoded["U"],
+        iterations=iterations,
+        end_uses=end_uses,
+        score=score,
+        estimates=estimates,
     )
     return encoded | pointed
 
@@ -288,12 +326,14 @@ def predict(
         inputs["context"],
         iterations=config["iterations"],
         end_uses=config["end_uses"],
+        score=perceptron if config["scorer"] == "perceptron" else highway_maxout,
         estimates=None if frozen is None else frozen["span_per_iteration"],
     )
-    maps = {"context_to_question": result["AD"], "question_to_context": result["AQ"]}
-    return named_outputs(result) | {
-        f"attention/{name}": weights.T[:-1] for name, weights in maps.items()
-    }
+    words = len(inputs["context"])
+    maps = {"context_to_question": result["AD"].T[:words]}
+    if "AQ" in result:
+        maps["question_to_context"] = result["AQ"].T[:-1]
+    return named_outputs(result) | {f"attention/{name}": one for name, one in maps.items()}
 
 
 def named_outputs(result: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -1,5 +1,6 @@
 """Tests of the Dynamic Coattention Network beyond the contracts."""
 
+import keras
 import numpy as np
 import pytest
 
@@ -18,6 +19,8 @@ WRONG = [
     ],
     ("end_uses", "next", r"one of \['previous', 'current'\]"),
     ("loss_over", "none", r"one of \['all', 'halt'\]"),
+    ("attention", "none", r"one of \['coattention', 'question'\]"),
+    ("scorer", "mlp", r"one of \['highway_maxout', 'perceptron'\]"),
     ("dropout", 1.0, "at least 0 and less than 1"),
     ("dropout", -0.1, "at least 0 and less than 1"),
 ]
@@ -68,3 +71,32 @@ def test_fewer_iterations_are_the_first_of_more():
     for name in ("start_per_iteration", "end_per_iteration", "span_per_iteration", "active"):
         np.testing.assert_allclose(actual[name], expected[name][:, :1], rtol=1e-6, err_msg=name)
     np.testing.assert_allclose(actual["start"], actual["start_per_iteration"][:, 0])
+
+
+def test_attention_to_the_question_alone_has_no_weight_and_no_map_of_the_other_side():
+    model, whole = make(attention="question"), make()
+    units, inputs = model.hidden_dim, 3 * model.hidden_dim
+    fusion = 2 * 4 * units * (inputs - 2 * units)  # each direction reads l inputs less
+    assert whole.count_params() - model.count_params() == units + fusion
+    assert not any("document_sentinel" in weight.path for weight in model.weights)
+    assert set(model(INPUTS)["attention"]) == set(model.ATTENTION) == {"context_to_question"}
+    assert set(whole(INPUTS)["attention"]) == set(whole.ATTENTION)
+
+
+def test_a_perceptron_has_a_hidden_layer_of_seven_parts():
+    """7l inputs, l hidden units with biases, and one output with its bias, twice."""
+    model = make(scorer="perceptron")
+    units = model.hidden_dim
+    scorers = [weight for weight in model.weights if "scorer" in weight.path]
+    counted = sum(np.prod(weight.shape) for weight in scorers)
+    assert counted == 2 * (7 * units * units + units + units + 1)
+    assert make(scorer="perceptron", pool_size=9).count_params() == model.count_params()
+
+
+@pytest.mark.parametrize("options", [{"attention": "question"}, {"scorer": "perceptron"}])
+def test_the_ablations_are_kept_by_a_keras_file(options, tmp_path):
+    model = make(**options)
+    model.save(tmp_path / "model.keras")
+    again = keras.saving.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(again(INPUTS)["start"], model(INPUTS)["start"])
+    np.testing.assert_array_equal(again(INPUTS)["span"], model(INPUTS)["span"])

@@ -13,6 +13,7 @@ Read in this order:
     coattention.py  section 2.2: the affinity matrix and both attentions (equations 1-3)
     pointing.py     section 2.3: the decoder that points again and again (equations 5-8), its loss
     maxout.py       the Highway Maxout Network that scores positions (equations 9-12)
+    perceptron.py   what the first paper compares it with: a perceptron of two layers
     dcn_plus.py     the second paper: deep residual coattention and a mixed objective
 
 NumPy references: ``tests/references/dcn.py``, ``tests/references/dcn_plus.py``. Results:

@@ -1,6 +1,7 @@
 """Coattention: document and question attend to each other at once.
 
-Source: Xiong et al. 2016 (arXiv 1611.01604), section 2.2, equations 1-3.
+Source: Xiong et al. 2016 (arXiv 1611.01604), section 2.2, equations 1-3; and the attention to the
+question alone that the paper compares with it (section 4.3).
 
 Shape letters: B batch, m document words, n question words, l hidden. Each side has one trainable
 sentinel, to attend to when nothing fits. It is at the last index, after the padding, which needs no
@@ -38,13 +39,22 @@ class CoattentionOutput(NamedTuple):
     """A^Q (B, n, m + 1): each question word's distribution over the document and its sentinel."""
 
 
-@keras.saving.register_keras_serializable(package="zoo")
-class Coattention(keras.layers.Layer):
-    """Coattention with separate trainable sentinels.
+class QuestionAttentionOutput(NamedTuple):
+    """Summaries and map of all real document words."""
 
-    ``Q = tanh(W_Q Q' + b_Q)``; ``L = D^T Q``; ``A^Q = softmax(L)`` over the document;
-    ``A^D = softmax(L^T)`` over the question; ``C^Q = D A^Q``; ``C^D = [Q; C^Q] A^D``, here in
-    its two halves.
+    question_summary: Tensor
+    """Q A^D (B, m, l): for each document word, the question words that it attends to."""
+    document_to_question: Tensor
+    """A^D (B, m, n + 1): each document word's distribution over the question and its sentinel."""
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class QuestionAttention(keras.layers.Layer):
+    """Attention of the document to the question alone, with a trainable sentinel.
+
+    ``Q = tanh(W_Q Q' + b_Q)``; ``A^D = softmax((D^T Q)^T)`` over the question; ``C^D = Q A^D``. The
+    paper calls it the attention of Wang and Jiang (2016), and writes ``C^D := C^Q``, whose columns
+    are question words; what stands for document words without C^Q in equation 3 is ``Q A^D``.
 
     Args:
         question_initializer: Keras initialiser of W_Q, which the paper does not specify. With
@@ -59,11 +69,8 @@ class Coattention(keras.layers.Layer):
         self.question_initializer = question_initializer
 
     def build(self, document_shape: tuple[Any, ...], *_: Any) -> None:
-        """Creates the sentinels (l,) and the question's projection (l, l)."""
+        """Creates the question's sentinel (l,) and its projection (l, l)."""
         units = document_shape[-1]
-        self.document_sentinel = self.add_weight(
-            shape=(units,), initializer="glorot_uniform", name="document_sentinel"
-        )
         self.question_sentinel = self.add_weight(
             shape=(units,), initializer="glorot_uniform", name="question_sentinel"
         )
@@ -75,6 +82,62 @@ class Coattention(keras.layers.Layer):
             dtype=self.dtype_policy,
         )
         self.question_projection.build((None, None, units))
+
+    def call(
+        self, document: Tensor, document_mask: Tensor, question: Tensor, question_mask: Tensor
+    ) -> Any:
+        """Attends to the question.
+
+        Args:
+            document: encoded document (B, m, l).
+            document_mask: bool (B, m).
+            question: encoded question (B, n, l), before its projection.
+            question_mask: bool (B, n).
+
+        Returns:
+            See ``QuestionAttentionOutput``. Rows of padded words are not masked.
+
+        Raises:
+            ValueError: if a mask is None, holds floats or has another shape.
+        """
+        as_mask(document_mask, document.shape[:2], name="document_mask")
+        question, question_keys = self._question(question, question_mask)
+        dtype = document.dtype
+        document, question = at_least_float32(document), at_least_float32(question)
+        affinity = ops.matmul(document, ops.swapaxes(question, 1, 2))  # L (B, m, n + 1)
+        to_question = masked_softmax(affinity, question_keys[:, None, :], axis=2)  # A^D, transposed
+        output = QuestionAttentionOutput(ops.matmul(to_question, question), to_question)
+        return QuestionAttentionOutput(*(ops.cast(values, dtype) for values in output))
+
+    def _question(self, question: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Adds the sentinel, and projects both: Q (B, n + 1, l) and which positions are real."""
+        mask = as_mask(mask, question.shape[:2], name="question_mask")
+        question = append_sentinel(question, self.question_sentinel)
+        return self.question_projection(question), append_sentinel_mask(mask)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return super().get_config() | {"question_initializer": self.question_initializer}
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class Coattention(QuestionAttention):
+    """Coattention with separate trainable sentinels.
+
+    ``Q = tanh(W_Q Q' + b_Q)``; ``L = D^T Q``; ``A^Q = softmax(L)`` over the document;
+    ``A^D = softmax(L^T)`` over the question; ``C^Q = D A^Q``; ``C^D = [Q; C^Q] A^D``, here in
+    its two halves.
+
+    Args:
+        question_initializer: as ``QuestionAttention`` has it.
+    """
+
+    def build(self, document_shape: tuple[Any, ...], *_: Any) -> None:
+        """Creates the sentinels (l,) and the question's projection (l, l)."""
+        self.document_sentinel = self.add_weight(
+            shape=(document_shape[-1],), initializer="glorot_uniform", name="document_sentinel"
+        )
+        super().build(document_shape)
 
     def call(
         self, document: Tensor, document_mask: Tensor, question: Tensor, question_mask: Tensor
@@ -94,17 +157,10 @@ class Coattention(keras.layers.Layer):
             ValueError: if a mask is None, holds floats or has another shape.
         """
         document_mask = as_mask(document_mask, document.shape[:2], name="document_mask")
-        question_mask = as_mask(question_mask, question.shape[:2], name="question_mask")
+        question, question_keys = self._question(question, question_mask)  # (B, n + 1, l)
         document = append_sentinel(document, self.document_sentinel)  # (B, m + 1, l)
-        question = append_sentinel(question, self.question_sentinel)  # (B, n + 1, l)
-        question = self.question_projection(question)
         document_keys = append_sentinel_mask(document_mask)  # (B, m + 1)
-        question_keys = append_sentinel_mask(question_mask)  # (B, n + 1)
         return coattend(document, document_keys, question, question_keys, sentinels=True)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments."""
-        return super().get_config() | {"question_initializer": self.question_initializer}
 
 
 def coattend(

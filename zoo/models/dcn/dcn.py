@@ -10,6 +10,8 @@ Where the paper is silent or several readings exist:
     loss: summed over all iterations; ``loss_over="halt"`` stops with the procedure;
     dropout: none is described; here on word vectors, on the fusion's input and on its output.
 
+The ablations of section 4.3: ``iterations=1``, ``attention="question"``, ``scorer="perceptron"``.
+
 Shape letters: B batch, m document ("context") words, n question words, d embedding, l hidden,
 I iterations.
 
@@ -21,7 +23,7 @@ NumPy reference: ``tests/references/dcn.py``. Docs: ``docs/architectures/dcn.md`
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import keras
 from keras import ops
@@ -34,7 +36,8 @@ from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
 from zoo.models.core.targets import Targets
-from zoo.models.dcn.coattention import Coattention, QuestionInitializer
+from zoo.models.dcn.coattention import Coattention, QuestionAttention, QuestionInitializer
+from zoo.models.dcn.perceptron import PerceptronPointingDecoder
 from zoo.models.dcn.pointing import (
     DynamicPointingDecoder,
     EndUses,
@@ -43,6 +46,9 @@ from zoo.models.dcn.pointing import (
     pointing_outputs,
 )
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
+
+AttentionKind = Literal["coattention", "question"]
+Scorer = Literal["highway_maxout", "perceptron"]
 
 
 @register_model(task="reading")
@@ -59,13 +65,17 @@ class DynamicCoattentionNetwork(BaseModel):
         loss_over: ``"all"`` iterations, or until the estimates ``"halt"``.
         question_initializer: of W_Q; with ``"identity"``, the model can match words of question and
             context from the start.
+        attention: ``"coattention"``, or of the context's words to the ``"question"`` alone, which
+            leaves the summaries of the context out, and the map ``question_to_context``.
+        scorer: of positions, ``"highway_maxout"`` or a ``"perceptron"`` of two layers, which has no
+            use for ``pool_size``.
         dropout: rate of dropout in training.
         trainable_embeddings: whether word vectors are trained; the paper keeps them fixed.
         embedding_dtype: dtype the word vectors are stored in; None: the model's.
 
     Raises:
-        ValueError: if ``end_uses`` or ``loss_over`` is not one of its options, a size is not
-            positive, or ``dropout`` is not a rate.
+        ValueError: if a choice is not one of its options, a size is not positive, or ``dropout`` is
+            not a rate.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
@@ -85,7 +95,10 @@ class DynamicCoattentionNetwork(BaseModel):
             "iterations": 3,
         },
     }
-    INPUTS: ClassVar[Mapping[str, InputKind]] = {"question": Tokens(), "context": Tokens()}
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {
+        "question": Tokens(size="vocabulary_size"),
+        "context": Tokens(size="vocabulary_size"),
+    }
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
         "context_to_question": AttentionMap(
             axes.Tokens("context"), axes.Tokens("question", sentinel=True)
@@ -95,7 +108,7 @@ class DynamicCoattentionNetwork(BaseModel):
         ),
     }
 
-    TARGETS = Targets(names=("start", "end"))
+    TARGETS = Targets(names=("start", "end"), positions="context")
 
     def __init__(
         self,
@@ -107,6 +120,8 @@ class DynamicCoattentionNetwork(BaseModel):
         end_uses: EndUses = "previous",
         loss_over: LossOver = "all",
         question_initializer: QuestionInitializer = "glorot_uniform",
+        attention: AttentionKind = "coattention",
+        scorer: Scorer = "highway_maxout",
         dropout: float = 0.0,
         trainable_embeddings: bool = False,
         embedding_dtype: str | None = None,
@@ -119,8 +134,14 @@ class DynamicCoattentionNetwork(BaseModel):
         check_choice("end_uses", end_uses, get_args(EndUses))
         check_choice("loss_over", loss_over, get_args(LossOver))
         check_choice("question_initializer", question_initializer, get_args(QuestionInitializer))
+        check_choice("attention", attention, get_args(AttentionKind))
+        check_choice("scorer", scorer, get_args(Scorer))
         check_rate("dropout", dropout)
         check_table_dtype("embedding_dtype", embedding_dtype)
+        if attention == "question":  # around the tracker of Keras, which would replace the mapping
+            maps = dict(type(self).ATTENTION)
+            del maps["question_to_context"]
+            self.__dict__["ATTENTION"] = maps
         self._make_layers()
 
     def _make_layers(self) -> None:
@@ -134,9 +155,11 @@ class DynamicCoattentionNetwork(BaseModel):
             dtype=policy,
         )
         self.encoder = LSTM(self.hidden_dim, name="encoder", dtype=policy)
-        self.coattention = Coattention(self.question_initializer, name="coattention", dtype=policy)
+        attends = Coattention if self.attention == "coattention" else QuestionAttention
+        self.coattention = attends(self.question_initializer, name="coattention", dtype=policy)
         self.fusion = BidirectionalLSTM(self.hidden_dim, name="fusion", dtype=policy)
-        self.decoder = DynamicPointingDecoder(
+        maxout = self.scorer == "highway_maxout"
+        self.decoder = (DynamicPointingDecoder if maxout else PerceptronPointingDecoder)(
             self.hidden_dim,
             self.pool_size,
             self.iterations,
@@ -151,7 +174,8 @@ class DynamicCoattentionNetwork(BaseModel):
         self.embedding.build()
         self.encoder.build((None, None, self.embedding_dim))
         self.coattention.build((None, None, self.hidden_dim))
-        self.fusion.build((None, None, 3 * self.hidden_dim))
+        parts = 3 if self.attention == "coattention" else 2
+        self.fusion.build((None, None, parts * self.hidden_dim))
         self.decoder.build((None, None, 2 * self.hidden_dim))
         self.built = True
 
@@ -166,8 +190,8 @@ class DynamicCoattentionNetwork(BaseModel):
             ``start``, ``end``: float32 (B, m), logits of the last active iteration; ``span``: int32
             (B, 2), its estimates; ``start_per_iteration`` and ``end_per_iteration`` (B, I, m),
             ``span_per_iteration`` (B, I, 2), ``active`` bool (B, I); ``attention``:
-            ``context_to_question`` (B, m, n + 1) and ``question_to_context`` (B, n, m + 1), the
-            last column the sentinel's.
+            ``context_to_question`` (B, m, n + 1) and, of coattention, ``question_to_context``
+            (B, n, m + 1), the last column the sentinel's.
         """
         question, context = inputs["question"], inputs["context"]
         question_mask, context_mask = mask_from_ids(question), mask_from_ids(context)
@@ -178,17 +202,19 @@ class DynamicCoattentionNetwork(BaseModel):
 
         # Section 2.2: coattention, then U = BiLSTM([d_t; c_t^D]).
         attended = self.coattention(document, context_mask, query, question_mask)
-        parts = [document, attended.question_summary, attended.context]
+        parts = [document, attended.question_summary]
+        if self.attention == "coattention":
+            parts.append(attended.context)
         fused = ops.concatenate(parts, axis=-1)  # [d_t; c_t^D] (B, m, 3l)
         encoding, _ = self.fusion(self.drop(fused, training=training), context_mask)
         encoding = self.drop(encoding, training=training)  # U (B, m, 2l)
 
         # Section 2.3: the decoder refines its estimates.
         estimates = self.decoder(encoding, context_mask)
-        attention = {
-            "context_to_question": mask_rows(attended.document_to_question, context_mask),
-            "question_to_context": mask_rows(attended.question_to_document, question_mask),
-        }
+        attention = {"context_to_question": mask_rows(attended.document_to_question, context_mask)}
+        if self.attention == "coattention":
+            to_context = mask_rows(attended.question_to_document, question_mask)
+            attention["question_to_context"] = to_context
         return pointing_outputs(estimates) | {"attention": attention}
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:

@@ -93,7 +93,10 @@ class DynamicCoattentionNetworkPlus(BaseModel):
             "iterations": 3,
         },
     }
-    INPUTS: ClassVar[Mapping[str, InputKind]] = {"question": Tokens(), "context": Tokens()}
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {
+        "question": Tokens(size="vocabulary_size"),
+        "context": Tokens(size="vocabulary_size"),
+    }
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
         "context_to_question": AttentionMap(
             axes.Tokens("context"), axes.Tokens("question", sentinel=True)
@@ -105,7 +108,7 @@ class DynamicCoattentionNetworkPlus(BaseModel):
         "deep_question_to_context": AttentionMap(axes.Tokens("question"), axes.Tokens("context")),
     }
 
-    TARGETS = Targets(names=("start", "end"))
+    TARGETS = Targets(names=("start", "end"), positions="context")
 
     def __init__(
         self,

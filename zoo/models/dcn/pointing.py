@@ -54,7 +54,7 @@ class DynamicPointingDecoder(keras.layers.Layer):
         self.start_scorer = self.make_scorer("start_scorer")
         self.end_scorer = self.make_scorer("end_scorer")
 
-    def make_scorer(self, name: str) -> HighwayMaxoutNetwork:
+    def make_scorer(self, name: str) -> keras.layers.Layer:
         """Makes a network that scores positions, one each for start and end."""
         return HighwayMaxoutNetwork(self.units, self.pool_size, name=name, dtype=self.dtype_policy)
 
