@@ -5,15 +5,13 @@ steps, exact on any number of devices; ``targets.py`` and ``weighting.py`` bring
 weights to one shape.
 """
 
-import inspect
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, Self
 
 import keras
 
-from zoo.models.core.arguments import check_sizes, without_numpy
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.axes import Axis
-from zoo.models.core.inputs import InputKind, resolve
 from zoo.models.core.training_step import TrainingStep
 
 
@@ -44,10 +42,6 @@ class BaseModel(TrainingStep):
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     """Named configurations; ``paper`` is the paper's."""
-    INPUTS: ClassVar[Mapping[str, InputKind]] = {}
-    """The kind of each input without which ``call`` cannot do."""
-    OPTIONAL_INPUTS: ClassVar[Mapping[str, InputKind]] = {}
-    """The kind of each input that ``call`` also takes; it reads no others."""
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {}
     """The axes of each map in ``outputs["attention"]``."""
 
@@ -65,32 +59,6 @@ class BaseModel(TrainingStep):
         if preset not in cls.PRESETS:
             raise ValueError(f"preset must be one of {sorted(cls.PRESETS)}, got {preset!r}")
         return cls(**{**cls.PRESETS[preset], **overrides})
-
-    def input_kinds(self, *, optional: bool = False) -> dict[str, InputKind]:
-        """Returns ``INPUTS``, names of constructor arguments in them replaced by their values.
-
-        Args:
-            optional: whether ``OPTIONAL_INPUTS`` follow.
-        """
-        declared = {**self.INPUTS, **(self.OPTIONAL_INPUTS if optional else {})}
-        arguments = {name: getattr(self, name) for name in self._argument_names()}
-        return {name: resolve(kind, arguments) for name, kind in declared.items()}
-
-    def keep_arguments(self, arguments: Mapping[str, Any]) -> None:
-        """Keeps the constructor's arguments (its ``locals()``) as attributes of their names.
-
-        Numbers of NumPy, such as ``ids.max() + 1``, become Python's, as configurations hold them.
-        """
-        for name in self._argument_names():
-            setattr(self, name, without_numpy(arguments[name]))
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments, each kept as an attribute of the same name."""
-        return super().get_config() | {name: getattr(self, name) for name in self._argument_names()}
-
-    def _argument_names(self) -> list[str]:
-        names = inspect.signature(type(self).__init__).parameters.keys()
-        return sorted(names - {"self", "kwargs"})
 
     def compile(
         self,

@@ -8,12 +8,14 @@ number; ``resolve`` puts in its value. This file needs no Keras.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 import numpy as np
 
 Shape = tuple[int | None, ...]
+_IF_THERE = {"optional": True}
+"""Marks a field that is None where the constructor has no argument of the name."""
 
 
 class InputKind(Protocol):
@@ -57,6 +59,10 @@ class Tokens(_Kind):
 
     padded: bool = True
     """Whether texts differ in length."""
+    size: int | str | None = field(default=None, metadata=_IF_THERE)
+    """Number of ids in the vocabulary, padding included; None: it is not known."""
+    scattered: bool = False
+    """Whether padding may also stand between ids."""
     dtype: ClassVar[str] = "int32"
 
     @property
@@ -72,6 +78,9 @@ class Sentences(_Kind):
     Id 0 is padding: on the right of sentences, and sentences of nothing else behind the others.
     """
 
+    size: int | str | None = field(default=None, metadata=_IF_THERE)
+    """Number of ids in the vocabulary, padding included; None: it is not known."""
+    scattered: ClassVar[bool] = False
     dtype: ClassVar[str] = "int32"
 
     @property
@@ -174,12 +183,11 @@ def resolve(kind: _Declared, arguments: Mapping[str, Any]) -> _Declared:
         kind: whose fields may be names of arguments.
         arguments: of the constructor, by name.
     """
-    named = {field.name: getattr(kind, field.name) for field in fields(kind)}
-    values = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in (
-            (n, arguments[v]) for n, v in named.items() if isinstance(v, str) and n != "of"
-        )
-    }
+    values = {}
+    for one in fields(kind):
+        name = getattr(kind, one.name)
+        if isinstance(name, str) and one.name != "of":
+            value = arguments.get(name) if one.metadata.get("optional") else arguments[name]
+            values[one.name] = tuple(value) if isinstance(value, list) else value
     resolved: _Declared = replace(kind, **values)
     return resolved

@@ -45,7 +45,10 @@ class SequenceToSequenceModel(BaseModel):
     A subclass sets ``loss_normaliser`` and implements the steps above.
     """
 
-    INPUTS: ClassVar[Mapping[str, InputKind]] = {"source": Tokens(), "target": Tokens()}
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {
+        "source": Tokens(size="source_vocabulary_size"),
+        "target": Tokens(size="target_vocabulary_size"),
+    }
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
         "alignment": AttentionMap(axes.Steps("target"), axes.Tokens("source"))
     }

@@ -23,6 +23,8 @@ class Targets(NamedTuple):
 
     names: tuple[str, ...] = ()
     """Keys of the dict that they are; none: an array."""
+    positions: str | None = None
+    """Name of the input whose tokens these are positions of."""
     tokens: str | None = None
     """Name of the input each token of which has a target, (B, T)."""
     classes: bool = False
@@ -36,12 +38,15 @@ class Targets(NamedTuple):
     """Whether they hold 0, 1 or, where no answer is asked for, -1."""
 
 
-def standard_targets(kind: Targets | None, inputs: Any, targets: Any) -> Any:
+def standard_targets(
+    kind: Targets | None, inputs: Any, targets: Any, classes: int | None = None
+) -> Any:
     """Targets in the shape that the loss expects.
 
     Args:
         kind: which targets the model has; None: unknown, they are returned as they are.
         inputs: of the model, in any structure; None: the targets' sizes are not compared to theirs.
+        classes: number of classes, or of ids of tokens; None: it is not known.
         targets: (B,), (B, T) or (B, T, n) as ``kind`` says, or with one more axis of size one, as
             in Keras.
 
@@ -52,16 +57,11 @@ def standard_targets(kind: Targets | None, inputs: Any, targets: Any) -> Any:
     Raises:
         ValueError: if names are missing, or a shape differs.
         tensorflow.errors.InvalidArgumentError: likewise, for sizes that are only known in a run; or
-            a class, a token or a position is negative.
+            a class, a token or a position is negative or beyond the last one.
     """
     if kind is None:
         return targets
-    given = sorted(targets) if isinstance(targets, Mapping) else []
-    if kind.names and not set(kind.names) <= set(given):
-        came = given if isinstance(targets, Mapping) else type(targets).__name__
-        raise ValueError(f"targets must be a dict of {sorted(kind.names)}, got {came}")
-    if not kind.names and (targets is None or isinstance(targets, Mapping)):
-        raise ValueError(f"targets must be one array, got {given or targets}")
+    _check_names(kind, targets)
     if inputs is None:
         return targets
     targets = tree.map_structure(_without_bool, targets)
@@ -71,33 +71,71 @@ def standard_targets(kind: Targets | None, inputs: Any, targets: Any) -> Any:
     axes = 2 if kind.tokens else 1
     if not kind.names:
         targets = _like("targets", targets, like, axes)
-        return _counted("targets", targets) if kind.tokens or kind.classes else targets
+        counted = kind.tokens or kind.classes
+        return _counted("targets", targets, classes) if counted else targets
+    lengths = _lengths(inputs[kind.positions]) if kind.positions else None
     checked = {name: _like(f"targets[{name!r}]", targets[name], like, axes) for name in kind.names}
-    counted = {name: _counted(f"targets[{name!r}]", one) for name, one in checked.items()}
-    return {**targets, **counted}
+    for name, values in checked.items():
+        checked[name] = _counted(f"targets[{name!r}]", values, lengths)
+    return {**targets, **checked}
 
 
-def check_values(kind: Targets | None, classes: int | None, targets: Any) -> None:
-    """Checks classes and bits of NumPy arrays; XLA would take another class for the last one.
+def _check_names(kind: Targets, targets: Any) -> None:
+    given = sorted(targets) if isinstance(targets, Mapping) else []
+    if kind.names and not set(kind.names) <= set(given):
+        came = given if isinstance(targets, Mapping) else type(targets).__name__
+        raise ValueError(f"targets must be a dict of {sorted(kind.names)}, got {came}")
+    if not kind.names and (targets is None or isinstance(targets, Mapping)):
+        raise ValueError(f"targets must be one array, got {given or targets}")
+
+
+def check_values(
+    kind: Targets | None, classes: int | None, targets: Any, inputs: Any = None
+) -> None:
+    """Checks numbers in NumPy arrays; XLA would take another class for the last one.
 
     Args:
         kind: which targets the model has; None: unknown, and not checked.
-        classes: number of the model's classes.
+        classes: number of the model's classes, or of ids of tokens.
         targets: of a batch or of a whole data set; others than arrays are not checked.
+        inputs: likewise; positions are compared with them.
 
     Raises:
-        ValueError: if there is no such class, or a number is neither 0, 1 nor -1.
+        ValueError: if there is no such class, id or position, or a bit is neither 0, 1 nor -1.
     """
-    if kind is None or not isinstance(targets, np.ndarray) or targets.dtype.kind not in "biuf":
+    if kind is None:
         return
-    if kind.classes and classes:
-        low, high, allowed = 0, classes - 1, f"at least 0 and below the {classes} classes"
+    if kind.positions and isinstance(targets, Mapping) and isinstance(inputs, Mapping):
+        for name in kind.names:
+            _check_positions(name, targets.get(name), kind.positions, inputs.get(kind.positions))
+    if not _is_array(targets):
+        return
+    if (kind.classes or kind.tokens) and classes:
+        of = "classes" if kind.classes else "ids"
+        low, high, allowed = 0, classes - 1, f"at least 0 and below the {classes} {of}"
     elif kind.bits:
         low, high, allowed = -1, 1, "0, 1 or -1"
     else:
         return
     if (wrong := targets[~((targets >= low) & (targets <= high))]).size:
         raise ValueError(f"targets must be {allowed}, got {wrong[0]}")
+
+
+def _check_positions(name: str, targets: Any, of: str, ids: Any) -> None:
+    """Raises a ValueError for a position that is none of the real tokens."""
+    if not (_is_array(targets) and _is_array(ids)) or ids.ndim != 2:
+        return
+    if targets.shape not in ((len(ids),), (len(ids), 1)):
+        return  # refused for that by the step
+    places, lengths = targets.reshape(-1), np.sum(ids != 0, axis=1)
+    (wrong,) = np.nonzero(~((places >= 0) & (places < lengths)))
+    if wrong.size:
+        expected = f"at least 0 and below the {lengths[wrong[0]]} tokens of {of}"
+        raise ValueError(f"targets[{name!r}] must be {expected}, got {places[wrong[0]]}")
+
+
+def _is_array(values: Any) -> bool:
+    return isinstance(values, np.ndarray) and values.dtype.kind in "biuf"
 
 
 def check_weights(kind: Targets | None, targets: Any, weights: Any) -> None:
@@ -144,9 +182,10 @@ def standard_weights(kind: Targets | None, targets: Any, weights: Any) -> Any:
     """
     if weights is None:
         return None
+    if not isinstance(weights, Mapping):
+        weights = _with_axes(weights, 2 if _of_tokens(kind) else 1)
     check_weights(kind, targets, weights)
     if _of_tokens(kind):
-        weights = ops.convert_to_tensor(weights)
         weights = weights[:, None] if len(weights.shape) == 1 else weights
         _check_sizes("sample_weight", weights, targets, 1)
         return ops.broadcast_to(weights, ops.shape(targets))  # which refuses another length
@@ -185,7 +224,7 @@ def _like(name: str, values: Any, like: Any, axes: int, own: Shape = ()) -> Tens
 
     One more axis of size one is dropped.
     """
-    values, like = ops.convert_to_tensor(values), ops.convert_to_tensor(like)
+    values, like = _with_axes(values, axes + len(own)), ops.convert_to_tensor(like)
     expected = (*_shape(like)[:axes], *own)
     _check_shape(name, values, [expected, (*expected, 1)])
     _check_sizes(name, values, like, axes)
@@ -201,15 +240,36 @@ def _without_bool(values: Any) -> Tensor:
     return ops.cast(values, "int32") if values.dtype == "bool" else values
 
 
-def _counted(name: str, values: Tensor) -> Tensor:
-    """Returns numbers of classes, tokens or positions, if none of them is negative.
+def _counted(name: str, values: Tensor, limit: Tensor | int | None) -> Tensor:
+    """Returns numbers of classes, tokens or positions, all of which are below the limit.
 
     Counted from the end, -1, with which some data sets mark what has no label, would be a class.
     """
     tf.debugging.Assert(
         tf.reduce_all(values >= 0), [f"{name} must not be negative, got", tf.reduce_min(values)]
     )
+    if limit is not None:
+        limit = tf.cast(limit, values.dtype)
+        below = tf.reduce_all(values < limit)
+        tf.debugging.Assert(below, [f"{name} must be below", limit, "got", values])
     return values
+
+
+def _lengths(ids: Tensor) -> Tensor:
+    """Numbers (B,) of the real tokens of ids (B, T)."""
+    return tf.reduce_sum(tf.cast(tf.not_equal(ids, 0), "int32"), axis=1)
+
+
+def _with_axes(values: Any, axes: int) -> Tensor:
+    """Values that have so many axes, if a graph does not know how many.
+
+    A graph that is traced for steps with another number of axes does not.
+    """
+    values = ops.convert_to_tensor(values)
+    if getattr(values.shape, "rank", axes) is not None:
+        return values
+    sizes = tf.concat([tf.shape(values), [1]], axis=0)[:axes]
+    return tf.ensure_shape(tf.reshape(values, sizes), [None] * axes)
 
 
 def _shape(values: Any) -> Shape:

@@ -80,7 +80,7 @@ class TrainingStep(WeightedModel):
         training: bool = True,
     ) -> Tensor:
         """This replica's share of the loss; summed over the replicas it is the batch's loss."""
-        _, y, weights = self.standard_data((x, y, sample_weight))
+        _, y, weights = self.standard_data((x, y, sample_weight), y_pred)
         return self._share_of_loss(*self._loss_sum_and_count(y, y_pred, weights))
 
     @property

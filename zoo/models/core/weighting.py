@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import keras
 from keras import ops
 
+from zoo.models.core.declared import DeclaredModel
 from zoo.models.core.targets import (
     Targets,
     check_class_weights,
@@ -23,7 +24,7 @@ from zoo.models.core.targets import (
 from zoo.ops.masking import Tensor
 
 
-class WeightedModel(keras.Model):
+class WeightedModel(DeclaredModel):
     """A keras.Model that says which targets it has, and takes weights of them in all entries."""
 
     PREDICTION: ClassVar[str | None] = None
@@ -56,16 +57,26 @@ class WeightedModel(keras.Model):
         """
         return super().train_on_batch(**self._checked(super().train_on_batch, *args, **kwargs))
 
+    def test_on_batch(self, *args: Any, **kwargs: Any) -> Any:
+        """As in Keras.
+
+        Raises:
+            ValueError: if weights do not fit the targets, or targets the inputs.
+        """
+        return super().test_on_batch(**self._checked(super().test_on_batch, *args, **kwargs))
+
     def _checked(self, method: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The arguments of a call, by name; Keras' own errors would not say what was wrong."""
         arguments = inspect.signature(method).bind(*args, **kwargs)
         found = {name: value for name, value in arguments.arguments.items() if name != "kwargs"}
         found |= arguments.arguments.get("kwargs", {})
-        arrays = [(found.get("y"), found.get("sample_weight"))]
+        arrays = [(found.get("x"), found.get("y"), found.get("sample_weight"))]
         if isinstance(found.get("validation_data"), tuple | list):
-            arrays.append(keras.utils.unpack_x_y_sample_weight(found["validation_data"])[1:])
-        for targets, weights in arrays:
-            check_values(self.TARGETS, getattr(self, "classes", None), targets)
+            arrays.append(keras.utils.unpack_x_y_sample_weight(found["validation_data"]))
+        for inputs, targets, weights in arrays:
+            if inputs is not None:
+                self.check_arrays(inputs)
+            check_values(self.TARGETS, self._count_of_answers(), targets, inputs)
             if targets is not None and weights is not None:
                 check_weights(self.TARGETS, targets, weights)
         if found.get("class_weight") is not None:
@@ -73,11 +84,40 @@ class WeightedModel(keras.Model):
             found["class_weight"] = weights
         return found
 
-    def standard_data(self, data: Any) -> tuple[Any, Any, Any]:
-        """Inputs, targets and weights of a step, the latter two as the loss expects them."""
+    def _count_of_answers(self) -> int | None:
+        """Number of classes, or of ids where tokens are the targets; None: unknown."""
+        if self.TARGETS is not None and self.TARGETS.tokens:
+            kind = self.input_kinds().get(self.TARGETS.tokens)
+            return getattr(kind, "size", None)
+        return getattr(self, "classes", None)
+
+    def standard_data(self, data: Any, outputs: Any = None) -> tuple[Any, Any, Any]:
+        """Inputs, targets and weights of a step, as the model and its loss expect them.
+
+        Args:
+            data: as ``fit`` got it.
+            outputs: of the model. Sizes of targets are compared with theirs, if there are no
+                inputs.
+        """
         x, y, weights = keras.utils.unpack_x_y_sample_weight(data)
-        y = standard_targets(self.TARGETS, x, y)
+        if x is not None:
+            x = self.checked_batch(x)
+        like = x if outputs is None or x is not None else self._like_inputs(outputs)
+        y = standard_targets(self.TARGETS, like, y, self._count_of_answers())
         return x, y, standard_weights(self.TARGETS, y, weights)
+
+    def _like_inputs(self, outputs: Any) -> Any:
+        """Tensors that have as many examples, and steps, as the inputs."""
+        kind = self.TARGETS
+        if kind is None or not isinstance(outputs, Mapping):
+            return outputs
+        if kind.positions:
+            return {kind.positions: ops.ones_like(outputs[kind.names[0]], dtype="int32")}
+        name = "losses" if self.PREDICTION not in outputs else self.PREDICTION
+        values = outputs.get(name)
+        if values is None:
+            return outputs
+        return {kind.tokens or kind.steps or name: values}
 
     def compute_metrics(
         self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None
@@ -91,7 +131,7 @@ class WeightedModel(keras.Model):
         """
         if self._compile_metrics is None:
             return super().compute_metrics(x, y, y_pred, sample_weight)
-        x, y, sample_weight = self.standard_data((x, y, sample_weight))
+        x, y, sample_weight = self.standard_data((x, y, sample_weight), y_pred)
         if not isinstance(y, Mapping) and self.PREDICTION is not None:
             y = {self.PREDICTION: y}
         if isinstance(y, Mapping):

@@ -76,7 +76,10 @@ class LSTMNInference(BaseModel):
         "paper_shallow_300": {**_PAPER, "hidden_dim": 300, "fusion": "shallow"},
         "tiny": {"vocabulary_size": 19, "embedding_dim": 4, "hidden_dim": 6},
     }
-    INPUTS: ClassVar[Mapping[str, InputKind]] = {"premise": Tokens(), "hypothesis": Tokens()}
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {
+        "premise": Tokens(size="vocabulary_size"),
+        "hypothesis": Tokens(size="vocabulary_size"),
+    }
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
         "premise_intra": AttentionMap(
             axes.Tokens("premise"), axes.Tokens("premise", sentinel=True)

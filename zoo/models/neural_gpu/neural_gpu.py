@@ -72,7 +72,7 @@ class NeuralGPU(BaseModel):
             ``dropout`` not a rate, or ``loss_normaliser`` not one of its options.
     """
 
-    INPUTS: ClassVar[Mapping[str, InputKind]] = {"symbols": Tokens()}
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {"symbols": Tokens(size="vocabulary_size")}
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
         "change": AttentionMap(axes.Steps("symbols"), axes.Tokens("symbols"), normalised=False)
     }

@@ -123,7 +123,7 @@ class SelfAttentiveClassifier(SentenceModel):
             "column_units": 1,
         },
     }
-    INPUTS: ClassVar[Mapping[str, InputKind]] = {"text": Tokens()}
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {"text": Tokens(size="vocabulary_size")}
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
         "hops": AttentionMap(axes.Steps("hops"), axes.Tokens("text"))
     }

@@ -111,7 +111,10 @@ class SelfAttentiveInference(SentenceModel):
             "classifier_dim": 5,
         },
     }
-    INPUTS: ClassVar[Mapping[str, InputKind]] = {"premise": Tokens(), "hypothesis": Tokens()}
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {
+        "premise": Tokens(size="vocabulary_size"),
+        "hypothesis": Tokens(size="vocabulary_size"),
+    }
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
         f"{side}_hops": AttentionMap(axes.Steps("hops"), axes.Tokens(side)) for side in _SIDES
     }

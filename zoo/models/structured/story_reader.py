@@ -31,7 +31,10 @@ TINY = {
 class StoryReader(BaseModel):
     """A model of a story and a question, which names one of C answers."""
 
-    INPUTS: ClassVar[Mapping[str, InputKind]] = {"story": Sentences(), "question": Tokens()}
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {
+        "story": Sentences(size="vocabulary_size"),
+        "question": Tokens(size="vocabulary_size"),
+    }
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
         "facts": AttentionMap(axes.Steps("hops"), axes.Sentences("story"))
     }

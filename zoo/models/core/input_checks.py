@@ -1,0 +1,182 @@
+"""Checks of a model's inputs against the kinds that it declares.
+
+Names, types and numbers of axes are known wherever a model is called, also when a step is traced,
+and cost nothing when it runs. Ids are looked at where they are known: those of arrays on the host,
+those of a data set in steps of training, evaluation and prediction. A step that XLA compiles cannot
+refuse ids, and with ids of a data set takes others for those out of range.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+from zoo.models.core.arguments import check_input_shape
+from zoo.models.core.inputs import Image, InputKind, Sentences, Tokens
+from zoo.ops.masking import Tensor
+
+_LARGEST = 2**31 - 1  # of int32
+_STRUCTURES = (tf.RaggedTensor, tf.SparseTensor, tf.IndexedSlices)
+_INTEGERS, _FLOATS = ("int", "uint"), ("float", "bfloat")
+_ON_THE_RIGHT = "have its padding, id 0, behind all other ids"
+
+
+def standard_inputs(
+    required: Mapping[str, InputKind], optional: Mapping[str, InputKind], inputs: Any
+) -> dict[str, Any]:
+    """Inputs of the types that the model computes with.
+
+    Args:
+        required: kinds of the inputs that have to be there.
+        optional: kinds of those that may be left out, or be None.
+        inputs: a dict of arrays or tensors, symbolic ones too.
+
+    Returns:
+        The inputs; integers are int32 where ids are declared, and float32 where numbers are.
+
+    Raises:
+        ValueError: if a name is missing or unknown, or an input has another type or another shape;
+            for ids on the host also if padding comes before ids, or an id is out of range.
+    """
+    check_names(required, optional, inputs)
+    kinds = {**required, **optional}
+    return {
+        name: values if values is None else _standard(name, values, kinds[name])
+        for name, values in inputs.items()
+    }
+
+
+def check_arrays(
+    required: Mapping[str, InputKind], optional: Mapping[str, InputKind], inputs: Any
+) -> None:
+    """Checks arrays of a batch or of a whole data set, before a step is traced.
+
+    Args:
+        required: as in ``standard_inputs``.
+        optional: likewise.
+        inputs: of ``fit`` and the like. Data sets and generators are not looked into, and objects
+            that Keras turns into arrays, such as data frames, only by their names.
+
+    Raises:
+        ValueError: as in ``standard_inputs``.
+    """
+    if isinstance(inputs, np.ndarray | tf.Tensor | list | tuple | Mapping):
+        check_names(required, optional, inputs)
+    if isinstance(inputs, Mapping):
+        kinds = {**required, **optional}
+        for name, values in inputs.items():
+            if isinstance(values, np.ndarray | tf.Tensor):
+                _check(name, values, kinds[name])
+
+
+def check_names(required: Mapping[str, Any], optional: Mapping[str, Any], inputs: Any) -> None:
+    """Raises a ValueError if ``inputs`` are not a dict of the declared names."""
+    expected = f"a dict of {sorted(required)}"
+    if optional:
+        expected += f", which may have {sorted(optional)} too"
+    if not isinstance(inputs, Mapping):
+        raise ValueError(f"inputs must be {expected}, got {type(inputs).__name__}")
+    given = {name for name, values in inputs.items() if values is not None or name in optional}
+    if not required.keys() <= given <= required.keys() | optional.keys():
+        raise ValueError(f"inputs must be {expected}, got {sorted(map(str, given))}")
+
+
+def assert_ids(kinds: Mapping[str, InputKind], inputs: Mapping[str, Any]) -> None:
+    """Adds to a graph the checks of ids that only a run knows.
+
+    Args:
+        kinds: of the inputs.
+        inputs: as ``standard_inputs`` returned them.
+    """
+    for name, kind in kinds.items():
+        ids = inputs.get(name)
+        if not isinstance(kind, Tokens | Sentences) or not isinstance(ids, tf.Tensor):
+            continue
+        if _is_on_host(ids):
+            continue  # and was checked there
+        low, high, most = tf.reduce_min(ids), tf.reduce_max(ids), _most(kind)
+        # An empty batch has a minimum above its maximum.
+        known = (low > high) | ((low >= 0) & (high <= most))
+        tf.debugging.Assert(known, [f"{name} must be ids from 0 to {most}, got", low, "to", high])
+        if not kind.scattered:
+            ordered = tf.reduce_all((ids[..., :-1] != 0) | (ids[..., 1:] == 0))
+            tf.debugging.Assert(ordered, [f"{name} must {_ON_THE_RIGHT}, got", ids])
+
+
+def _standard(name: str, values: Any, kind: InputKind) -> Tensor:
+    _check(name, values, kind)
+    if not _has_rank(values):
+        values = tf.ensure_shape(values, [None] * (len(kind.shape) + 1))
+    dtype = _dtype(values)
+    if dtype == kind.dtype or dtype.startswith(_FLOATS):
+        return values  # Keras rounds floats
+    return (
+        values.astype(kind.dtype)
+        if isinstance(values, np.ndarray)
+        else ops.cast(values, kind.dtype)
+    )
+
+
+def _check(name: str, values: Any, kind: InputKind) -> None:
+    """Raises a ValueError for another type or shape, and for ids on the host that are not lawful.
+
+    A type is known in a graph too, and so is a shape, as a rule.
+    """
+    is_array = hasattr(values, "dtype") and hasattr(values, "shape")
+    if isinstance(values, _STRUCTURES) or not is_array:
+        raise ValueError(f"{name} must be an array or a tensor, got {type(values).__name__}")
+    expected, lawful = _lawful_types(kind)
+    if not (dtype := _dtype(values)).startswith(lawful):
+        raise ValueError(f"{name} must be {expected}, got {dtype}")
+    if _has_rank(values):
+        check_input_shape(name, values, kind.shape)
+    if isinstance(kind, Tokens | Sentences) and _is_on_host(values):
+        _check_ids(name, np.asarray(values), kind)
+
+
+def _check_ids(name: str, ids: np.ndarray, kind: Tokens | Sentences) -> None:
+    most = _most(kind)
+    if ids.size and not (ids.min() >= 0 and ids.max() <= most):
+        wrong = ids[(ids < 0) | (ids > most)]
+        raise ValueError(f"{name} must be ids from 0 to {most}, got {wrong[0]}")
+    if kind.scattered:
+        return
+    rows = ids.reshape(-1, ids.shape[-1]) if ids.size else ids
+    gaps = np.any((rows[..., :-1] == 0) & (rows[..., 1:] != 0), axis=-1)
+    if gaps.any():
+        raise ValueError(f"{name} must {_ON_THE_RIGHT}, got {rows[gaps.argmax()]}")
+
+
+def _most(kind: Tokens | Sentences) -> int:
+    """The largest lawful id."""
+    return _LARGEST if kind.size is None else int(kind.size) - 1
+
+
+def _lawful_types(kind: InputKind) -> tuple[str, tuple[str, ...]]:
+    """Types that an input may have, in words, and the beginnings of their names."""
+    if kind.dtype == "int32":
+        return "integers", _INTEGERS
+    if isinstance(kind, Image):
+        return "floats", _FLOATS  # integers would be up to 255
+    return "numbers", (*_INTEGERS, *_FLOATS, "bool")
+
+
+def _dtype(values: Any) -> str:
+    try:
+        return str(keras.backend.standardize_dtype(values.dtype))
+    except (TypeError, ValueError):  # a type that Keras does not have, such as NumPy's strings
+        return str(values.dtype)
+
+
+def _has_rank(values: Any) -> bool:
+    return getattr(values.shape, "rank", 0) is not None
+
+
+def _is_on_host(values: Any) -> bool:
+    """Tells whether the numbers are known, as those of a symbolic tensor are not."""
+    return isinstance(values, np.ndarray) or (
+        isinstance(values, tf.Tensor) and hasattr(values, "numpy")
+    )
