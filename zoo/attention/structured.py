@@ -39,7 +39,7 @@ from zoo.ops.windows import sequence_lengths
 
 
 def _is_finite(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
 
 
 @keras.saving.register_keras_serializable(package="zoo")

@@ -35,7 +35,7 @@ from zoo.layers.gated_unit import BidirectionalGatedUnit
 from zoo.models.aoa.occurrences import log_total_of_words, total_of_each_position
 from zoo.models.aoa.over_attention import attend_over, attend_sum
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_rate, check_sizes
+from zoo.models.core.arguments import check_choice, check_not_negative, check_rate, check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
@@ -79,8 +79,13 @@ class AttentionOverAttentionReader(BaseModel):
             "embedding_l2": 0.0,
         },
     }
-    INPUTS: ClassVar[Mapping[str, InputKind]] = {"document": Tokens(), "query": Tokens()}
-    OPTIONAL_INPUTS: ClassVar[Mapping[str, InputKind]] = {"candidates": Tokens()}
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {
+        "document": Tokens(size="vocabulary_size"),
+        "query": Tokens(size="vocabulary_size"),
+    }
+    OPTIONAL_INPUTS: ClassVar[Mapping[str, InputKind]] = {
+        "candidates": Tokens(size="vocabulary_size", scattered=True)
+    }
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
         "query_to_document": AttentionMap(axes.Tokens("query"), axes.Tokens("document")),
         "document_to_query": AttentionMap(axes.Tokens("document"), axes.Tokens("query")),
@@ -106,8 +111,7 @@ class AttentionOverAttentionReader(BaseModel):
         check_sizes(hidden_dim=hidden_dim)
         check_choice("attention", attention, get_args(Attention))
         check_rate("dropout", dropout)
-        if not embedding_l2 >= 0:
-            raise ValueError(f"embedding_l2 must be at least 0, got {embedding_l2!r}")
+        check_not_negative(embedding_l2=embedding_l2)
         self._make_layers()
 
     def _make_layers(self) -> None:

@@ -27,7 +27,7 @@ from zoo.models.captioning.caption_training import AttentionKind, Reward
 from zoo.models.captioning.deep_output import OutputActivation
 from zoo.models.captioning.show_attend_tell import Biases, Coin, ShowAttendTell, check_shape
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_sizes
+from zoo.models.core.arguments import check_pair, check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.inputs import Image, InputKind, Tokens
 from zoo.models.core.registry import register_model
@@ -97,7 +97,7 @@ class PixelCaptioner(ShowAttendTell):
     }
     INPUTS: ClassVar[Mapping[str, InputKind]] = {
         "image": Image("channels", size="image_size"),
-        "target": Tokens(),
+        "target": Tokens(size="vocabulary_size"),
     }
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
         "alignment": AttentionMap(axes.Steps("target"), axes.Grid("image", cell=CELL))
@@ -128,10 +128,11 @@ class PixelCaptioner(ShowAttendTell):
         **kwargs: Any,
     ) -> None:
         super(ShowAttendTell, self).__init__(**kwargs)  # its own arguments are other ones
+        check_pair("image_size", image_size)
         height, width = image_size
         image_size = (height, width)  # a list, where it comes from JSON
         self.keep_arguments(locals())
-        check_sizes(channels=channels, **{"image_size[0]": height, "image_size[1]": width})
+        check_sizes(channels=channels)
         self.grid = (-(-height // CELL), -(-width // CELL))
         self.check_captioner()
         self.make_captioner()

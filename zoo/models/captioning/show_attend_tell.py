@@ -51,7 +51,14 @@ from zoo.models.captioning.attention_losses import SOFT
 from zoo.models.captioning.caption_training import AttentionKind, CaptionTraining, Reward
 from zoo.models.captioning.deep_output import DeepOutput, OutputActivation
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_input_shape, check_rate, check_sizes
+from zoo.models.core.arguments import (
+    check_choice,
+    check_input_shape,
+    check_not_negative,
+    check_pair,
+    check_rate,
+    check_sizes,
+)
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.inputs import InputKind, Tokens, Vectors
 from zoo.models.core.registry import register_model
@@ -116,7 +123,7 @@ class ShowAttendTell(CaptionTraining):
     }
     INPUTS: ClassVar[Mapping[str, InputKind]] = {
         "annotations": Vectors("grid", "annotation_dim"),
-        "target": Tokens(),
+        "target": Tokens(size="vocabulary_size"),
     }
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
         "alignment": AttentionMap(axes.Steps("target"), axes.Grid("annotations"))
@@ -146,6 +153,7 @@ class ShowAttendTell(CaptionTraining):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        check_pair("grid", grid)
         rows, columns = grid
         grid = (rows, columns)  # a list, where it comes from JSON
         self.keep_arguments(locals())
@@ -156,7 +164,6 @@ class ShowAttendTell(CaptionTraining):
         """Checks the arguments."""
         sizes = ("vocabulary_size", "annotation_dim", "embedding_dim", "hidden_dim")
         check_sizes(**{name: getattr(self, name) for name in (*sizes, "attention_dim")})
-        check_sizes(**{"grid[0]": self.grid[0], "grid[1]": self.grid[1]})
         check_choice("attention", self.attention, get_args(AttentionKind))
         check_choice("init_layers", self.init_layers, (1, 2))
         check_choice("output_activation", self.output_activation, get_args(OutputActivation))
@@ -167,8 +174,7 @@ class ShowAttendTell(CaptionTraining):
         check_rate("soft_probability", self.soft_probability)
         check_rate("dropout", self.dropout)
         for name in ("doubly_stochastic", "reward_scale", "entropy_weight"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)!r}")
+            check_not_negative(**{name: getattr(self, name)})
 
     def make_captioner(self) -> None:
         """Makes all layers behind the annotations."""

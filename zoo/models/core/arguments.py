@@ -1,5 +1,6 @@
 """Checks of arguments and inputs; errors name the argument, what came and what was expected."""
 
+import math
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
@@ -14,20 +15,47 @@ def check_sizes(**sizes: Any) -> None:
             raise ValueError(f"{name} must be a positive integer, got {size!r}")
 
 
+def check_pair(name: str, value: Any) -> None:
+    """Raises a ValueError if ``value`` is not a pair of positive integers, such as a grid's."""
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise ValueError(f"{name} must be a pair of positive integers, got {value!r}")
+    check_sizes(**{f"{name}[0]": value[0], f"{name}[1]": value[1]})
+
+
 def is_whole(value: Any) -> bool:
     """Tells whether a value is an integer, of Python or of NumPy."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
+def check_positive(**numbers: Any) -> None:
+    """Raises a ValueError for the first of ``numbers`` that is no finite number above 0."""
+    for name, number in numbers.items():
+        if not is_finite(number) or not number > 0:
+            raise ValueError(f"{name} must be positive and finite, got {number!r}")
+
+
+def check_not_negative(**numbers: Any) -> None:
+    """Raises a ValueError for the first of ``numbers`` that is no finite number from 0 on."""
+    for name, number in numbers.items():
+        if not is_finite(number) or not number >= 0:
+            raise ValueError(f"{name} must be at least 0 and finite, got {number!r}")
+
+
+def is_finite(value: Any) -> bool:
+    """Tells whether a value is a number, of Python or of NumPy, and neither NaN nor infinite."""
+    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+
+
 def check_rate(name: str, value: Any) -> None:
     """Raises a ValueError if ``value`` is not a number in [0, 1)."""
-    if not isinstance(value, Real) or not 0 <= float(value) < 1:
+    if not is_finite(value) or not 0 <= float(value) < 1:
         raise ValueError(f"{name} must be at least 0 and less than 1, got {value!r}")
 
 
 def check_choice(name: str, value: Any, options: Sequence[Any]) -> None:
     """Raises a ValueError if ``value`` is none of ``options``."""
-    if value not in options:
+    # True is equal to 1, but no number of layers.
+    if value not in options or (isinstance(value, bool) and all(value is not o for o in options)):
         raise ValueError(f"{name} must be one of {list(options)}, got {value!r}")
 
 

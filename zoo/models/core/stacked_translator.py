@@ -12,6 +12,7 @@ from typing import Any
 import keras
 
 from zoo.layers.lstm import StackedLSTM
+from zoo.models.core.arguments import check_positive
 from zoo.models.core.recurrent_translator import RecurrentTranslator
 
 
@@ -26,11 +27,10 @@ class StackedTranslator(RecurrentTranslator):
         """Returns the initialiser and dtype arguments of a layer.
 
         Raises:
-            ValueError: if ``initial_range`` is not positive.
+            ValueError: if ``initial_range`` is not positive and finite.
         """
         limit = self.initial_range
-        if not limit > 0:
-            raise ValueError(f"initial_range must be a positive number, got {limit!r}")
+        check_positive(initial_range=limit)
         initializer = keras.initializers.RandomUniform(-limit, limit)
         return {"kernel_initializer": initializer, "dtype": self.dtype_policy}
 

@@ -52,12 +52,7 @@ from zoo.models.core.targets import Targets
 from zoo.models.decomposable.feed_forward import FeedForward
 from zoo.models.decomposable.intra_attention import IntraAttention
 from zoo.models.decomposable.soft_parents import SoftParents
-from zoo.models.decomposable.word_vectors import (
-    check_hashed_words,
-    check_norm,
-    is_ordinary,
-    scale_to_norm,
-)
+from zoo.models.decomposable.word_vectors import check_word_vectors, is_ordinary, scale_to_norm
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.initializers import fresh
 from zoo.ops.masking import Tensor, at_least_float32, mask_from_ids, mask_rows
@@ -132,7 +127,10 @@ class DecomposableAttention(BaseModel):
         "small": dict.fromkeys(("embedding_dim", "projection_dim", "hidden_dim"), 100),
         "tiny": {**_TINY, "intra": True, "distances": 3, "hashed_words": 3},
     }
-    INPUTS: ClassVar[Mapping[str, InputKind]] = {"premise": Tokens(), "hypothesis": Tokens()}
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {
+        "premise": Tokens(size="vocabulary_size"),
+        "hypothesis": Tokens(size="vocabulary_size"),
+    }
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
         "premise_to_hypothesis": _map("premise", "hypothesis"),
         "hypothesis_to_premise": _map("hypothesis", "premise"),
@@ -173,8 +171,7 @@ class DecomposableAttention(BaseModel):
         check_choice("parents", parents, get_args(Parents))
         check_rate("dropout", dropout)
         check_rate("word_dropout", word_dropout)
-        check_norm(vector_norm)
-        check_hashed_words(hashed_words, vocabulary_size)
+        check_word_vectors(vector_norm, hashed_words, vocabulary_size)
         if parents != "none" and not intra:
             raise ValueError(f"parents must be 'none' without intra, got {parents!r}")
         if not intra:  # around the tracker of Keras, which would replace the mapping

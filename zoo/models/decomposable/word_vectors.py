@@ -7,29 +7,21 @@ from typing import Any
 
 from keras import ops
 
-from zoo.models.core.arguments import is_whole
+from zoo.models.core.arguments import check_positive, is_whole
 from zoo.ops.masking import Tensor, at_least_float32
 
 SPECIAL = 4
 """Ids below are no words: padding, unknown, ``<s>``, ``</s>``."""
 
 
-def check_norm(vector_norm: float) -> None:
-    """Checks the norm that vectors are scaled to.
+def check_word_vectors(vector_norm: Any, hashed_words: Any, vocabulary_size: int) -> None:
+    """Checks the norm that vectors are scaled to, and how many of the last ids are hashed words.
 
     Raises:
-        ValueError: if it is not positive and finite.
+        ValueError: if the norm is not positive and finite; or if the number is not whole, or leaves
+            no id for special words.
     """
-    if not 0 < vector_norm < float("inf"):
-        raise ValueError(f"vector_norm must be positive and finite, got {vector_norm}")
-
-
-def check_hashed_words(hashed_words: Any, vocabulary_size: int) -> None:
-    """Checks how many of the last ids stand for hashed words.
-
-    Raises:
-        ValueError: if it is no whole number, or leaves no id for special words.
-    """
+    check_positive(vector_norm=vector_norm)
     most = max(vocabulary_size - SPECIAL, 0)
     if not is_whole(hashed_words) or not 0 <= hashed_words <= most:
         raise ValueError(

@@ -31,14 +31,14 @@ NumPy reference: ``tests/references/feature_attention.py``. Docs:
 ``docs/architectures/feature_attention.md``.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, get_args
 
 import keras
 from keras import ops
 
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_rate, check_sizes
+from zoo.models.core.arguments import check_choice, check_not_negative, check_rate, check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import Features, InputKind
 from zoo.models.core.registry import register_model
@@ -122,6 +122,8 @@ class FeatureAttention(BaseModel):
         **kwargs: Any,
     ) -> None:
         super().__init__(autocast=False, **kwargs)
+        if not isinstance(categorical, Iterable):
+            raise ValueError(f"categorical must be a list of sizes, got {categorical!r}")
         categorical = tuple(categorical)  # a list, where it comes from JSON
         self.keep_arguments(locals())
         self._check_arguments()
@@ -154,9 +156,7 @@ class FeatureAttention(BaseModel):
         check_sizes(embedding_dim=self.embedding_dim, hidden_dim=self.hidden_dim)
         check_choice("normalise", self.normalise, get_args(Normalise))
         for name in ("entropy", "sparsity", "value_penalty"):
-            if not 0 <= getattr(self, name) < float("inf"):
-                value = getattr(self, name)
-                raise ValueError(f"{name} must be at least 0 and finite, got {value!r}")
+            check_not_negative(**{name: getattr(self, name)})
         check_rate("dropout", self.dropout)
         check_rate("feature_dropout", self.feature_dropout)
 

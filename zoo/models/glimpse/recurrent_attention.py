@@ -33,7 +33,14 @@ import keras
 from keras import ops
 
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_input_shape, check_rate, check_sizes
+from zoo.models.core.arguments import (
+    check_choice,
+    check_input_shape,
+    check_pair,
+    check_positive,
+    check_rate,
+    check_sizes,
+)
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import Image, InputKind
 from zoo.models.core.registry import register_model
@@ -134,6 +141,7 @@ class RecurrentAttentionModel(BaseModel):
     ) -> None:
         super().__init__(**kwargs)
         if image_size is not None:  # a list, where it comes from JSON
+            check_pair("image_size", image_size)
             height, width = image_size
             image_size = (height, width)
         self.keep_arguments(locals())
@@ -145,9 +153,6 @@ class RecurrentAttentionModel(BaseModel):
         check_sizes(**{n: getattr(self, n) for n in (*names, "glimpse_dim", "hidden_dim")})
         if self.locator_dim is not None:
             check_sizes(locator_dim=self.locator_dim)
-        if self.image_size is not None:
-            height, width = self.image_size
-            check_sizes(**{"image_size[0]": height, "image_size[1]": width})
         if self.glimpse_size < 2:
             raise ValueError(f"glimpse_size must be at least 2, got {self.glimpse_size}")
         check_choice("mean_activation", self.mean_activation, MEAN_ACTIVATIONS)
@@ -157,8 +162,7 @@ class RecurrentAttentionModel(BaseModel):
         check_rate("dropout", self.dropout)
         if self.locations == "learned" and self.glimpses < 2:
             raise ValueError("glimpses must be at least 2 with learned locations, got 1")
-        if not self.sigma > 0:
-            raise ValueError(f"sigma must be positive, got {self.sigma!r}")
+        check_positive(sigma=self.sigma)
 
     def _make_layers(self) -> None:
         policy = self.dtype_policy

@@ -30,7 +30,7 @@ from keras import ops
 from zoo.layers.classifier_head import ClassifierHead
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_rate, check_sizes, check_table_dtype
+from zoo.models.core.arguments import check_not_negative, check_rate, check_sizes, check_table_dtype
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
@@ -80,7 +80,7 @@ class LSTMNClassifier(BaseModel):
             "depth": 2,
         },
     }
-    INPUTS: ClassVar[Mapping[str, InputKind]] = {"text": Tokens()}
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {"text": Tokens(size="vocabulary_size")}
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
         "intra": AttentionMap(
             axes.Tokens("text"), axes.Tokens("text", sentinel=True), stacked=("depth",)
@@ -114,8 +114,7 @@ class LSTMNClassifier(BaseModel):
         check_table_dtype("embedding_dtype", embedding_dtype)
         check_rate("word_dropout", word_dropout)
         check_window(window)
-        if not l2 >= 0:
-            raise ValueError(f"l2 must be at least 0, got {l2!r}")
+        check_not_negative(l2=l2)
         self._make_layers()
 
     def _make_layers(self) -> None:

@@ -31,7 +31,13 @@ from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_rate, check_sizes, check_table_dtype
+from zoo.models.core.arguments import (
+    check_choice,
+    check_positive,
+    check_rate,
+    check_sizes,
+    check_table_dtype,
+)
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
@@ -83,7 +89,7 @@ class LSTMNLanguageModel(BaseModel):
             "loss_normaliser": "sentences",
         },
     }
-    INPUTS: ClassVar[Mapping[str, InputKind]] = {"text": Tokens()}
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {"text": Tokens(size="vocabulary_size")}
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
         "intra": AttentionMap(
             axes.Tokens("text"), axes.Tokens("text", sentinel=True), stacked=("depth",)
@@ -116,8 +122,7 @@ class LSTMNLanguageModel(BaseModel):
         check_table_dtype("embedding_dtype", embedding_dtype)
         check_window(window)
         check_choice("loss_normaliser", loss_normaliser, get_args(LossNormaliser))
-        if not initial_range > 0:
-            raise ValueError(f"initial_range must be a positive number, got {initial_range!r}")
+        check_positive(initial_range=initial_range)
         self.carry: Carry | None = None
         self._make_layers()
 

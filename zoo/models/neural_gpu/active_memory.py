@@ -12,7 +12,7 @@ import keras
 from keras import ops
 
 from zoo.layers.recurrence import scan
-from zoo.models.core.arguments import check_rate, check_sizes
+from zoo.models.core.arguments import check_rate, check_sizes, is_finite
 from zoo.models.neural_gpu.cgru import ConvolutionalGatedUnit
 from zoo.ops.masking import Tensor, at_least_float32
 
@@ -164,6 +164,6 @@ def check_memory(model: Any) -> None:
     check_sizes(**{name: getattr(model, name) for name in ("maps", "rows", "depth", "kernel_size")})
     if model.kernel_size % 2 == 0:
         raise ValueError(f"kernel_size must be odd, got {model.kernel_size}")
-    if not model.cutoff >= 1.0:
-        raise ValueError(f"cutoff must be at least 1, got {model.cutoff}")
+    if not is_finite(model.cutoff) or model.cutoff < 1.0:
+        raise ValueError(f"cutoff must be at least 1 and finite, got {model.cutoff!r}")
     check_rate("dropout", model.dropout)

@@ -37,7 +37,7 @@ from keras import ops
 
 from zoo.layers.recurrence import scan
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_rate, check_sizes
+from zoo.models.core.arguments import check_choice, check_positive, check_rate, check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.registry import register_model
 from zoo.models.ntm.bit_sequences import BitSequenceModel
@@ -133,8 +133,8 @@ class NeuralTuringMachine(BitSequenceModel):
         if self.slots < 2 * self.shift_range + 1:
             least = 2 * self.shift_range + 1
             raise ValueError(f"slots must be at least the {least} shifts, got {self.slots}")
-        if self.limit is not None and not self.limit > 0:
-            raise ValueError(f"limit must be positive, got {self.limit!r}")
+        if self.limit is not None:
+            check_positive(limit=self.limit)
         check_rate("dropout", self.dropout)
 
     def _make_layers(self) -> None:

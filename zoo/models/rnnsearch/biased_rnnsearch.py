@@ -33,7 +33,7 @@ from typing import Any, ClassVar, Literal, get_args
 import keras
 from keras import ops
 
-from zoo.models.core.arguments import check_choice, check_sizes, is_whole
+from zoo.models.core.arguments import check_choice, check_not_negative, check_sizes, is_whole
 from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import (
     END_ID,
@@ -111,8 +111,7 @@ class BiasedRNNsearch(RNNsearch):
         check_choice("readout", readout, get_args(BiasedReadout))
         if not is_whole(half_width) or half_width < 0:
             raise ValueError(f"half_width must be an integer, at least 0, got {half_width!r}")
-        if not global_fertility >= 0:
-            raise ValueError(f"global_fertility must be at least 0, got {global_fertility!r}")
+        check_not_negative(global_fertility=global_fertility)
         self._make_layers()
 
     def _make_layers(self) -> None:

@@ -32,6 +32,7 @@ import keras
 from keras import ops
 
 from zoo.models.core import axes
+from zoo.models.core.arguments import check_not_negative
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.recurrent_translator import RecurrentTranslator
@@ -75,8 +76,7 @@ class SymmetricTranslators(BaseModel):
         super().__init__(**kwargs)
         self.keep_arguments(locals())
         _check_directions(source_to_target, target_to_source)
-        if not trace_weight >= 0:
-            raise ValueError(f"trace_weight must be at least 0, got {trace_weight!r}")
+        check_not_negative(trace_weight=trace_weight)
         for translator in (source_to_target, target_to_source):
             if not translator.built:
                 translator.build()  # here, so that its weights are named as if it were alone

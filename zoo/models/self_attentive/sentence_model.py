@@ -9,7 +9,13 @@ import keras
 from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
-from zoo.models.core.arguments import check_choice, check_rate, check_sizes, check_table_dtype
+from zoo.models.core.arguments import (
+    check_choice,
+    check_not_negative,
+    check_rate,
+    check_sizes,
+    check_table_dtype,
+)
 from zoo.models.core.base import BaseModel
 from zoo.models.core.regularisation import penalise_matrices
 from zoo.models.core.targets import Targets
@@ -55,8 +61,7 @@ class SentenceModel(BaseModel):
         for name in ("attention_dropout", "dropout", "word_dropout"):
             check_rate(name, getattr(self, name))
         for name in ("penalty", "l2"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)!r}")
+            check_not_negative(**{name: getattr(self, name)})
 
     def make_encoder(self) -> None:
         """Makes the table of words and the encoder."""

@@ -42,7 +42,7 @@ from zoo.attention.multiplicative_scores import GeneralScore
 from zoo.attention.structured import SyntacticAttention
 from zoo.layers.lstm import BidirectionalLSTM, StackedLSTM
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_sizes
+from zoo.models.core.arguments import check_choice, check_positive, check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.recurrent_translator import RecurrentTranslator
 from zoo.models.core.registry import register_model
@@ -131,8 +131,7 @@ class TreeTransducer(RecurrentTranslator):
         self.check_common_arguments()
         check_choice("attention", attention, get_args(SelfAttention))
         check_sizes(parser_dim=parser_dim, score_dim=score_dim)
-        if not initial_range > 0:
-            raise ValueError(f"initial_range must be a positive number, got {initial_range!r}")
+        check_positive(initial_range=initial_range)
         self._declare_maps()
         self._make_layers()
 

@@ -1,0 +1,61 @@
+"""Numbers that constructors refuse, those of all models and of layers with such numbers."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+from zoo.attention.structured import SegmentationAttention
+from zoo.models.core.arguments import check_choice, check_not_negative, check_pair, check_positive
+from zoo.models.core.registry import models
+
+NO_NUMBERS = (float("nan"), "x", True, [1], float("inf"), -1)
+NAMES = sorted(models())
+NUMBERS = ("int", "float", "int | None", "float | None", "tuple[int, int]", "Sequence[int]")
+
+
+def test_numbers_are_finite():
+    for value in (0.5, 3, np.float32(0.5), np.int64(2)):
+        check_positive(a=value)
+        check_not_negative(a=value, b=0)
+    for value in (*NO_NUMBERS, 0, None):
+        with pytest.raises(ValueError, match=r"^b must be positive and finite, got "):
+            check_positive(a=1, b=value)
+    for value in (*NO_NUMBERS, None):
+        with pytest.raises(ValueError, match=r"^b must be at least 0 and finite, got "):
+            check_not_negative(a=0, b=value)
+
+
+def test_pairs_are_two_sizes():
+    check_pair("grid", [2, 3])
+    for value in (None, 3, (1,), (1, 2, 3), "ab"):
+        with pytest.raises(ValueError, match=r"^grid must be a pair of positive integers, got "):
+            check_pair("grid", value)
+    with pytest.raises(ValueError, match=r"^grid\[1\] must be a positive integer, got 0"):
+        check_pair("grid", (1, 0))
+
+
+def test_true_is_no_choice_of_one():
+    check_choice("layers", True, (False, True))
+    with pytest.raises(ValueError, match=r"^layers must be one of \[1, 2\], got True"):
+        check_choice("layers", True, (1, 2))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_number_of_every_model_is_checked(name):
+    """A penalty of infinity made losses of NaN, and strings ended in errors that named nothing."""
+    model = models()[name].cls
+    for argument, parameter in inspect.signature(model.__init__).parameters.items():
+        kind = inspect.formatannotation(parameter.annotation).replace("collections.abc.", "")
+        for value in NO_NUMBERS if kind in NUMBERS else ():
+            if kind == "Sequence[int]" and value == [1]:
+                continue
+            with pytest.raises(ValueError, match=rf"^{argument}(\[0\])? must "):
+                model.from_preset("tiny", **{argument: value})
+
+
+@pytest.mark.parametrize("argument", ["total", "pairwise_l2"])
+def test_segments_have_finite_numbers(argument):
+    for value in NO_NUMBERS:
+        with pytest.raises(ValueError, match=f"^{argument} must be .* and finite, got "):
+            SegmentationAttention(**{argument: value})
