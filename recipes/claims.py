@@ -170,7 +170,9 @@ class Settings:
     """Choice of a claim, and the settings that its runs share."""
 
     claim: tyro.conf.Positional[
-        Literal["hops", "intra", "mechanisms", "biases", "over", "coattention", "slots", "locations"]
+        Literal[
+            "hops", "intra", "mechanisms", "biases", "over", "coattention", "slots", "locations"
+        ]
     ]
     """The claim."""
     data: str = "auto"

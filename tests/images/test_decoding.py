@@ -21,6 +21,11 @@ def read():
     return PictureReader(3, None)
 
 
+def test_readers_alike_share_one_graph():
+    assert PictureReader(1, (5, 4))._decode is PictureReader(1, (5, 4))._decode
+    assert PictureReader(1, (5, 4))._decode is not PictureReader(3, (5, 4))._decode
+
+
 def in_three(grey):
     return np.repeat(grey[..., np.newaxis], 3, axis=-1)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 from zoo.benchmarks.portable import bleu_of, read_examples
 from zoo.benchmarks.timing import Timed, limit_threads, now
@@ -20,7 +20,10 @@ from zoo.training.bounds import Count, NotNegative
 Translate = Callable[[list[str]], list[str]]
 """Texts -> translations."""
 
-_EXPORTS = {"LiteRT": ("litert", "ai-edge-litert"), "ONNX Runtime": ("onnx", "onnxruntime")}
+_EXPORTS: Mapping[str, tuple[Literal["litert", "onnx"], str]] = {
+    "LiteRT": ("litert", "ai-edge-litert"),
+    "ONNX Runtime": ("onnx", "onnxruntime"),
+}
 """Name -> format, and the package that runs it."""
 
 

@@ -9,9 +9,10 @@ The size is read from the header and checked before anything is decoded, so that
 unpack to gigabytes.
 """
 
+import functools
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -32,6 +33,16 @@ class Size(NamedTuple):
     width: tf.Tensor
 
 
+@functools.cache
+def _decoder(channels: int, size: tuple[int, int] | None) -> Any:
+    """Traces the decoding once: a graph of each reader takes long, and TensorFlow warns of it."""
+    return tf.function(
+        lambda files: decode_images(files, channels, size),
+        input_signature=[tf.TensorSpec([None], tf.string)],
+        autograph=False,
+    )
+
+
 class PictureReader:
     """Decodes batches of files outside the graph, and names the file that cannot be.
 
@@ -43,11 +54,7 @@ class PictureReader:
     def __init__(self, channels: int, size: tuple[int, int] | None) -> None:
         self.channels = channels
         self.size = size
-        self._decode = tf.function(
-            lambda files: decode_images(files, channels, size),
-            input_signature=[tf.TensorSpec([None], tf.string)],
-            autograph=False,
-        )
+        self._decode = _decoder(channels, size)
 
     def __call__(self, files: Sequence[bytes], names: Sequence[str]) -> np.ndarray:
         """Decodes files.
