@@ -24,6 +24,7 @@ REFERENCES = [
         ("5 men & 1 boy", "5 men 1 boy"),
         ("ÉTÉ à la plage…", "été à la plage"),
         (" . ", ""),
+        ("A dog ❤\ufe0f, 👩\u200d👧 1\ufe0f do\u200dg", "a dog 1 dog"),
     ],
 )
 def test_captions_are_compared_in_lower_case_without_punctuation(text, expected):

@@ -23,6 +23,7 @@ TEXTS = [
     "hi👍🏽! 👩\u200d👩\u200d👧👨 🇩🇪🇫🇷 x≠y ∑€",
     "\x01z שלום, עולם کتاب\u200cها",
     "…“quoted” — and – dashed",
+    "dog ❤\ufe0f do\u200dg \ufe0f 1\ufe0f\u20e3 a\u061cb Mon\u180bgol a\U000e0100b \u3164x",
 ]
 
 

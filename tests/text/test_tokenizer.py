@@ -131,6 +131,18 @@ def test_folding_never_empties_a_token():
     assert folded_of("\u00ad a\u00adb") == ["\u00ad", "ab"]
 
 
+@pytest.mark.parametrize("case_fold", [False, True])
+def test_words_are_the_same_without_invisible_characters(case_fold):
+    tokenizer = WordTokenizer(case_fold=case_fold)
+    expected = ["dog", "❤", "x\udcff", "\ufe0f"]
+    found = tokenizer(
+        [b"do\xe2\x80\x8dg\xef\xb8\x8f \xe2\x9d\xa4\xef\xb8\x8f x\xc2\xad\xff \xef\xb8\x8f"]
+    )
+    folded = [token.decode(errors="surrogateescape") for token in found.folded.to_list()[0]]
+    assert folded == expected
+    assert found.surface.to_list()[0][1] == "❤\ufe0f".encode()
+
+
 def test_a_long_token_is_not_folded():
     short, long = "É" * (LONGEST_FOLDED // 2), "É" * (LONGEST_FOLDED // 2 + 1)
     assert folded_of(f"{short} {long} É") == [short.lower(), long, "é"]

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 from sacrebleu.metrics import BLEU
 
+from zoo.text.invisible import drop_invisible
+
 ORDERS = (1, 2, 3, 4)
 _SIGMA = 6.0
 _SCALE = 10.0
@@ -37,8 +39,10 @@ def normalise_caption(text: str) -> str:
     """Returns a caption in lower case, without punctuation, with single spaces between words.
 
     Symbols are punctuation, too, and hyphens within words: "tri-colored" becomes "tricolored".
+    Invisible characters, which are part of many emoji, vanish with them.
     """
-    kept = (one for one in text.lower() if unicodedata.category(one)[0] not in "PS")
+    text = drop_invisible(text.lower())
+    kept = (one for one in text if unicodedata.category(one)[0] not in "PS")
     return " ".join("".join(kept).split())
 
 

@@ -24,6 +24,8 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 import tensorflow_text as tf_text
 
+from zoo.text.invisible import IN_GRAPHS
+
 _SPACE = (
     r"[\s\v\pZ\x{85}\x{200B}\x{200E}\x{200F}\x{202A}-\x{202E}\x{2060}\x{2066}-\x{2069}\x{FEFF}]+"
 )
@@ -52,8 +54,8 @@ class WordTokens(NamedTuple):
 
     Attributes:
         surface: The bytes of the original string.
-        folded: The token as in the vocabulary: NFKC-normalised and case-folded, unless it is longer
-            than `LONGEST_FOLDED`.
+        folded: The token as in the vocabulary: NFKC-normalised, without invisible characters and
+            case-folded, unless it is longer than `LONGEST_FOLDED`.
         starts: int32, byte offset of the token's first byte in the original string.
         ends: int32, byte offset one past the token's last byte.
     """
@@ -117,8 +119,10 @@ class WordTokenizer:
         long = tf.strings.length(tokens, unit="BYTE") > LONGEST_FOLDED
         folded = tf_text.normalize_utf8(tf.where(long, "", tokens), "NFKC")
         if self.case_fold:
-            folded = tf_text.case_fold_utf8(folded)
-        # Case folding removes invisible characters; a token of nothing else is left alone too.
+            folded = tf_text.case_fold_utf8(folded)  # removes invisible characters
+        else:
+            folded = tf.strings.regex_replace(folded, IN_GRAPHS, "")
+        # Long tokens and those of nothing but invisible characters are left alone.
         return tf.where(tf.equal(folded, ""), tokens, folded)
 
 

@@ -22,7 +22,11 @@ _IDEOGRAPHS = (
     "HIRAGANA LETTER", "KATAKANA LETTER", "HALFWIDTH KATAKANA LETTER", "HANGZHOU NUMERAL",
     "IDEOGRAPHIC NUMBER ZERO", "IDEOGRAPHIC ITERATION MARK",
 )  # fmt: skip
-_INVISIBLE = dict.fromkeys(map(ord, "\xad\u034f\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"))
+_INVISIBLE = re.compile(
+    "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
 # Classes: space _, digit 0, point and comma themselves, apostrophe ', the letters s and others of
 # Latin S and A, other letters w, mark m, modifiers of symbols t and e, joiner z, half a flag f,
 # ideograph i, symbol p, punctuation q, underscore u, control character c.
@@ -104,8 +108,7 @@ class Words:
         folded = unicodedata.normalize("NFKC", token)
         if self._case_fold:
             folded = unicodedata.normalize("NFKC", folded.casefold())
-            folded = folded.translate(_INVISIBLE)
-        return folded or token
+        return _INVISIBLE.sub("", folded) or token
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
         """Words of ids; "" for padding."""
