@@ -221,3 +221,13 @@ def test_a_graph_of_the_root_alone_has_no_arc(size, multi_root):
 def test_scores_that_are_no_matrices_are_refused(shape):
     with pytest.raises(ValueError, match="scores must have the shape"):
         tree_marginals(np.zeros(shape))
+
+
+@pytest.mark.parametrize("function", [tree_marginals, tree_log_partition])
+def test_graphs_for_xla_are_refused_by_name(function):
+    scores = tf.zeros((2, 4, 4))
+    compiled = tf.function(function, jit_compile=True, autograph=False)
+    with pytest.raises(ValueError, match="trees must be compiled with jit_compile=False, got a"):
+        compiled(scores)
+    graph = tf.function(function, jit_compile=False, autograph=False)
+    np.testing.assert_allclose(graph(scores), function(scores), rtol=1e-6)

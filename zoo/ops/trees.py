@@ -29,6 +29,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import tensorflow as tf
+from tensorflow.python.ops import control_flow_util
 
 from zoo.ops.dual_numbers import DualNumbers, Numbers
 from zoo.ops.masking import MASKED_SCORE, Tensor, at_least_float32
@@ -50,7 +51,8 @@ def tree_marginals(
         those of the root and of padding, are exactly 0.
 
     Raises:
-        ValueError: if the scores are not square matrices.
+        ValueError: if the scores are not square matrices, or XLA is to compile the graph: spans of
+            different widths have different shapes.
     """
     scores, lengths = _check_scores(scores, lengths)
     size = tf.shape(scores)[1]
@@ -91,6 +93,8 @@ def tree_log_partition(
 
 def _check_scores(scores: Tensor, lengths: Tensor | None) -> tuple[Tensor, Tensor]:
     """Returns scores in single precision at least, and int32 lengths (B,)."""
+    if control_flow_util.GraphOrParentsInXlaContext(tf.compat.v1.get_default_graph()):
+        raise ValueError("trees must be compiled with jit_compile=False, got a graph for XLA")
     scores = at_least_float32(tf.convert_to_tensor(scores))
     shape = scores.shape
     if shape.rank != 3 or not shape[1:2].is_compatible_with(shape[2:3]):
