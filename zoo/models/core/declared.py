@@ -85,9 +85,10 @@ class DeclaredModel(keras.Model):
     def checked_batch(self, inputs: Any) -> Any:
         """As ``standard_inputs``, in a step, which checks ids of data sets when it runs."""
         inputs = self.standard_inputs(inputs)
-        for kinds in self._kinds() if self.INPUTS else ():
-            assert_ids(kinds, inputs)
-        return inputs
+        if not self.INPUTS:
+            return inputs
+        required, optional = self._kinds()
+        return assert_ids({**required, **optional}, inputs)
 
     def check_arrays(self, inputs: Any) -> None:
         """Raises a ValueError for arrays of inputs that ``standard_inputs`` would refuse."""

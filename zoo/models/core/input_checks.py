@@ -84,26 +84,36 @@ def check_names(required: Mapping[str, Any], optional: Mapping[str, Any], inputs
         raise ValueError(f"inputs must be {expected}, got {sorted(map(str, given))}")
 
 
-def assert_ids(kinds: Mapping[str, InputKind], inputs: Mapping[str, Any]) -> None:
-    """Adds to a graph the checks of ids that only a run knows.
+def assert_ids(kinds: Mapping[str, InputKind], inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Checks in a graph the ids that only a run knows.
 
     Args:
         kinds: of the inputs.
         inputs: as ``standard_inputs`` returned them.
+
+    Returns:
+        The inputs; ids are known to be lawful before they are used.
     """
-    for name, kind in kinds.items():
-        ids = inputs.get(name)
-        if not isinstance(kind, Tokens | Sentences) or not isinstance(ids, tf.Tensor):
-            continue
-        if _is_on_host(ids):
-            continue  # and was checked there
-        low, high, most = tf.reduce_min(ids), tf.reduce_max(ids), _most(kind)
-        # An empty batch has a minimum above its maximum.
-        known = (low > high) | ((low >= 0) & (high <= most))
-        tf.debugging.Assert(known, [f"{name} must be ids from 0 to {most}, got", low, "to", high])
-        if not kind.scattered:
-            ordered = tf.reduce_all((ids[..., :-1] != 0) | (ids[..., 1:] == 0))
-            tf.debugging.Assert(ordered, [f"{name} must {_ON_THE_RIGHT}, got", ids])
+    checked = dict(inputs)
+    for name, ids in inputs.items():
+        kind = kinds[name]
+        # Those on the host have been checked there.
+        if isinstance(kind, Tokens | Sentences) and tf.is_tensor(ids) and not _is_on_host(ids):
+            with tf.control_dependencies(_assertions(name, ids, kind)):
+                checked[name] = tf.identity(ids)
+    return checked
+
+
+def _assertions(name: str, ids: Tensor, kind: Tokens | Sentences) -> list[Any]:
+    low, high, most = tf.reduce_min(ids), tf.reduce_max(ids), _most(kind)
+    # An empty batch has a minimum above its maximum.
+    known = (low > high) | ((low >= 0) & (high <= most))
+    message = [f"{name} must be ids from 0 to {most}, got", low, "to", high]
+    made = [tf.debugging.Assert(known, message)]
+    if not kind.scattered:
+        ordered = tf.reduce_all((ids[..., :-1] != 0) | (ids[..., 1:] == 0))
+        made.append(tf.debugging.Assert(ordered, [f"{name} must {_ON_THE_RIGHT}, got", ids]))
+    return made
 
 
 def _standard(name: str, values: Any, kind: InputKind) -> Tensor:

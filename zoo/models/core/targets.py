@@ -245,14 +245,15 @@ def _counted(name: str, values: Tensor, limit: Tensor | int | None) -> Tensor:
 
     Counted from the end, -1, with which some data sets mark what has no label, would be a class.
     """
-    tf.debugging.Assert(
-        tf.reduce_all(values >= 0), [f"{name} must not be negative, got", tf.reduce_min(values)]
-    )
+    lowest = tf.reduce_min(values)
+    message = [f"{name} must not be negative, got", lowest]
+    made = [tf.debugging.Assert(tf.reduce_all(values >= 0), message)]
     if limit is not None:
         limit = tf.cast(limit, values.dtype)
-        below = tf.reduce_all(values < limit)
-        tf.debugging.Assert(below, [f"{name} must be below", limit, "got", values])
-    return values
+        message = [f"{name} must be below", limit, "got", values]
+        made.append(tf.debugging.Assert(tf.reduce_all(values < limit), message))
+    with tf.control_dependencies(made):
+        return tf.identity(values)
 
 
 def _lengths(ids: Tensor) -> Tensor:
