@@ -12,6 +12,7 @@ import keras
 
 from zoo.models.core.arguments import check_sizes
 from zoo.models.core.axes import Axis
+from zoo.models.core.layer_states import layer_states, restore_layers
 from zoo.models.core.training_step import TrainingStep
 
 
@@ -72,7 +73,9 @@ class BaseModel(TrainingStep):
 
         Args:
             optimizer: as in Keras.
-            jit_compile: whether to use XLA.
+            jit_compile: whether to use XLA. Its steps cannot refuse ids, labels and positions out
+                of range, and take others; those in arrays are checked before, those of data sets
+                are not.
             accumulate: number of parts in which a batch, or a device's share of it, is processed,
                 one after the other, before a step is taken. The step is that of the whole batch
                 and needs less memory. Random draws, such as dropout's, are new for every part.
@@ -129,7 +132,7 @@ class BaseModel(TrainingStep):
         return outputs | {f"attention_{name}": map_ for name, map_ in maps.items()}
 
     def get_build_config(self) -> dict[str, Any] | None:
-        """Adds how ``quantize`` left the layers, which constructors cannot tell."""
+        """Adds how ``quantize``, ``trainable`` and ``enable_lora`` left the layers."""
         quantised = {
             layer.path: {
                 "mode": layer.quantization_mode,
@@ -139,16 +142,22 @@ class BaseModel(TrainingStep):
             if layer.quantization_mode is not None
         }
         config: dict[str, Any] | None = super().get_build_config()
-        return (config or {}) | {"quantised": quantised} if quantised else config
+        if not self.built:
+            return config
+        added = {"layers": layer_states(self)} | ({"quantised": quantised} if quantised else {})
+        return (config or {}) | added
 
     def build_from_config(self, config: dict[str, Any]) -> None:
         """Builds the model as it was saved."""
-        super().build_from_config({k: v for k, v in config.items() if k != "quantised"})
+        own = ("quantised", "layers")
+        super().build_from_config({k: v for k, v in config.items() if k not in own})
         quantised = config.get("quantised", {})
         for layer in self._flatten_layers() if quantised else ():
             if (how := quantised.get(layer.path)) is not None:
                 kept = keras.saving.deserialize_keras_object(how["config"])
                 layer.quantize(how["mode"], config=kept)
+        if "layers" in config and self.built:
+            restore_layers(self, config["layers"])
 
     def get_compile_config(self) -> dict[str, Any] | None:
         """Returns what ``compile`` was given; nothing, if it was not called."""

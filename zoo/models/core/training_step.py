@@ -155,11 +155,24 @@ class TrainingStep(WeightedModel):
         x, y, weights = data
         with tf.GradientTape() as tape:
             outputs = self.forward(x, y)
+            self._refuse_added_losses()
             total, count = self._loss_sum_and_count(y, outputs, weights)
             scaled = self.optimizer.scale_loss(loss_of(total, count))
         gradients = tape.gradient(scaled, [weight.value for weight in self.trainable_weights])
         self.compute_metrics(x, y, outputs, weights)
         return total, count, [_dense(gradient) for gradient in gradients]
+
+    def _refuse_added_losses(self) -> None:
+        """Raises a ValueError if a step in parts would leave out what layers add in ``call``.
+
+        Such a loss may be a mean over the batch, of which parts have others.
+        """
+        for layer in self._flatten_layers() if self.accumulate > 1 else ():
+            if layer._losses:
+                raise ValueError(
+                    f"accumulate must be 1 with add_loss in the call of {layer.name}, "
+                    f"got {self.accumulate}"
+                )
 
     def _gradients_in_parts(self, data: Any) -> tuple[Tensor, Tensor, list[Tensor]]:
         """As ``_gradients``, of this replica's share of the loss, some examples at a time."""
