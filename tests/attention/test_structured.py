@@ -271,9 +271,9 @@ def test_of_a_single_input_keras_passes_the_mask():
 
 
 def test_arguments_are_checked():
-    with pytest.raises(ValueError, match="total must be positive, got 0"):
+    with pytest.raises(ValueError, match="total must be positive and finite, got 0"):
         SegmentationAttention(total=0)
-    with pytest.raises(ValueError, match=r"pairwise_l2 must not be negative, got -1\.0"):
+    with pytest.raises(ValueError, match=r"pairwise_l2 must be at least 0 and finite, got -1\.0"):
         SegmentationAttention(pairwise_l2=-1.0)
     with pytest.raises(ValueError, match=r"score must be a Score, .*, got 'general'"):
         SegmentationAttention("general")

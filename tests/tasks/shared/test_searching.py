@@ -1,4 +1,4 @@
-"""Which search is chosen for a width."""
+"""The choice between a greedy search and a beam, by the width."""
 
 import numpy as np
 import pytest
