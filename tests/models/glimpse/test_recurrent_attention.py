@@ -236,7 +236,7 @@ def test_images_of_another_size_are_refused(shape):
         ({"glimpse_size": 1}, "glimpse_size must be at least 2, got 1"),
         ({"locator_dim": 0}, "locator_dim must be a positive integer, got 0"),
         ({"image_size": (3, 0)}, r"image_size\[1\] must be a positive integer, got 0"),
-        ({"sigma": 0.0}, "sigma must be positive, got 0.0"),
+        ({"sigma": 0.0}, "sigma must be positive and finite, got 0.0"),
         ({"dropout": 1.0}, "dropout must be at least 0 and less than 1, got 1.0"),
         ({"locations": "fixed"}, "locations must be one of .*, got 'fixed'"),
         ({"test_locations": "mode"}, "test_locations must be one of .*, got 'mode'"),

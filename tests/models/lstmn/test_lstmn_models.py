@@ -17,7 +17,7 @@ WRONG = {
         *((name, 0, "a positive integer") for name in (*SIZES, "depth")),
         *WINDOW,
         ("dropout", 1.0, RATE),
-        ("initial_range", 0.0, "a positive number"),
+        ("initial_range", 0.0, "positive and finite"),
         ("loss_normaliser", "words", r"one of \['sentences', 'tokens'\]"),
     ],
     LSTMNClassifier: [

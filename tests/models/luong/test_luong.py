@@ -21,7 +21,7 @@ WRONG = [
     *[(name, 0, "a positive integer") for name in ("depth", "half_width", "maximum_source_length")],
     ("score", "additive", r"one of \['dot', 'general', 'concat', 'concat_identity', 'location'\]"),
     ("mechanism", "local", r"one of \['global', 'local_m', 'local_p'\]"),
-    ("initial_range", -0.1, "a positive number"),
+    ("initial_range", -0.1, "positive and finite"),
     ("window", "round", r"one of \['floor', 'real'\]"),
 ]
 SCORES = ["dot", "general", "concat", "concat_identity", "location"]

@@ -20,7 +20,7 @@ from zoo.models.luong.seq2seq import SutskeverTranslator
 WRONG = [
     *WRONG_EVERYWHERE,
     ("depth", 0, "a positive integer"),
-    ("initial_range", 0.0, "a positive number"),
+    ("initial_range", 0.0, "positive and finite"),
 ]
 
 

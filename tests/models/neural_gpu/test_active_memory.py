@@ -85,7 +85,7 @@ def test_an_encoder_alone_drops_too():
         ({"maps": 0}, "maps must be a positive integer, got 0"),
         ({"rows": -1}, "rows must be a positive integer, got -1"),
         ({"kernel_size": 4}, "kernel_size must be odd, got 4"),
-        ({"cutoff": 0.9}, "cutoff must be at least 1, got 0.9"),
+        ({"cutoff": 0.9}, "cutoff must be at least 1 and finite, got 0.9"),
         ({"dropout": 1.0}, "dropout must be at least 0"),
         ({"loss_normaliser": "words"}, "loss_normaliser must be one of"),
     ],

@@ -128,7 +128,7 @@ def test_lengths_that_no_sequence_has_are_refused(length):
         ({"first_memory": "zeros"}, "first_memory must be one of"),
         ({"key_activation": "relu"}, "key_activation must be one of"),
         ({"slots": 4, "shift_range": 2}, "slots must be at least the 5 shifts, got 4"),
-        ({"limit": 0.0}, "limit must be positive, got 0.0"),
+        ({"limit": 0.0}, "limit must be positive and finite, got 0.0"),
         ({"read_heads": 0}, "read_heads must be a positive integer, got 0"),
         ({"dropout": 1.0}, "dropout must be at least 0"),
     ],

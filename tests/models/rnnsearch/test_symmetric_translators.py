@@ -240,6 +240,6 @@ def test_translators_that_are_not_two_directions_are_refused():
     with pytest.raises(ValueError, match="target_to_source must have the loss_normaliser 'sent"):
         SymmetricTranslators(one, by_token)
     for wrong in (-0.5, float("nan")):
-        with pytest.raises(ValueError, match="trace_weight must be at least 0, got"):
+        with pytest.raises(ValueError, match="trace_weight must be at least 0 and finite, got"):
             SymmetricTranslators(one, other, wrong)
     assert SymmetricTranslators(one, other)(INPUTS).keys() == {"logits", "attention", "backward"}

@@ -20,7 +20,7 @@ WRONG = [
     ("depth", 0, "a positive integer"),
     ("attention", "softmax", r"one of \['structured', 'sigmoid', 'simple'\]"),
     ("decoder_start", "source", r"one of \['zeros', 'encoder'\]"),
-    ("initial_range", 0.0, "a positive number"),
+    ("initial_range", 0.0, "positive and finite"),
     ("total", 0.0, "positive"),
 ]
 REAL = (TARGET != 0)[:, :, None] & (SOURCE != 0)[:, None]

@@ -19,7 +19,7 @@ WRONG = [
     ("parser_dim", 0, "a positive integer"),
     ("score_dim", 0, "a positive integer"),
     ("attention", "tree", r"one of \['structured', 'simple', 'none'\]"),
-    ("initial_range", 0.0, "a positive number"),
+    ("initial_range", 0.0, "positive and finite"),
 ]
 
 

@@ -24,6 +24,7 @@ _INTEGERS, _FLOATS = ("int", "uint"), ("float", "bfloat")
 _ON_THE_RIGHT = "have its padding, id 0, behind all other ids"
 
 
+@tf.autograph.experimental.do_not_convert  # there is nothing to convert, which takes time
 def standard_inputs(
     required: Mapping[str, InputKind], optional: Mapping[str, InputKind], inputs: Any
 ) -> dict[str, Any]:
