@@ -147,7 +147,7 @@ def test_training_hands_tapes_on_and_no_gradient():
     # The first segment of an epoch begins anew.
     again = model.forward(*segments[0])
     np.testing.assert_allclose(
-        again["logits"], model(segments[0][0])["logits"], rtol=1e-4, atol=1e-5
+        again["logits"], model({"text": segments[0][0]["text"]})["logits"], rtol=1e-4, atol=1e-5
     )
     assert len(carrier.variables) == 3
 

@@ -239,6 +239,15 @@ class LSTMNLanguageModel(BaseModel):
             return features
         return project(features, ops.transpose(self.embedding.table), self.softmax_bias)
 
+    def checked_batch(self, inputs: Any) -> Any:
+        """As every model does; leaves alone what ``carry`` reads."""
+        own, carried = _divided(inputs)
+        return {**super().checked_batch(own), **carried} if carried else super().checked_batch(own)
+
+    def check_arrays(self, inputs: Any) -> None:
+        """As every model does; leaves alone what ``carry`` reads."""
+        super().check_arrays(_divided(inputs)[0])
+
     def forward(self, inputs: Any, targets: Any) -> dict[str, Any]:
         """Reads as ``call``, but continues from the tapes of ``carry`` if it is set."""
         if self.carry is None:
@@ -264,3 +273,11 @@ class LSTMNLanguageModel(BaseModel):
         """Computes ``example_losses`` times each token's weight, (B, T) or None."""
         losses = precise_cross_entropy(outputs["logits"], targets)
         return sum_of_tokens(losses, targets, weights, self.loss_normaliser)
+
+
+def _divided(inputs: Any) -> tuple[Any, dict[str, Any]]:
+    """The inputs of ``call``, and those of ``carry``, which tell where rows go on."""
+    if not isinstance(inputs, Mapping):
+        return inputs, {}
+    carried = {name: inputs[name] for name in ("rows", "continues") if name in inputs}
+    return {name: inputs[name] for name in inputs if name not in carried}, carried
