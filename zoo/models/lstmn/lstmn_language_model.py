@@ -239,10 +239,15 @@ class LSTMNLanguageModel(BaseModel):
             return features
         return project(features, ops.transpose(self.embedding.table), self.softmax_bias)
 
+    def standard_inputs(self, inputs: Any) -> Any:
+        """As every model does; leaves alone what ``carry`` reads, also where it is not set."""
+        own, carried = _divided(inputs)
+        return super().standard_inputs(own) | carried if carried else super().standard_inputs(own)
+
     def checked_batch(self, inputs: Any) -> Any:
         """As every model does; leaves alone what ``carry`` reads."""
         own, carried = _divided(inputs)
-        return {**super().checked_batch(own), **carried} if carried else super().checked_batch(own)
+        return super().checked_batch(own) | carried if carried else super().checked_batch(own)
 
     def check_arrays(self, inputs: Any) -> None:
         """As every model does; leaves alone what ``carry`` reads."""
