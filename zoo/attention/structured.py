@@ -15,8 +15,6 @@ Shape letters: B batch, Q queries of each example, S positions of each example, 
 root, d_s query, d_h key or state, d value.
 """
 
-import math
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import keras
@@ -34,12 +32,9 @@ from zoo.ops.masking import (
     masked_softmax,
     refuse_attached_mask,
 )
+from zoo.ops.numbers import is_finite
 from zoo.ops.trees import tree_marginals
 from zoo.ops.windows import sequence_lengths
-
-
-def _is_finite(value: Any) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
 
 
 @keras.saving.register_keras_serializable(package="zoo")
@@ -73,9 +68,9 @@ class SegmentationAttention(MaskFree):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if not _is_finite(total) or not total > 0:
+        if not is_finite(total) or not total > 0:
             raise ValueError(f"total must be positive and finite, got {total!r}")
-        if not _is_finite(pairwise_l2) or not pairwise_l2 >= 0:
+        if not is_finite(pairwise_l2) or not pairwise_l2 >= 0:
             raise ValueError(f"pairwise_l2 must be at least 0 and finite, got {pairwise_l2!r}")
         self.score = check_score(GeneralScore(dtype=self.dtype_policy) if score is None else score)
         self.total = total

@@ -1,11 +1,12 @@
 """Checks of arguments and inputs; errors name the argument, what came and what was expected."""
 
-import math
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+
+from zoo.ops.numbers import is_finite
 
 
 def check_sizes(**sizes: Any) -> None:
@@ -39,11 +40,6 @@ def check_not_negative(**numbers: Any) -> None:
     for name, number in numbers.items():
         if not is_finite(number) or not number >= 0:
             raise ValueError(f"{name} must be at least 0 and finite, got {number!r}")
-
-
-def is_finite(value: Any) -> bool:
-    """Tells whether a value is a number, of Python or of NumPy, and neither NaN nor infinite."""
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
 
 
 def check_rate(name: str, value: Any) -> None:

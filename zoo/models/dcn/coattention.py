@@ -1,7 +1,7 @@
 """Coattention: document and question attend to each other at once.
 
 Source: Xiong et al. 2016 (arXiv 1611.01604), section 2.2, equations 1-3; and the attention to the
-question alone that the paper compares with it (section 4.3).
+question alone that the paper compares with it (table 2).
 
 Shape letters: B batch, m document words, n question words, l hidden. Each side has one trainable
 sentinel, to attend to when nothing fits. It is at the last index, after the padding, which needs no
@@ -86,7 +86,7 @@ class QuestionAttention(keras.layers.Layer):
     def call(
         self, document: Tensor, document_mask: Tensor, question: Tensor, question_mask: Tensor
     ) -> Any:
-        """Attends to the question.
+        """Attends to the question; ``Coattention`` in both directions.
 
         Args:
             document: encoded document (B, m, l).
@@ -95,25 +95,28 @@ class QuestionAttention(keras.layers.Layer):
             question_mask: bool (B, n).
 
         Returns:
-            See ``QuestionAttentionOutput``. Rows of padded words are not masked.
+            See ``QuestionAttentionOutput``, or ``CoattentionOutput``. Rows of padded words are not
+            masked.
 
         Raises:
             ValueError: if a mask is None, holds floats or has another shape.
         """
-        as_mask(document_mask, document.shape[:2], name="document_mask")
-        question, question_keys = self._question(question, question_mask)
+        document_mask = as_mask(document_mask, document.shape[:2], name="document_mask")
+        question_mask = as_mask(question_mask, question.shape[:2], name="question_mask")
+        question = append_sentinel(question, self.question_sentinel)  # (B, n + 1, l)
+        question = self.question_projection(question)
+        return self.attend(document, document_mask, question, append_sentinel_mask(question_mask))
+
+    def attend(
+        self, document: Tensor, document_mask: Tensor, question: Tensor, question_keys: Tensor
+    ) -> Any:
+        """Attends to Q (B, n + 1, l), whose last row is the sentinel, where keys are True."""
         dtype = document.dtype
         document, question = at_least_float32(document), at_least_float32(question)
         affinity = ops.matmul(document, ops.swapaxes(question, 1, 2))  # L (B, m, n + 1)
         to_question = masked_softmax(affinity, question_keys[:, None, :], axis=2)  # A^D, transposed
         output = QuestionAttentionOutput(ops.matmul(to_question, question), to_question)
         return QuestionAttentionOutput(*(ops.cast(values, dtype) for values in output))
-
-    def _question(self, question: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Adds the sentinel, and projects both: Q (B, n + 1, l) and which positions are real."""
-        mask = as_mask(mask, question.shape[:2], name="question_mask")
-        question = append_sentinel(question, self.question_sentinel)
-        return self.question_projection(question), append_sentinel_mask(mask)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
@@ -139,25 +142,10 @@ class Coattention(QuestionAttention):
         )
         super().build(document_shape)
 
-    def call(
-        self, document: Tensor, document_mask: Tensor, question: Tensor, question_mask: Tensor
+    def attend(
+        self, document: Tensor, document_mask: Tensor, question: Tensor, question_keys: Tensor
     ) -> CoattentionOutput:
-        """Attends in both directions.
-
-        Args:
-            document: encoded document (B, m, l).
-            document_mask: bool (B, m).
-            question: encoded question (B, n, l), before its projection.
-            question_mask: bool (B, n).
-
-        Returns:
-            See ``CoattentionOutput``. Rows of padded words are not masked.
-
-        Raises:
-            ValueError: if a mask is None, holds floats or has another shape.
-        """
-        document_mask = as_mask(document_mask, document.shape[:2], name="document_mask")
-        question, question_keys = self._question(question, question_mask)  # (B, n + 1, l)
+        """Attends in both directions, to a sentinel of the document too."""
         document = append_sentinel(document, self.document_sentinel)  # (B, m + 1, l)
         document_keys = append_sentinel_mask(document_mask)  # (B, m + 1)
         return coattend(document, document_keys, question, question_keys, sentinels=True)

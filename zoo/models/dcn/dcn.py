@@ -10,7 +10,7 @@ Where the paper is silent or several readings exist:
     loss: summed over all iterations; ``loss_over="halt"`` stops with the procedure;
     dropout: none is described; here on word vectors, on the fusion's input and on its output.
 
-The ablations of section 4.3: ``iterations=1``, ``attention="question"``, ``scorer="perceptron"``.
+The ablations of table 2: ``iterations=1``, ``attention="question"``, ``scorer="perceptron"``.
 
 Shape letters: B batch, m document ("context") words, n question words, d embedding, l hidden,
 I iterations.

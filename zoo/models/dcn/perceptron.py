@@ -1,6 +1,6 @@
 """A plain perceptron in the place of the Highway Maxout Network, to see what that is worth.
 
-Source: Xiong et al. 2016 (arXiv 1611.01604), section 4.3, which does not say more than "two-layer
+Source: Xiong et al. 2016 (arXiv 1611.01604), table 2, which does not say more than "2-layer
 MLP". Here its hidden layer reads what the Highway Maxout Network reads.
 
 Shape letters: B batch, m positions, l hidden.
@@ -41,17 +41,7 @@ class PerceptronScorer(keras.layers.Layer):
         self.score.build((None, None, self.units))
 
     def call(self, encoding: Tensor, hidden: Tensor, start: Tensor, end: Tensor) -> Tensor:
-        """Scores every position.
-
-        Args:
-            encoding: U (B, m, 2l).
-            hidden: decoder state h (B, l).
-            start: encoding u_s of the estimated start (B, 2l).
-            end: encoding u_e of the estimated end (B, 2l).
-
-        Returns:
-            (B, m) scores, padding included.
-        """
+        """Scores every position (B, m); arguments as of ``HighwayMaxoutNetwork``."""
         return self.scores(self.prepare(encoding), hidden, start, end)
 
     def prepare(self, encoding: Tensor) -> Tensor:

@@ -242,12 +242,14 @@ class LSTMNLanguageModel(BaseModel):
     def standard_inputs(self, inputs: Any) -> Any:
         """As every model does; leaves alone what ``carry`` reads, also where it is not set."""
         own, carried = _divided(inputs)
-        return super().standard_inputs(own) | carried if carried else super().standard_inputs(own)
+        standard = super().standard_inputs(own)
+        return standard | carried if carried else standard
 
     def checked_batch(self, inputs: Any) -> Any:
         """As every model does; leaves alone what ``carry`` reads."""
         own, carried = _divided(inputs)
-        return super().checked_batch(own) | carried if carried else super().checked_batch(own)
+        checked = super().checked_batch(own)
+        return checked | carried if carried else checked
 
     def check_arrays(self, inputs: Any) -> None:
         """As every model does; leaves alone what ``carry`` reads."""
