@@ -3,10 +3,11 @@
     python -m tests.files_to_open
 
 One folder holds a paper. This lists, for each model, the files outside of its folder that run code
-when a tiny model is called. Not counted are pure functions (``zoo/ops``), the checks of arguments
-and inputs, which compute nothing, and fast forms whose plain form is already open: the loops over
-time run the steps of ``zoo/layers/recurrence/steps.py``, which ``zoo/layers/lstm.py`` and
-``zoo/layers/gated_unit.py`` print too.
+when a tiny model is called. Not counted are pure functions (``zoo/ops``), what computes nothing
+(the checks of arguments and inputs, with the declarations that they compare with, and the wrapper
+with which ``prepare`` takes symbols of functional models), and fast forms whose plain form is
+already open: the loops over time run the steps of ``zoo/layers/recurrence/steps.py``, which
+``zoo/layers/lstm.py`` and ``zoo/layers/gated_unit.py`` print too.
 """
 
 import os
@@ -26,7 +27,8 @@ from zoo.models.core.registry import ModelEntry
 
 ROOT = Path(zoo.__file__).parent
 FAST_FORMS = {f"layers/recurrence/{name}.py" for name in ("gated", "loops", "lstm", "scan")}
-CHECKS = {"models/core/arguments.py"}
+CHECKS = {f"models/core/{name}.py" for name in ("arguments", "declared", "input_checks", "inputs")}
+COMPUTES_NOTHING = CHECKS | {"attention/sharing.py"}
 STEPS = "layers/recurrence/steps.py"
 PRINT_STEPS = {"layers/gated_unit.py", "layers/lstm.py"}
 
@@ -45,7 +47,7 @@ def files_to_open(entry: ModelEntry, **overrides: Any) -> list[str]:
     folder = "/".join(entry.cls.__module__.split(".")[1:-1]) + "/"
     outside = {name for name in files if not name.startswith((folder, "ops/"))}
     printed = {STEPS} if outside & PRINT_STEPS else set()
-    return sorted(outside - FAST_FORMS - CHECKS - printed)
+    return sorted(outside - FAST_FORMS - COMPUTES_NOTHING - printed)
 
 
 @contextmanager

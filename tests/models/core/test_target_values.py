@@ -92,6 +92,26 @@ def test_positions_in_arrays_are_those_of_real_tokens(model):
             reader.test_on_batch(QUESTIONS, spans)
 
 
+def test_a_text_without_tokens_has_position_zero_alone():
+    reader = DynamicCoattentionNetwork.from_preset("tiny")
+    reader.compile("sgd")
+    inputs = {**QUESTIONS, "context": QUESTIONS["context"] * [[0], [1]]}
+    spans = {name: np.array([0, 1]) for name in ("start", "end")}
+    data = tf.data.Dataset.from_tensors
+    losses = [
+        reader.evaluate(inputs, spans, verbose=0),
+        reader.evaluate(data((inputs, spans)), verbose=0),
+    ]
+    assert np.isfinite(losses).all()
+    assert losses[0] == losses[1]
+    spans["end"] = np.array([1, 1])
+    message = r"'end'\] must be 0, where context has no tokens, got 1"
+    with pytest.raises(ValueError, match=message):
+        reader.fit(inputs, spans, verbose=0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"end.*must be below\] \[1 2\]"):
+        reader.evaluate(data((inputs, spans)), verbose=0)
+
+
 def test_positions_and_ids_of_data_sets_are_checked_in_steps(neural_gpu):
     reader = DynamicCoattentionNetwork.from_preset("tiny")
     reader.compile("sgd")

@@ -73,10 +73,10 @@ def standard_targets(
         targets = _like("targets", targets, like, axes)
         counted = kind.tokens or kind.classes
         return _counted("targets", targets, classes) if counted else targets
-    lengths = _lengths(inputs[kind.positions]) if kind.positions else None
+    places = _places(inputs[kind.positions]) if kind.positions else None
     checked = {name: _like(f"targets[{name!r}]", targets[name], like, axes) for name in kind.names}
     for name, values in checked.items():
-        checked[name] = _counted(f"targets[{name!r}]", values, lengths)
+        checked[name] = _counted(f"targets[{name!r}]", values, places)
     return {**targets, **checked}
 
 
@@ -122,15 +122,20 @@ def check_values(
 
 
 def _check_positions(name: str, targets: Any, of: str, ids: Any) -> None:
-    """Raises a ValueError for a position that is none of the real tokens."""
+    """Raises a ValueError for a position that is none of the real tokens.
+
+    Where there are none, 0 stands for no position, as in ``_places``.
+    """
     if not (_is_array(targets) and _is_array(ids)) or ids.ndim != 2:
         return
     if targets.shape not in ((len(ids),), (len(ids), 1)):
         return  # refused for that by the step
     places, lengths = targets.reshape(-1), np.sum(ids != 0, axis=1)
-    (wrong,) = np.nonzero(~((places >= 0) & (places < lengths)))
+    (wrong,) = np.nonzero(~((places >= 0) & (places < np.maximum(lengths, 1))))
     if wrong.size:
-        expected = f"at least 0 and below the {lengths[wrong[0]]} tokens of {of}"
+        tokens = lengths[wrong[0]]
+        expected = f"at least 0 and below the {tokens} tokens of {of}"
+        expected = expected if tokens else f"0, where {of} has no tokens"
         raise ValueError(f"targets[{name!r}] must be {expected}, got {places[wrong[0]]}")
 
 
@@ -256,9 +261,12 @@ def _counted(name: str, values: Tensor, limit: Tensor | int | None) -> Tensor:
         return tf.identity(values)
 
 
-def _lengths(ids: Tensor) -> Tensor:
-    """Numbers (B,) of the real tokens of ids (B, T)."""
-    return tf.reduce_sum(tf.cast(tf.not_equal(ids, 0), "int32"), axis=1)
+def _places(ids: Tensor) -> Tensor:
+    """Numbers (B,) of the positions in ids (B, T) that a target can name: those of real tokens.
+
+    A text without tokens has one, 0, for none: its loss is finite, and no gradient comes of it.
+    """
+    return tf.maximum(tf.reduce_sum(tf.cast(tf.not_equal(ids, 0), "int32"), axis=1), 1)
 
 
 def _with_axes(values: Any, axes: int) -> Tensor:
