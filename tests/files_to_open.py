@@ -27,8 +27,9 @@ from zoo.models.core.registry import ModelEntry
 
 ROOT = Path(zoo.__file__).parent
 FAST_FORMS = {f"layers/recurrence/{name}.py" for name in ("gated", "loops", "lstm", "scan")}
-CHECKS = {f"models/core/{name}.py" for name in ("arguments", "declared", "input_checks", "inputs")}
-COMPUTES_NOTHING = CHECKS | {"attention/sharing.py"}
+COMPUTES_NOTHING = {"attention/sharing.py"} | {
+    f"models/core/{name}.py" for name in ("arguments", "declared", "input_checks", "inputs")
+}
 STEPS = "layers/recurrence/steps.py"
 PRINT_STEPS = {"layers/gated_unit.py", "layers/lstm.py"}
 

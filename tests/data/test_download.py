@@ -192,8 +192,9 @@ def test_a_server_that_only_drips_is_given_up(
 def test_a_pause_is_waited_for_if_enough_comes_beside_it(
     server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pacing, "WINDOW_SECONDS", 1e-9)  # each of the few receives is measured,
-    # by a clock that goes on by a ten-thousandth of a second: a busy machine might take many.
+    # Each of the few receives is measured, by a clock that goes on by a ten-thousandth of a second:
+    # a busy machine might take many for the first bytes.
+    monkeypatch.setattr(pacing, "WINDOW_SECONDS", 1e-9)
     ticks = SimpleNamespace(monotonic=itertools.count(0.0, 1e-4).__next__)
     monkeypatch.setattr(pacing, "time", ticks)
     assert fetch(remote(f"{server}/whole"), tmp_path).read_bytes() == CONTENT

@@ -135,7 +135,8 @@ def _check_positions(name: str, targets: Any, of: str, ids: Any) -> None:
     if wrong.size:
         tokens = lengths[wrong[0]]
         expected = f"at least 0 and below the {tokens} tokens of {of}"
-        expected = expected if tokens else f"0, where {of} has no tokens"
+        if not tokens:
+            expected = f"0, where {of} has no tokens"
         raise ValueError(f"targets[{name!r}] must be {expected}, got {places[wrong[0]]}")
 
 
@@ -264,7 +265,7 @@ def _counted(name: str, values: Tensor, limit: Tensor | int | None) -> Tensor:
 def _places(ids: Tensor) -> Tensor:
     """Numbers (B,) of the positions in ids (B, T) that a target can name: those of real tokens.
 
-    A text without tokens has one, 0, for none: its loss is finite, and no gradient comes of it.
+    A text without tokens has one, 0, for none: its loss is finite.
     """
     return tf.maximum(tf.reduce_sum(tf.cast(tf.not_equal(ids, 0), "int32"), axis=1), 1)
 
