@@ -44,7 +44,7 @@ ROWS: Mapping[str, Row] = {
         "SQuAD 1.1 dev, EM / F1",
         ("exact_match", "f1"),
         "65.4 / 75.6",
-        "100-d vectors trained here",
+        "100-d word vectors trained here",
     ),
     "multi30k_rnnsearch_en_de": Row(
         "[RNNsearch](docs/translation.md), hidden 256",
@@ -72,7 +72,7 @@ ROWS: Mapping[str, Row] = {
         "Stanford Sentiment Treebank, five classes, % right",
         ("accuracy",),
         "47.6 with GloVe 840B",
-        "150-d vectors trained here",
+        "150-d word vectors trained here",
     ),
     "wikitext_lstmn": Row(
         "[LSTMN language model](docs/lstmn.md), hidden 300, two slots",
@@ -85,21 +85,21 @@ ROWS: Mapping[str, Row] = {
         "cloze questions on children's books, test, % right: common nouns / named entities",
         ("accuracy_cn", "accuracy_ne"),
         "other data",
-        "128-d vectors trained here",
+        "128-d word vectors trained here",
     ),
     "imdb_self_attentive": Row(
         "[Self-attentive embedding](docs/architectures/self_attentive.md), u 128, 30 hops",
         "IMDb, test, % right",
         ("accuracy",),
         "other data",
-        "100-d vectors trained here",
+        "100-d word vectors trained here",
     ),
     "sick_decomposable": Row(
         "[Decomposable attention](docs/architectures/decomposable.md), intra, hidden 100",
         "SICK, test, % right",
         ("accuracy",),
         "other data",
-        "300-d vectors trained here",
+        "300-d word vectors trained here",
     ),
     "adult_features": Row(
         "[Attention as feature importance](docs/architectures/feature_attention.md), gates, d 32",
@@ -223,7 +223,8 @@ def cells(row: Row, card: "ModelCard", size: int) -> list[str]:
     minutes = f"{card.wall_time_seconds / 60:.0f} min"
     trained = ", ".join(filter(None, [told_hardware(card.hardware), minutes, row.vectors]))
     fixed = card.total_parameters - card.trainable_parameters
-    parameters = f"{card.trainable_parameters:,}" + (f" + {fixed:,} vectors (fixed)" * bool(fixed))
+    parameters = f"{card.trainable_parameters:,}"
+    parameters += f" + {fixed:,} in fixed word vectors" if fixed else ""
     megabytes = size / 1e6
     told_size = f"{megabytes:.{0 if megabytes >= 1 else 1}f} MB"
     return [row.model, row.measure, here, row.paper, trained, parameters, told_size]

@@ -116,6 +116,25 @@ def test_the_table_of_models_marks_those_that_are_shipped():
     assert marked == classes
 
 
+def table_of(page: Path, heading: str) -> list[list[str]]:
+    """The cells of the rows of the first table of a section, without its two lines of header."""
+    section = page.read_text(encoding="utf-8").partition(f"## {heading}\n")[2]
+    lines = [line for line in section.partition("\n## ")[0].splitlines() if line[:1] == "|"]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def test_the_comparison_of_models_has_the_figures_and_times_of_the_readme():
+    figures = {row[2]: row[4] for row in table_of(README, "Results")}
+    compared = table_of(ROOT / "docs" / "which_model.md", "Data, time and results")
+    assert len(compared) == len(figures)
+    for model, _, training, result in compared:
+        (figure,) = re.findall(r"\[([^]]+)\]\(", result)
+        wanted = [trained for here, trained in figures.items() if here.endswith(figure)]
+        assert len(wanted) == 1, model
+        minutes = {re.search(r"\d+ min\b", text)[0] for text in (training, wanted[0])}
+        assert len(minutes) == 1, model
+
+
 def test_the_readme_counts_the_shipped_models():
     (count,) = re.findall(r"\b(\d+) are trained,", README.read_text(encoding="utf-8"))
     assert int(count) == len(list_models())

@@ -1,6 +1,7 @@
 """The Neural GPU learns to reverse; settings reach what they name; a stopped run goes on."""
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,24 @@ SMALL: dict[str, Any] = {
     "test_lengths": (7,),
     "strategy": "none",
 }
+
+
+PAGE = Path(recipe.__file__).parents[1] / "docs" / "architectures" / "neural_gpu.md"
+
+
+def test_rows_of_the_page_have_the_maps_that_their_commands_train() -> None:
+    """A row that says `the same` has those of the last row that names a model."""
+    maps, seen = 0, set()
+    for row in PAGE.read_text(encoding="utf-8").partition("## Results")[2].splitlines():
+        named = re.match(r"\| `NeuralGPU`, m (\d+)", row)
+        maps = int(named[1]) if named else maps
+        if row.startswith(("| `NeuralGPU`", "| the same")):
+            task = re.search(r"--task (\w+)", row)
+            data = "sample" if "sample" in row else "generated"
+            own = recipe.OF_TASKS.get(task[1] if task else "reverse", {}).get(data, {})
+            assert maps == (recipe.DEFAULTS[data] | own)["maps"], row
+            seen.add((data, task and task[1]))
+    assert len(seen) == 4
 
 
 @pytest.mark.system

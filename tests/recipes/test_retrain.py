@@ -37,7 +37,7 @@ def test_a_row_has_the_figures_of_the_card() -> None:
     assert trained == f"2 CPU cores, {minutes} min, vectors from D"
     fixed = card.total_parameters - card.trainable_parameters
     assert fixed > 0
-    assert parameters == f"{card.trainable_parameters:,} + {fixed:,} vectors (fixed)"
+    assert parameters == f"{card.trainable_parameters:,} + {fixed:,} in fixed word vectors"
     assert results.told_hardware("1 H100") == "1 H100"
 
 

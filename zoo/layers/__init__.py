@@ -1,1 +1,1 @@
-"""Layers with weights that are not attention: recurrence, maxout, embeddings, pointing."""
+"""Layers with weights that several families share: embeddings, LSTMs, gated units, heads, loops."""

@@ -40,7 +40,7 @@ def model_directories() -> list[Path | str]:
 
 
 def list_models() -> list[str]:
-    """Names of the models that `load` and `load_servable` find, downloaded or not.
+    """Lists the names of the models that `load` and `load_servable` find, downloaded or not.
 
     Returns:
         Sorted names. Where there are none, as in an installation without a checkout, the list is
