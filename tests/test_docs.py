@@ -135,6 +135,19 @@ def test_the_comparison_of_models_has_the_figures_and_times_of_the_readme():
         assert len(minutes) == 1, model
 
 
+def test_the_readme_counts_the_models_of_each_format():
+    """A format has a row of its own, or one below another format of the same model."""
+    rows = table_of(ROOT / "docs" / "portable.md", "Equality, size and time")
+    names, name = {"ONNX": set(), "LiteRT": set()}, ""
+    for model, kind, *_ in rows:
+        name = re.search(r"`(\w+)`", model)[1] if model else name
+        names[kind].add(name)
+    assert names["ONNX"] == {*list_models()}
+    assert len(names["LiteRT"]) == 9
+    text = " ".join(README.read_text(encoding="utf-8").split())
+    assert "runs every shipped model, LiteRT nine of them" in text
+
+
 def test_the_readme_counts_the_shipped_models():
     (count,) = re.findall(r"\b(\d+) are trained,", README.read_text(encoding="utf-8"))
     assert int(count) == len(list_models())

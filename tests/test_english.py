@@ -88,6 +88,15 @@ def test_comments_of_the_explorer_say_what_a_thing_is_or_does():
     assert not found, "\n".join(found)
 
 
+def test_pages_begin_with_what_they_are_about():
+    """Below the title stands a sentence, and not yet a heading, a table, a list or code."""
+    front = ROOT / "docs" / "site" / "front.md"  # the part of the site's first page with its cards
+    for page in PAGES:
+        title, first, *_ = filter(None, page.read_text(encoding="utf-8").splitlines())
+        assert page == front or title.startswith("# "), page
+        assert page == front or not first.startswith(("#", "|", "```", "- ", "<")), page
+
+
 def test_pages_have_no_riddles():
     found = {path.name: RIDDLES.findall(" ".join(path.read_text().split())) for path in PAGES}
     assert not any(found.values()), found
