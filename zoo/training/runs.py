@@ -23,6 +23,7 @@ from zoo.files import remove_abandoned
 from zoo.training.claims import claim, release
 from zoo.training.json_files import as_json, plain, read_object, write_json
 from zoo.training.manifest import Manifest, checksums
+from zoo.training.others import EXPORTS, check_own
 from zoo.training.set_aside import is_set_aside, put_back, remove_set_aside, set_aside
 
 MAY_CHANGE = frozenset(
@@ -89,9 +90,8 @@ class RunFolder:
                 settings; else it is begun anew.
 
         Raises:
-            ValueError: the folder holds a run with other settings or of another version,
-                checkpoints without settings, or files that are damaged; or another process trains
-                in it.
+            ValueError: the folder holds a run with other settings or of another version, or files
+                that are damaged or of no run; or another process trains in it.
         """
         self.path = _writable_name(path)
         self.manifest = Manifest(self.path)
@@ -103,10 +103,11 @@ class RunFolder:
         self.checkpoints = self.shared_checkpoints = self.path / "checkpoints"
         self.result = self.path / "result.json"
         self.vocabulary = self.path / "vocabulary"
-        self.saved_model = self.path / "saved_model"
+        self.saved_model = self.path / EXPORTS[0]
         self.picture = self.path / "attention.png"
         self.heads_picture = self.path / "attention_heads.png"
         self._opened = time.monotonic()
+        check_own(self.path, self._contents(), (self.manifest.path, self.format, self.settings))
         self.path.mkdir(parents=True, exist_ok=True)
         notes, wanted = claim(self.path), plain(settings)
         self._make_room(fresh, lock_untrained)
@@ -124,7 +125,7 @@ class RunFolder:
     @property
     def backward_saved_model(self) -> Path:
         """The other direction, of two that were trained together."""
-        return self.path / "saved_model_backward"
+        return self.path / EXPORTS[1]
 
     def check_data(self, sha256: Mapping[str, str]) -> None:
         """Record the checksums of the training data: with other data, words have other ids.

@@ -26,6 +26,11 @@ def is_set_aside(folder: Path) -> bool:
     return (folder / _COMPLETE).exists()
 
 
+def holds_any(folder: Path) -> bool:
+    """Tells whether anything of a run is set aside in a folder."""
+    return is_set_aside(folder) or (folder / _MOVING).exists()
+
+
 def put_back(folder: Path) -> None:
     """Moves back what is set aside, if anything; what replaced it must have been removed."""
     if is_set_aside(folder):

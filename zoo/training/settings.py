@@ -149,11 +149,11 @@ def open_run(settings: Any) -> "tuple[RunFolder, Workers]":
     import keras
     import tensorflow as tf
 
-    from zoo.serving.folders import check_free
     from zoo.serving.remarks import spend_remarks
     from zoo.training.cluster import Workers, own_folder
     from zoo.training.devices import choose_devices
     from zoo.training.distribution import make_strategy
+    from zoo.training.others import check_exports
     from zoo.training.runs import WITHOUT_EFFECT, RunFolder
 
     check_numbers(settings)
@@ -164,17 +164,13 @@ def open_run(settings: Any) -> "tuple[RunFolder, Workers]":
         tf.config.experimental.enable_op_determinism()
     values = asdict(settings)
     if workers.is_chief:
+        check_exports(Path(settings.run_dir))  # before --fresh sets them aside
         run = RunFolder(settings.run_dir, values, fresh=settings.fresh, lock_untrained=False)
     same = {name: values[name] for name in values.keys() - WITHOUT_EFFECT - {"devices"}}
     workers.check_same("settings", repr(sorted(same.items())).encode())  # and the chief is ready
     if not workers.is_chief:
         run = RunFolder(own_folder(), values)
         run.shared_checkpoints = Path(settings.run_dir) / run.checkpoints.name
-    try:
-        check_free(run.saved_model)
-    except ValueError:
-        run.discard()
-        raise
     keras.utils.set_random_seed(settings.seed)
     return run, workers
 

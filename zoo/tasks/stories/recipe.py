@@ -118,11 +118,13 @@ class StoryTask:
             ValueError: a setting is refused, or the data is malformed.
             FloatingPointError: all runs have diverged.
         """
+        from zoo.training.others import check_exports
         from zoo.training.runs import RunFolder as Folder
 
         check_numbers(settings)
         given, settings = settings, self.resolve(settings)
         self.settings = settings
+        check_exports(Path(settings.run_dir))  # before --fresh sets them aside
         self.folder: RunFolder = Folder(
             settings.run_dir,
             asdict(settings),
@@ -144,12 +146,10 @@ class StoryTask:
 
     def _prepare(self) -> "CompiledTraining":
         """Reads the data, and makes model and training."""
-        from zoo.serving.folders import check_free
         from zoo.tasks.stories.data import load_stories
         from zoo.tasks.stories.training import CompiledTraining
 
         settings, folder = self.settings, self.folder
-        check_free(folder.saved_model)
         chosen = settings.data, settings.task, settings.held_out, settings.data_dir
         self.data: StoryData = load_stories(*chosen, folder.logger)
         folder.check_data(self.data.record.sha256)
