@@ -31,7 +31,8 @@ al. 2016, table 1).
 All runs of a claim have the same budget, chosen small so that many seeds can be afforded; the
 recipes' own defaults reach more. Best weights are chosen on validation. The folder of the study
 gets ``table.md`` and ``claim.png``, written anew after each run, and a folder per run. Started
-again, the command keeps complete runs and continues with the others.
+again, the command keeps complete runs and continues with the others; with other flags it refuses
+the folder, whose runs would have another budget.
 """
 
 import itertools
@@ -193,8 +194,8 @@ def main(settings: Settings) -> dict[str, Any]:
     """Trains incomplete runs; returns the rows of the table.
 
     Raises:
-        ValueError: if there is no such row or data set, a seed comes twice, a run was trained with
-            other flags, or it failed.
+        ValueError: if there is no such row or data set, a seed comes twice, a run of the folder was
+            trained with other flags, or one failed.
     """
     from zoo.tasks.shared.studies import Study, gather_seeds, table_of_seeds
 
@@ -203,9 +204,10 @@ def main(settings: Settings) -> dict[str, Any]:
     data = choose_data(settings, claim)
     folder = (settings.run_dir or Path("runs") / f"claims_{settings.claim}_{data}").absolute()
     wanted = [name for name in claim.rows if name in (settings.rows or claim.rows)]
-    runs = {run_name(*one): flags_of(*one, data, settings) for one in _pairs(wanted, settings)}
     held = sorted({*settings.seeds, *_seeds_of(folder)})
-    order = [run_name(row, seed) for row, seed in itertools.product(claim.rows, held)]
+    flags = {
+        run_name(*one): flags_of(*one, data, settings) for one in itertools.product(claim.rows, held)
+    }
 
     def describe(_: str, run: Path) -> dict[str, Any]:
         return measured(run, claim.measures)
@@ -214,14 +216,11 @@ def main(settings: Settings) -> dict[str, Any]:
         report(gather_seeds(complete, [*claim.rows], claim.measures), claim, folder, data)
 
     # Seed by seed, so that an interrupted study compares all rows.
-    complete = Study(claim.recipe, folder, order, describe, write, print).train(runs)
+    runs = [run_name(row, seed) for seed, row in itertools.product(settings.seeds, wanted)]
+    complete = Study(claim.recipe, folder, [*flags], describe, write, print).train(runs, flags)
     rows = gather_seeds(complete, [*claim.rows], claim.measures)
     print(f"\n{table_of_seeds(rows, claim.measures)}")
     return {"rows": rows}
-
-
-def _pairs(rows: Sequence[str], settings: Settings) -> list[tuple[str, int]]:
-    return [(row, seed) for seed, row in itertools.product(settings.seeds, rows)]
 
 
 def _seeds_of(folder: Path) -> list[int]:

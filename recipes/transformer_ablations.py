@@ -66,7 +66,8 @@ def main(settings: Settings) -> dict[str, Any]:
     """Trains incomplete rows; returns the content of ``result.json``.
 
     Raises:
-        ValueError: if there is no such row, one was trained with other flags, or its run failed.
+        ValueError: if there is no such row, one of the folder was trained with other flags, or its
+            run failed.
     """
     from zoo.files import whole_text
     from zoo.tasks.shared.studies import Study
@@ -77,14 +78,14 @@ def main(settings: Settings) -> dict[str, Any]:
         raise ValueError(f"rows must be some of {[*ROWS]}, got {unknown or 'none'}")
     data = resolve_data(settings.data, settings.source, settings.target, settings.data_dir)
     folder = (settings.run_dir or Path("runs") / f"transformer_ablations_{data}").absolute()
-    flags = {name: flags_of(name, data, settings) for name in settings.rows}
+    flags = {name: flags_of(name, data, settings) for name in ROWS}
 
     def write(rows: Sequence[Mapping[str, Any]]) -> None:
         with whole_text(folder / "table.md") as file:
             file.write(f"{table(rows)}\n")
 
     study = Study("recipes.multi30k_transformer", folder, [*ROWS], describe, write, print)
-    rows = study.train(flags)
+    rows = study.train(settings.rows, flags)
     print(f"\n{table(rows)}")
     return {"rows": rows}
 

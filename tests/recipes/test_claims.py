@@ -116,9 +116,14 @@ def test_runs_are_made_seed_by_seed_and_kept(pretended, tmp_path):
     changed_later = dataclasses.replace(again, seeds=(7, 1))
     with pytest.raises(ValueError, match=r"penalty, seed 1: .* holds it with other flags: .*"):
         claims.main(changed_later)
+    # Nor may other seeds or rows be compared with those that are there.
+    for other in ({"seeds": (5,)}, {"rows": ("mean pooling",)}):
+        with pytest.raises(ValueError, match=r"penalty, seed 1: .* holds it with other flags: .*"):
+            claims.main(dataclasses.replace(again, **other))
     assert len(pretended) == 6  # nothing is trained before it is refused
+    apart = dataclasses.replace(settings, run_dir=tmp_path / "apart", seeds=(5,), more="fail")
     with pytest.raises(ValueError, match="penalty, seed 5: the recipe ended with status 1"):
-        claims.main(dataclasses.replace(settings, seeds=(5,), more="fail"))
+        claims.main(apart)
 
 
 @pytest.mark.parametrize(

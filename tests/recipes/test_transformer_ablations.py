@@ -84,6 +84,8 @@ def test_complete_rows_are_kept_and_the_others_trained(tiny, monkeypatch):
     assert [row["paper_bleu"] for row in rows] == [24.9, 24.6]
     with pytest.raises(ValueError, match=r"1 head: .* holds it with other flags: .*--epochs 1 "):
         ablations.main(dataclasses.replace(settings, more=TINY))
+    with pytest.raises(ValueError, match=r"1 head: .* holds it with other flags: .*--epochs 1 "):
+        ablations.main(dataclasses.replace(settings, rows=("keys of 8",), more=TINY))
 
 
 def test_a_perplexity_that_was_not_finite_is_in_the_table(tiny, tmp_path):

@@ -34,18 +34,19 @@ class Study:
     tell: Callable[[str], None]
     """Prints the command of a row that begins."""
 
-    def train(self, flags: Mapping[str, Sequence[str]]) -> list[Row]:
-        """Trains the rows that are not complete.
+    def train(self, wanted: Sequence[str], flags: Mapping[str, Sequence[str]]) -> list[Row]:
+        """Trains the wanted rows that are not complete.
 
         Args:
-            flags: of the wanted rows, by name.
+            wanted: names of rows, in the order in which they are trained.
+            flags: of all rows there may be, by name: those of a table must differ in nothing else.
 
         Returns:
             All complete rows, those trained by an earlier call too.
 
         Raises:
-            ValueError: if a row was trained with other flags, which is found before any training,
-                or its run failed.
+            ValueError: if a row was trained with other flags, wanted or not, which is found before
+                any training, or its run failed.
             SystemExit: if a signal stopped it.
         """
         from zoo.training.json_files import read_object, with_nan, write_json
@@ -58,10 +59,10 @@ class Study:
             if name in rows and rows[name]["flags"] != [*own]:
                 other = shlex.join(rows[name]["flags"])
                 raise ValueError(f"{name}: {self.folder} holds it with other flags: {other}")
-        for name, own in flags.items():
+        for name in wanted:
             if name not in rows:
-                measured = self.describe(name, self._run(name, own))
-                rows[name] = {"row": name, "flags": [*own], **measured}
+                measured = self.describe(name, self._run(name, flags[name]))
+                rows[name] = {"row": name, "flags": [*flags[name]], **measured}
             complete = self._ordered(rows)
             write_json(path, {"rows": complete})
             self.write(complete)
