@@ -206,7 +206,8 @@ def main(settings: Settings) -> dict[str, Any]:
     wanted = [name for name in claim.rows if name in (settings.rows or claim.rows)]
     held = sorted({*settings.seeds, *_seeds_of(folder)})
     flags = {
-        run_name(*one): flags_of(*one, data, settings) for one in itertools.product(claim.rows, held)
+        run_name(*one): flags_of(*one, data, settings)
+        for one in itertools.product(claim.rows, held)
     }
 
     def describe(_: str, run: Path) -> dict[str, Any]:

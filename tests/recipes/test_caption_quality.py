@@ -7,11 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import recipes.caption_quality as recipe
 from tests.images.files import encoded
 from tests.recipes.run_folder import run_recipe
 from zoo.data.painting import dog_on_grass
+from zoo.data.picture_files import PictureFiles
 from zoo.tasks.captioning.data import CaptionedPictures, load_own
 from zoo.tasks.captioning.quality import load_captioner, measure_captions, write_captions
 from zoo.training.command import start
@@ -55,6 +57,19 @@ def test_each_search_has_a_row_of_scores(folder: Path, tmp_path: Path, capsys) -
     assert result["rows"][3] == pytest.approx(expected | scores.values)
     assert f"| soft | 5 | 1 | {scores.values['bleu_1']:.2f} |" in capsys.readouterr().out
     assert (result["data"]["name"], result["part"]) == ("own files: mine/captions.tsv", "test")
+
+
+def test_words_without_spaces_in_their_language_are_counted_and_scored_apart() -> None:
+    words = ["犬", "が", "走る", "よ"]
+    row = np.array([[*(word.encode() for word in words), b"</s>", b""]], object)
+    found = {
+        "caption": tf.constant([["".join(words)]]),
+        "target_tokens": tf.constant(row[None]),
+    }
+    files = PictureFiles(["dog.png"], lambda _: encoded(dog_on_grass(), "PNG"))
+    part = CaptionedPictures(files, [[" ".join(words)]])
+    scores, count = measure_captions(lambda **asked: found, part, 1, 0.0)
+    assert (scores.values["bleu_4"], count) == (100, 4)
 
 
 def test_it_says_that_the_validation_part_stands_for_the_test_part(folder, tmp_path) -> None:

@@ -103,6 +103,18 @@ def test_scores_are_those_of_the_captions_that_are_written(codec, width):
         assert (one.cells < model.grid).all()
 
 
+def test_words_without_spaces_in_their_language_are_scored_apart(codec, monkeypatch):
+    """The text for readers joins them, the references keep them apart."""
+    inputs, places = INPUTS._replace(values=ANNOTATIONS[:1]), np.zeros((5, 2), int)
+    text = "\u72ac \u304c \u8d70\u308b \u3088"
+    batches = CaptionBatches(inputs, [[text]], codec, batch_size=2)
+    evaluate = CaptionEvaluator(make_model(), batches)
+    one = Written(text.replace(" ", ""), [*text.split(), "</s>"], places)
+    monkeypatch.setattr(evaluate, "write", lambda: [one])
+    metrics = evaluate()
+    assert (metrics["exact_match"], metrics["bleu_1"], metrics["bleu_4"]) == (100, 100, 100)
+
+
 def test_perplexity_is_that_of_all_references(codec):
     model, total, count = make_model(), 0.0, 0
     batches = CaptionBatches(INPUTS, CAPTIONS, codec, batch_size=2)

@@ -4,7 +4,7 @@ The decoder reads ``<s> y_1 .. y_n`` and predicts ``y_1 .. y_n </s>``. In traini
 picture is an example of its own; evaluation writes one caption a picture.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from zoo.tasks.shared.searching import search_sentences
 from zoo.tasks.shared.text_input import encode_strings
 from zoo.text.batching import BucketedBatches, without_tuning
 from zoo.text.codecs import TextCodec
-from zoo.text.vocabulary import END, PADDING, START
+from zoo.text.vocabulary import END, PADDING, SPECIAL_WORDS, START
 
 
 class PictureInputs(NamedTuple):
@@ -195,9 +195,20 @@ class Written(NamedTuple):
     """A caption that a model wrote."""
 
     caption: str
+    """Text for readers: words of languages without spaces are joined."""
     words: list[str]
     cells: np.ndarray
     """(T, 2): row and column of the most attended cell at each word."""
+
+    @property
+    def spaced(self) -> str:
+        """The words with spaces between them, as references have them."""
+        return spaced(self.words)
+
+
+def spaced(words: Iterable[str]) -> str:
+    """Puts spaces between the words of a caption, of which padding and special words are none."""
+    return " ".join(word for word in words if word and word not in SPECIAL_WORDS)
 
 
 class CaptionEvaluator:
@@ -235,7 +246,7 @@ class CaptionEvaluator:
         overlaps, and ``pointing_by_chance`` that of a cell chosen at random.
         """
         written = self.write()
-        captions, references = [one.caption for one in written], self.batches.captions
+        captions, references = [one.spaced for one in written], self.batches.captions
         scores = score_captions(captions, references)
         self.signature = scores.signature
         right = [one in several for one, several in zip(captions, references, strict=True)]

@@ -10,6 +10,7 @@ from tqdm import tqdm
 from zoo.metrics.captions import CaptionScores, score_captions
 from zoo.serving.load import load_card, load_servable
 from zoo.tasks.captioning.data import CaptionedPictures
+from zoo.tasks.captioning.examples import spaced
 
 AT_ONCE = 50
 """Pictures of a call."""
@@ -33,7 +34,7 @@ def load_captioner(folder: str | Path) -> Any:
 def write_captions(
     captioner: Any, part: CaptionedPictures, beam_width: int, length_penalty: float
 ) -> list[str]:
-    """Writes the best caption of each picture.
+    """Writes the best caption of each picture, words with spaces between them.
 
     Args:
         captioner: as `load_captioner` gives it.
@@ -54,7 +55,9 @@ def write_captions(
             rows = range(first, min(first + AT_ONCE, count))
             files = tf.constant([part.pictures.read(row) for row in rows])
             found = captioner(image_bytes=files, beam_width=width, length_penalty=penalty)
-            captions += [one.decode() for one in found["caption"][:, 0].numpy()]
+            # Not "caption", in which words of languages without spaces are joined.
+            written = found["target_tokens"][:, 0].numpy()
+            captions += [spaced(word.decode() for word in row) for row in written]
             bar.update(len(rows))
     return captions
 

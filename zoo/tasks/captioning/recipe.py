@@ -118,7 +118,7 @@ class CaptionSettings(TrainingSettings):
     vocabulary_size: Count = 10_000
     """Words of the vocabulary at most."""
     minimum_count: Count | None = None
-    """Captions of training in which a word must be for the vocabulary, at least."""
+    """Words that occur less often in the training captions are unknown."""
     maximum_words: Count = 30
     """Longest caption that is written; longer ones are not trained on."""
     start_from: Path | None = None
