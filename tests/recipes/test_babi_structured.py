@@ -11,7 +11,7 @@ from zoo.data.story_sample import story_sample
 from zoo.serving.cards import read_card
 from zoo.serving.load import load, load_servable
 from zoo.tasks.export_again import export_again
-from zoo.tasks.stories.training import CompiledTraining
+from zoo.tasks.stories.training import CompiledTraining, Trained
 
 LINES = "1 Ann took the cat.\n2 Ann went to the {0}.\n3 Where is the cat? \t{0}\t1 2\n"
 
@@ -90,6 +90,30 @@ def diverging(monkeypatch, seeds):
     monkeypatch.setattr(CompiledTraining, "run", run_or_diverge)
 
 
+class Reached(BaseException):
+    """Ends a run where its model would be exported."""
+
+
+def test_a_loss_that_the_test_part_does_not_have_is_in_no_card(data_dir, monkeypatch, capsys):
+    """All of its answers are unknown."""
+    path = data_dir / "qa2_two-supporting-facts_test.txt"
+    path.write_text(path.read_text().replace("hall", "tower").replace("attic", "tower"))
+
+    def untrained(training, _):
+        weights = [weight.numpy() for weight in training.model.weights]
+        return Trained(weights, {"accuracy": 50.0, "loss": 1.0}, 1, 1)
+
+    def export(*_, metrics, **__):
+        assert (metrics["accuracy"], "loss" in metrics) == (0, False)
+        raise Reached
+
+    monkeypatch.setattr(CompiledTraining, "run", untrained)
+    monkeypatch.setattr("zoo.tasks.shared.endpoints.export_endpoint", export)
+    with pytest.raises(Reached):
+        babi.main(settings(data_dir, runs=1))
+    assert "loss is nan on the test part, and is left out" in capsys.readouterr().out
+
+
 def test_a_run_that_diverges_is_left_out_and_told(data_dir, monkeypatch, capsys):
     diverging(monkeypatch, {5})
     result = babi.main(settings(data_dir, runs=3, seed=4))
@@ -119,6 +143,14 @@ def test_a_short_training_starts_with_the_usual_share_of_its_epochs(data_dir, ca
     assert (held["epochs"], held["start_epochs"]) == (6, 1)
     longer = babi.StoryTask("none", babi.make_model, babi.start_options, babi.DEFAULTS)
     assert longer.resolve(settings(data_dir, epochs=21, start_epochs=None)).start_epochs == 20
+
+
+def test_an_answer_that_no_card_could_hold_is_refused_before_the_training(data_dir):
+    path = data_dir / "qa2_two-supporting-facts_train.txt"
+    path.write_text(path.read_text().replace("attic", "\u202aattic"))
+    with pytest.raises(ValueError, match=r"model_card\.json: text must have no control characters"):
+        babi.main(settings(data_dir, epochs=10**9))
+    assert not (data_dir / "run").exists()
 
 
 def test_wrong_settings_leave_no_folder(data_dir):

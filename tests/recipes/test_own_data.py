@@ -296,6 +296,25 @@ def test_a_try_that_fails_in_the_data_leaves_no_folder_and_the_next_one_begins(t
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("\u202atexts.csv", r"^model_card\.json: text must have no control .*\\u202atexts\.csv"),
+        ("texts\udcff.csv", r"names of files must be valid UTF-8, got .*texts\\udcff\.csv"),
+    ],
+)
+def test_files_that_no_card_could_name_are_refused_before_the_training(
+    name, shown, tmp_path, until_training
+) -> None:
+    columns = {"text": ["good", "bad"] * 8, "label": ["1", "0"] * 8}
+    settings = classification.Settings(
+        train=write_csv(tmp_path / name, columns), held_out=0.5, run_dir=tmp_path / "run", **TINY
+    )
+    with pytest.raises(ValueError, match=shown):
+        classification.main(settings)
+    assert not (tmp_path / "run").exists()
+
+
 def test_settings_of_the_run_are_those_of_its_amount_of_data(tmp_path, monkeypatch) -> None:
     table = tmp_path / "pairs.jsonl.gz"
     monkeypatch.setattr("zoo.tasks.translation.own.read_pairs", lambda *_: frame)

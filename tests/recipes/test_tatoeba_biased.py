@@ -77,6 +77,15 @@ def test_trains_on_files_in_the_layout_of_tatoeba(tmp_path: Path) -> None:
         recipe.main(other)
 
 
+def test_a_file_that_leaves_a_part_without_a_pair_is_refused_before_the_training(tmp_path) -> None:
+    rows = [f"It is the {n}th.\tDemain nous serons le {n}.\n" for n in range(60)]
+    (tmp_path / "fra.txt").write_text("".join(rows), encoding="utf-8")
+    told = r"fra\.txt must hold enough pairs for the parts training, .* none for validation$"
+    with pytest.raises(ValueError, match=told):
+        recipe.main(recipe.Settings(data_dir=tmp_path, run_dir=tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
+
+
 def test_trains_both_directions_together(tmp_path: Path) -> None:
     rows = [f"It is the {n}th.\tDemain nous serons le {n}.\n" for n in range(400)]
     (tmp_path / "fra.txt").write_text("".join(rows), encoding="utf-8")

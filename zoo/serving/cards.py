@@ -150,15 +150,31 @@ def write_card(folder: str | Path, card: ModelCard) -> Path:
             `read_card` refuses.
     """
     path = Path(folder) / CARD_FILE
+    text = card_text(card, path)
+    with whole_text(path) as file:
+        file.write(text)
+    return path
+
+
+def card_text(card: ModelCard, source: object = CARD_FILE) -> str:
+    """Returns the content of a card's file.
+
+    Args:
+        card: What to write.
+        source: What to call the file in the error.
+
+    Raises:
+        ValueError: As `write_card`.
+    """
     values = dataclasses.asdict(card)
     try:
         text = json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"card for {path}: a value cannot be written as JSON ({error})") from error
-    check_content(values, path)
-    with whole_text(path) as file:
-        file.write(text + "\n")
-    return path
+        raise ValueError(
+            f"card for {source}: a value cannot be written as JSON ({error})"
+        ) from error
+    check_content(values, source)
+    return f"{text}\n"
 
 
 def read_card(folder: str | Path) -> ModelCard:

@@ -48,9 +48,16 @@ def as_json(value: Any) -> bytes:
     Args:
         value: a JSON value that may also contain NumPy scalars, paths, sets and dataclasses. NaN
             and infinities, which JSON has not, become null; `with_nan` reads it.
+
+    Raises:
+        ValueError: a text, such as the name of a file, is not valid UTF-8.
     """
     text = json.dumps(_finite(plain(value)), indent=2, ensure_ascii=False, allow_nan=False)
-    return f"{text}\n".encode()
+    try:
+        return f"{text}\n".encode()
+    except UnicodeEncodeError as error:
+        line = next(one for one in text.splitlines() if text[error.start] in one).strip()
+        raise ValueError(f"text and names of files must be valid UTF-8, got {line!r}") from error
 
 
 def with_nan(values: Mapping[str, Any]) -> dict[str, Any]:

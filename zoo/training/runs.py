@@ -107,9 +107,10 @@ class RunFolder:
         self.picture = self.path / "attention.png"
         self.heads_picture = self.path / "attention_heads.png"
         self._opened = time.monotonic()
+        wanted, written = plain(settings), as_json(settings)
         check_own(self.path, self._contents(), (self.manifest.path, self.format, self.settings))
         self.path.mkdir(parents=True, exist_ok=True)
-        notes, wanted = claim(self.path), plain(settings)
+        notes = claim(self.path)
         self._make_room(fresh, lock_untrained)
         self._check_files()
         self.resumed = self.settings.exists()
@@ -118,7 +119,7 @@ class RunFolder:
         elif self.checkpoints.exists():
             raise ValueError(f"{self.path} holds checkpoints but no {self.settings.name}")
         self.manifest.write_file(self.format.name, as_json({"format": FORMAT}))
-        self.manifest.write_file(self.settings.name, as_json(wanted))
+        self.manifest.write_file(self.settings.name, written)
         self.vocabulary.mkdir(exist_ok=True)
         self.logger = _make_logger(self.log, notes)
 

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from zoo.models.core.axes import Axes, Tokens
 from zoo.models.core.base import BaseModel
-from zoo.serving.cards import DataRecord
+from zoo.serving.cards import DataRecord, ModelCard, card_text
 from zoo.serving.export import Endpoint, describe, export_servable
 
 
@@ -57,7 +57,39 @@ def export_endpoint(
         seconds: wall time of the training.
         picture: file of the attention picture to put beside it; None: none.
     """
-    card = describe(
+    export_servable(
+        folder,
+        endpoint.model,
+        endpoint.endpoints(),
+        assets=endpoint.assets,
+        picture=picture,
+        card=_card_of(endpoint, task, data, metrics, seed, seconds),
+    )
+
+
+def check_card(endpoint: StringEndpoint, *, task: str, data: DataRecord) -> None:
+    """Checks before a training that what is known of its model's card can be written.
+
+    Args:
+        endpoint: as in `export_endpoint`, of the untrained model.
+        task: likewise.
+        data: likewise.
+
+    Raises:
+        ValueError: It cannot, for instance since the name of a file has control characters.
+    """
+    card_text(_card_of(endpoint, task, data, {}, 0, 0.0))
+
+
+def _card_of(
+    endpoint: StringEndpoint,
+    task: str,
+    data: DataRecord,
+    metrics: Mapping[str, float],
+    seed: int,
+    seconds: float,
+) -> ModelCard:
+    return describe(
         endpoint.model,
         task=task,
         data=data,
@@ -67,14 +99,6 @@ def export_endpoint(
         limits=endpoint.limits,
         tokenizer=endpoint.get_config(),
         labels=getattr(endpoint, "labels", ()),  # of classifiers
-    )
-    export_servable(
-        folder,
-        endpoint.model,
-        endpoint.endpoints(),
-        assets=endpoint.assets,
-        picture=picture,
-        card=card,
     )
 
 

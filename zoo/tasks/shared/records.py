@@ -1,4 +1,4 @@
-"""Records of the files that a model is trained on, for its card.
+"""Records of the files that a model is trained on, and of what it is measured by, for its card.
 
 A card names a data set only if every file read is the published one. Files of the same names and
 layout with other content, or with content that cannot be checked, are recorded by their own names.
@@ -6,6 +6,7 @@ layout with other content, or with content that cannot be checked, are recorded 
 
 import hashlib
 import logging
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -85,6 +86,14 @@ def content_sha256(path: Path) -> str:
 def own_name(names: Iterable[str]) -> str:
     """Names data by its files."""
     return f"own files: {listed(names)}"
+
+
+def finite_metrics(metrics: Mapping[str, float], logger: logging.Logger) -> dict[str, float]:
+    """Leaves out metrics that the test part does not have: no card holds what is not a number."""
+    for name, value in metrics.items():
+        if not math.isfinite(value):
+            logger.info("%s is %s on the test part, and is left out", name, value)
+    return {name: value for name, value in metrics.items() if math.isfinite(value)}
 
 
 def _name(path: Path) -> str:

@@ -5,7 +5,6 @@ and the question of the pictures. A recipe supplies its settings, their defaults
 that builds its model.
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from zoo.tasks.shared.records import finite_metrics
 from zoo.training.command import next_commands
 from zoo.training.settings import (
     build_and_compile,
@@ -23,8 +23,6 @@ from zoo.training.settings import (
 )
 
 if TYPE_CHECKING:
-    import logging
-
     import keras
     import tensorflow as tf
     from matplotlib.figure import Figure
@@ -55,9 +53,10 @@ def run(settings: Any, task: "Task") -> dict[str, Any]:
     task.folder, task.workers = folder, workers = open_run(settings)
     with _nothing_left_if_refused(folder):
         record, batches, model = _prepare(task, given.warmup_steps)
+        evaluate = task.evaluator(model)
+        endpoint = task.endpoint(model)
+        _check_card(task, endpoint, record)
     settings = task.settings
-    evaluate = task.evaluator(model)
-    endpoint = task.endpoint(model)
     report = train(
         settings,
         model,
@@ -73,18 +72,10 @@ def run(settings: Any, task: "Task") -> dict[str, Any]:
         draw=task.figure,
     )
     task.end(model)
-    metrics = _finite(task.measure(endpoint), folder.logger)
+    metrics = finite_metrics(task.measure(endpoint), folder.logger)
     task.export(endpoint, record, metrics, report["seconds"])
     task.draw()
     return _finish(task, {**metrics, **task.notes, **report, "data": record})
-
-
-def _finite(metrics: Mapping[str, float], logger: "logging.Logger") -> dict[str, float]:
-    """Leaves out metrics that the test part does not have: no card holds what is not a number."""
-    for name, value in metrics.items():
-        if not math.isfinite(value):
-            logger.info("%s is %s on the test part, and is left out", name, value)
-    return {name: value for name, value in metrics.items() if math.isfinite(value)}
 
 
 def _finish(task: "Task", result: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,6 +97,13 @@ def _prepare(task: "Task", warmup: int | None) -> "tuple[DataRecord, Batches, ke
     model = build_and_compile(task.settings, task.workers, task.build, steps, task.optimizer)
     task.begin(model, batches)
     return record, batches, model
+
+
+def _check_card(task: "Task", endpoint: "StringEndpoint", record: "DataRecord") -> None:
+    """Refuses data that the card could not name after hours of training."""
+    from zoo.tasks.shared.endpoints import check_card
+
+    check_card(endpoint, task=task.name, data=record)
 
 
 @contextmanager

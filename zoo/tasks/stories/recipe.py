@@ -12,6 +12,7 @@ from zoo.training.unused import refuse_given
 
 if TYPE_CHECKING:
     from zoo.tasks.stories.data import StoryData
+    from zoo.tasks.stories.endpoint import StoryEndpoint
     from zoo.tasks.stories.runs import Row
     from zoo.tasks.stories.training import CompiledTraining, Plan
     from zoo.training.runs import RunFolder
@@ -146,6 +147,7 @@ class StoryTask:
 
     def _prepare(self) -> "CompiledTraining":
         """Reads the data, and makes model and training."""
+        from zoo.tasks.shared.endpoints import check_card
         from zoo.tasks.stories.data import load_stories
         from zoo.tasks.stories.training import CompiledTraining
 
@@ -156,6 +158,7 @@ class StoryTask:
         self._encode()
         self.model = self.make_model(settings, self._sizes())
         self.model.build()
+        check_card(self._endpoint(), task="stories", data=self.data.record)
         train, dev, _ = self.parts
         start = self.start(settings)
         return CompiledTraining(self.model, train, dev, _plan(settings), folder.logger, start)
@@ -234,17 +237,18 @@ class StoryTask:
         from zoo.serving.servable import Servable
         from zoo.tasks.shared.endpoints import export_endpoint
         from zoo.tasks.shared.pictures import draw_answer
-        from zoo.tasks.stories.endpoint import StoryEndpoint
+        from zoo.tasks.shared.records import finite_metrics
         from zoo.tasks.stories.runs import means
 
         folder, best = self.folder, self.best
+        shipped = finite_metrics(best.test, folder.logger)
         seconds = round(sum(row.seconds for row in rows), 1)
         export_endpoint(
             folder.saved_model,
-            StoryEndpoint(self.model, self.codec, self.data.answers),
+            self._endpoint(),
             task="stories",
             data=self.data.record,
-            metrics=best.test,
+            metrics=shipped,
             seed=best.seed,
             seconds=seconds,
         )
@@ -259,11 +263,16 @@ class StoryTask:
             folder.logger.warning("left out, since they diverged: seeds %s", self.diverged)
         table = {"runs": [asdict(row) for row in rows], "means": summary, "best_seed": best.seed}
         table |= {"diverged_seeds": self.diverged, "seconds": seconds, "data": self.data.record}
-        complete = folder.finish({**best.test, **table})
+        complete = folder.finish({**shipped, **table})
         # The first one would be to ask it in one line, which a story does not fit into.
         for line in next_commands(folder.saved_model, {})[1:]:
             folder.logger.info("%s", line)
         return complete
+
+    def _endpoint(self) -> "StoryEndpoint":
+        from zoo.tasks.stories.endpoint import StoryEndpoint
+
+        return StoryEndpoint(self.model, self.codec, self.data.answers)
 
     def _question(self) -> dict[str, str]:
         """Returns the first question of the validation part that is not about a cut story."""

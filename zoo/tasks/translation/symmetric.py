@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from zoo.tasks.shared.records import finite_metrics
 from zoo.tasks.translation.tatoeba import TatoebaTask
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ class SymmetricTask(TatoebaTask):
         self.folder.logger.info("and from target to source:")
         other = self._exchanged()
         self.other_endpoint = other.endpoint(self.target_to_source)
-        self.other_metrics = other.measure(self.other_endpoint)
+        measured = other.measure(self.other_endpoint)
+        self.other_metrics = finite_metrics(measured, self.folder.logger)
         self.notes = {**self.notes, "backward": {**self.other_metrics, **other.notes}}
         return metrics
 

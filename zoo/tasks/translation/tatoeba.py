@@ -110,7 +110,8 @@ def load_tatoeba_data(
 
     Raises:
         FileNotFoundError: the file is missing.
-        ValueError: the file is malformed, or the languages are not English and another one.
+        ValueError: the file is malformed or leaves a part without a pair, or the languages are not
+            English and another one.
     """
     from zoo.data.choice import sample_reason
     from zoo.data.tatoeba import PARTS, PUBLISHED, data_set, load_tatoeba, other_language
@@ -125,6 +126,11 @@ def load_tatoeba_data(
     for part, frame in frames.items():
         logger.info("Tatoeba %s-%s %s: %d pairs", source, target, part, len(frame))
     paths = [Path(path) for path in frames["test"].attrs["paths"]]
+    if empty := [part for part in PARTS if frames[part].empty]:
+        raise ValueError(
+            f"{paths[0]} must hold enough pairs for the parts {', '.join(PARTS)}, got none for "
+            f"{' and '.join(empty)}"
+        )
     remarks = f"{source} to {target}, parts by a checksum of the English sentence"
     record = record_files("Tatoeba", ("training", "test"), paths, PUBLISHED, logger, remarks)
     train, validation, test = (frames[part] for part in PARTS)
