@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 import struct
 from pathlib import Path
 
@@ -266,11 +267,18 @@ def test_rows_of_a_table_are_json_objects_whose_numbers_may_be_texts(zoo_command
     assert said.out == f"{first['label']}\n"
 
 
-@pytest.mark.parametrize("value", ["old", True, [1], 10**400])
+@pytest.mark.parametrize("value", ["old", True, [1], 10**400, math.inf, "1e400"])
 def test_a_number_that_is_none_is_named_with_its_line(zoo_command, value):
     row = read_card(resolve(TABLE)).example.inputs | {"age": value}
     code, _ = zoo_command("run", TABLE, lines=json.dumps(row).encode())
     assert "line 1: age must be a number, got" in code
+
+
+def test_a_name_that_is_twice_in_a_line_is_refused(zoo_command):
+    row = json.dumps(read_card(resolve(TABLE)).example.inputs)
+    code, _ = zoo_command("run", TABLE, lines=f'{{"age": 20, {row[1:]}'.encode())
+    assert "line 1 must be a JSON object with age, " in code
+    assert "(a name is there twice)" in code
 
 
 def test_symbols_are_texts(zoo_command):

@@ -93,6 +93,13 @@ def test_captions_of_a_folder(tmp_path):
     assert found["part"].tolist() == ["train", "test"]
 
 
+@pytest.mark.parametrize("heading", ["File\tSentence\tPart", "file\t sentence", "file\tsentence\t"])
+def test_only_the_names_of_the_columns_are_a_heading(tmp_path, heading):
+    assert len(own(tmp_path, heading, "a.png\tA dog.")) == 1
+    found = own(tmp_path, "file\tSentences on a page.", "a.png\tA dog.")  # a picture without ending
+    assert [*found["caption"]] == ["Sentences on a page.", "A dog."]
+
+
 @pytest.mark.parametrize(
     ("lines", "told"),
     [

@@ -190,3 +190,25 @@ def test_a_value_is_in_the_unit_of_its_column(tmp_path):
     assert found.value == found.score == pytest.approx(50_000 + 10_000 * value, rel=1e-5)
     table = TABLE.assign(price=[40_000, "60000", 55_000, 45_000])
     assert {*pipeline.evaluate(table)} == {"rmse", "r2", "loss"}
+
+
+def test_the_input_of_a_column_is_not_taken_for_another_columns_name():
+    """Column "a b" has the input a_b, and the column a_b another one."""
+    columns = CategoricalColumn("a b", "a_b", ("x",)), CategoricalColumn("a_b", "a_b_2", ("y",))
+    config = RowCodec((), columns).get_config()
+    wanted = {"a_b": ["x"], "a_b_2": ["y"]}
+    for row in ({"a b": "x", "a_b": "y"}, {"a_b": "x", "a_b_2": "y"}, {"a b": "x", "a_b_2": "y"}):
+        for given in (((row,), {}), ((), row)):
+            _, found = read_rows(config, *given)
+            assert {name: column.tolist() for name, column in found.items()} == wanted
+    for lacking in ({"a_b": "y"}, {"a_b": "y", "other": "x"}):
+        with pytest.raises(ValueError, match=r"^columns must be a b, .*, got a_b.*: a b is m"):
+            read_rows(config, (lacking,), {})
+
+
+@pytest.mark.parametrize("value", [np.inf, "-Infinity", "1e400"])
+def test_infinite_numbers_are_refused_and_not_taken_for_missing(value):
+    rows = TABLE.astype({"Age": object})
+    rows.loc[2, "Age"] = value
+    with pytest.raises(ValueError, match=r"^Age of row 2 must be a finite number, got "):
+        read_rows(CODEC.get_config(), (rows,), {})

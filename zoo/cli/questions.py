@@ -196,7 +196,7 @@ def _read_line(
         return {"vectors": _vectors(line, number)}
     names = ", ".join(missing)
     try:
-        values = json.loads(line)
+        values = json.loads(line, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise ValueError(
             f"line {number} must be a JSON object with {names} ({error}), got {line[:60]!r}"
@@ -214,6 +214,14 @@ def _read_line(
         if not all(isinstance(word, str) for word in words):
             raise ValueError(f"line {number}: {name} must be text, got {str(value)[:60]!r}")
     return values
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Makes the dict of an object of JSON, of which the last of equal names would win."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name is there twice")
+    return found
 
 
 def _vectors(line: str, number: int) -> list[list[float]]:
@@ -238,9 +246,10 @@ def _number(name: str, value: Any, line: int) -> float:
     if value in (None, ""):
         return math.nan
     try:
-        if isinstance(value, bool):
+        found = float(value)
+        if isinstance(value, bool) or math.isinf(found):
             raise ValueError
-        return float(value)
+        return found
     except (TypeError, ValueError, OverflowError):
         shown = "a number beyond all floats" if type(value) is int else str(value)[:60]
         raise ValueError(f"line {line}: {name} must be a number, got {shown!r}") from None

@@ -34,7 +34,7 @@ def read_own_captions(folder: str | Path) -> pd.DataFrame:
     rows: dict[int, tuple[str, str, str]] = {}
     part_of: dict[str, str] = {}
     for number, line in enumerate(split_lines(read_text(path).text), 1):
-        if not line.strip() or (number == 1 and line.lower().startswith("file\tsentence")):
+        if not line.strip() or (number == 1 and _is_heading(line)):
             continue
         image, caption, part = (one.strip() for one in (line + "\t\t").split("\t")[:3])
         if not image or not caption or line.count("\t") > 2:
@@ -54,3 +54,9 @@ def read_own_captions(folder: str | Path) -> pd.DataFrame:
     if len({bool(part) for part in part_of.values()}) > 1:
         raise ValueError(f"{path}: all pictures must have a part or none of them, got both")
     return pd.DataFrame([*rows.values()], [*rows], ["image", "caption", "part"])
+
+
+def _is_heading(line: str) -> bool:
+    """Tells whether a line has the names of the columns, and is no caption of a picture "file"."""
+    names = [one.strip().lower() for one in line.split("\t")]
+    return names[:2] == ["file", "sentence"] and names[2:] in ([], [""], ["part"])

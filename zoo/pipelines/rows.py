@@ -15,7 +15,7 @@ from zoo.tasks.tabular.columns import (
     RowCodec,
     all_strange,
     to_categories,
-    to_numbers,
+    to_finite,
 )
 
 
@@ -36,7 +36,7 @@ def read_rows(
 
     Raises:
         ValueError: a column is missing, unknown or there twice, columns have different lengths, a
-            number is none, or text is not what UTF-8 can hold; names column and row.
+            number is none or infinite, or text is not what UTF-8 can hold; names column and row.
     """
     codec = RowCodec.from_config(config)
     if len(positional) + bool(named) != 1:
@@ -77,9 +77,10 @@ def _listed(given: Mapping[str, Any]) -> tuple[dict[str, list[Any]], bool]:
 def _columns(codec: RowCodec, table: pd.DataFrame) -> dict[str, np.ndarray]:
     columns: dict[str, np.ndarray] = {}
     used = set()
+    names = _names_in({*table}, codec)
     for one in codec.columns:
-        name = next((n for n in (one.column, one.input) if n in table), None)
-        if name is None:
+        name = names[one.column]
+        if name not in table:
             raise ValueError(
                 f"columns must be {', '.join(codec.names)}, got {', '.join(map(str, table))}:"
                 f" {one.column} is missing"
@@ -87,7 +88,7 @@ def _columns(codec: RowCodec, table: pd.DataFrame) -> dict[str, np.ndarray]:
         used.add(name)
         column = table[name].reset_index(drop=True)
         if isinstance(one, NumericColumn):
-            columns[one.input] = to_numbers(column).astype("float32")
+            columns[one.input] = to_finite(column).astype("float32")
         else:
             strings = to_categories(column, one.categories)
             columns[one.input] = strings.where(strings.notna(), "").to_numpy(object)
@@ -97,3 +98,18 @@ def _columns(codec: RowCodec, table: pd.DataFrame) -> dict[str, np.ndarray]:
     if other := [name for name in table if name not in used]:
         raise ValueError(f"columns must be {', '.join(codec.names)}, got {other[0]} too")
     return columns
+
+
+def _names_in(given: set[str], codec: RowCodec) -> dict[str, str]:
+    """Finds what each column is called: by its name in tables, or by that of its input.
+
+    The input of a column, such as a_b of "a b", may be another column's name in tables. It stands
+    for its own column only where all columns are called by their inputs.
+    """
+    if {*codec.inputs} <= given and not {*codec.names} <= given:
+        return dict(zip(codec.names, codec.inputs, strict=True))
+    usable = given.intersection(codec.inputs).difference(codec.names)
+    return {
+        one.column: one.input if one.column not in given and one.input in usable else one.column
+        for one in codec.columns
+    }
