@@ -20,7 +20,8 @@ A gold file has one link a line if its name ends in .wa (NAACL format), else ``i
 ``ipj`` for possible links.
 """
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -101,9 +102,13 @@ def main(settings: Settings) -> dict[str, Any]:
     if training is not None:
         counted = measure_aligner(settings, training, (sources, targets), gold)
     settings.run_dir.mkdir(parents=True, exist_ok=True)
-    measured = {}
+    measured, pictures = {}, picture_names(folders)
     for label, other in zip(folders, backward, strict=True):
-        measured[label] = measure(settings, label, folders[label], other, (sources, targets), gold)
+        attention, measured[label] = measure(
+            settings, folders[label], other, (sources, targets), gold
+        )
+        file = settings.run_dir / pictures[label]
+        draw(settings, label, attention, (sources, targets), gold, file)
     diagonal = score_links(diagonal_links(lengths), gold.alignments)
     print(f"\n{table(measured)}")
     print(f"\nalignment error rate, in % (precision / recall); the diagonal: {told(diagonal)}")
@@ -194,15 +199,25 @@ def find_backward(settings: Settings) -> list[Path | None]:
     return [resolve(one) for one in settings.backward]
 
 
+def picture_names(labels: Iterable[str]) -> dict[str, str]:
+    """Makes file names of labels; labels that are alike but for punctuation get numbers."""
+    found: dict[str, str] = {}
+    for label in labels:
+        name = "".join(letter if letter.isalnum() else "_" for letter in label)
+        ends = itertools.chain([""], (f"_{number}" for number in itertools.count(2)))
+        names = (f"attention_{name}{end}.png" for end in ends)
+        found[label] = next(one for one in names if one not in found.values())
+    return found
+
+
 def measure(
     settings: Settings,
-    label: str,
     folder: Path,
     backward: Path | None,
     pairs: tuple[list[str], list[str]],
     gold: "Gold",
-) -> dict[str, Any]:
-    """Scores one model, alone and joined with that of the other direction; draws one pair."""
+) -> "tuple[WordAttention, dict[str, Any]]":
+    """Scores one model, alone and joined with that of the other direction."""
     from zoo.tasks.translation.alignment_quality import (
         mass_on_links,
         read_attention,
@@ -218,9 +233,8 @@ def measure(
             "mass_on_links": mass_on_links(gold.alignments, weights),
             "scores": {name: one._asdict() for name, one in scores.items()},
         }
-    draw(settings, label, attention, pairs, gold)
     unknown = {"source": attention.unknown_source, "target": attention.unknown_target}
-    return {"unknown_words": unknown, "shifts": shifts}
+    return attention, {"unknown_words": unknown, "shifts": shifts}
 
 
 def draw(
@@ -229,8 +243,9 @@ def draw(
     attention: "WordAttention",
     pairs: tuple[list[str], list[str]],
     gold: "Gold",
+    file: Path,
 ) -> None:
-    """Draws the weights of one pair, and frames around its annotated links."""
+    """Draws the weights of one pair, and frames around its annotated links, into a file."""
     from zoo.plots import gold_over_attention, save_figure
 
     row = settings.drawn - 1
@@ -238,8 +253,7 @@ def draw(
     weights = attention.weights[0][row]
     names = {"title": label, "query_name": "target", "key_name": "source"}
     figure = gold_over_attention(weights, target, source, *gold.alignments[row], **names)
-    name = "".join(letter if letter.isalnum() else "_" for letter in label)
-    print(save_figure(figure, settings.run_dir / f"attention_{name}.png"))
+    print(save_figure(figure, file))
 
 
 def told(score: Any) -> str:

@@ -33,6 +33,14 @@ def files(tmp_path: Path) -> dict[str, Path]:
     return paths
 
 
+def test_labels_that_are_alike_but_for_punctuation_have_a_picture_each() -> None:
+    names = recipe.picture_names(["a/b", "a b", "a_b_2", "c"])
+    assert [*names.values()] == [
+        *("attention_a_b.png", "attention_a_b_2.png"),
+        *("attention_a_b_2_2.png", "attention_c.png"),
+    ]
+
+
 def test_scores_of_all_ways_and_shifts(files, tmp_path: Path, capsys) -> None:
     """There is no translator of the other direction here; any has links to join."""
     run_dir = tmp_path / "run"
