@@ -129,7 +129,7 @@ def _frame(
                 raise ValueError(
                     f"{place} must have text in every line, got {len(found)} of "
                     f"{_count(len(texts))} empty (line {shown}{more}): "
-                    "empty='drop' leaves such pairs out"
+                    "leave such pairs out, which empty='drop' does in scripts"
                 )
     triples = zip(sources, targets, numbers, strict=True)
     kept = [pair for pair in triples if pair[0].strip() and pair[1].strip()]
