@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from itertools import pairwise as pairs
 from pathlib import Path
 from typing import Any
@@ -146,7 +147,7 @@ def test_a_classifier_of_own_texts(pairs: bool, tmp_path: Path, until_training) 
 
 
 @pytest.mark.parametrize("pairs", [False, True])
-def test_odd_examples_are_trained_on(pairs: bool, tmp_path: Path, until_training) -> None:
+def test_odd_examples_are_trained_on(pairs: bool, tmp_path: Path, until_training, capsys) -> None:
     """A class of one example, which may be held out; texts of no known word; 20,000 words."""
     rows = [{"a": f"x{n}", "b": f"y{n}", "label": "no" if n % 2 else "yes"} for n in range(12)]
     rows += [{"a": "long " * 20_000, "b": "z", "label": "once"}]
@@ -163,6 +164,8 @@ def test_odd_examples_are_trained_on(pairs: bool, tmp_path: Path, until_training
     )
     handed = reached(classification, settings, until_training)
     assert handed["model"].classes == 3
+    said = capsys.readouterr().out
+    assert len(re.findall(r"1 of \d+ examples have texts cut to their first 50 tokens", said)) == 1
     inputs, _ = handed["batch"]
     assert max(ids.shape[1] for ids in inputs.values()) <= 50
     for weight in handed["model"].trainable_weights:

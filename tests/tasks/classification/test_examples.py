@@ -41,6 +41,13 @@ def test_examples_are_cut_and_keep_their_labels(codec):
     assert rows[(4, 1, 0)] == 1
 
 
+@pytest.mark.parametrize(("limit", "cut"), [(1, 4), (2, 3), (3, 1), (4, 0)])
+def test_it_is_told_how_many_examples_have_a_text_that_is_cut(codec, limit, cut):
+    told = []
+    encode_examples(FRAME, codec, SIDES, batch_size=4, maximum_tokens=limit, tell=told.append)
+    assert told == [cut]
+
+
 def test_accuracy_and_loss_are_means_over_all_examples(codec):
     model = LSTMNInference.from_preset("tiny", vocabulary_size=8)
     model.build()

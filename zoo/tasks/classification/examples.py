@@ -21,6 +21,7 @@ def encode_examples(
     batch_size: int,
     seed: int = 0,
     maximum_tokens: int = 200,
+    tell: Callable[[int], object] = lambda _: None,
 ) -> BucketedBatches:
     """Numbers the words of all examples.
 
@@ -31,6 +32,7 @@ def encode_examples(
         batch_size: examples of a batch.
         seed: of the order in training.
         maximum_tokens: texts are cut after so many tokens.
+        tell: told how many examples have a text that is cut.
 
     Raises:
         ValueError: if there is no example, or ``maximum_tokens`` is below 1.
@@ -39,9 +41,9 @@ def encode_examples(
         raise ValueError("frame must have at least one row, got none")
     if maximum_tokens < 1:
         raise ValueError(f"maximum_tokens must be at least 1, got {maximum_tokens}")
-    columns: dict[str, Any] = {
-        side: encode_strings(frame[side], codec)[:, :maximum_tokens] for side in sides
-    }
+    whole = {side: encode_strings(frame[side], codec) for side in sides}
+    tell(int(np.any([ids.row_lengths() > maximum_tokens for ids in whole.values()], axis=0).sum()))
+    columns: dict[str, Any] = {side: ids[:, :maximum_tokens] for side, ids in whole.items()}
     lengths = np.stack([columns[side].row_lengths().numpy() for side in sides])
     columns["label"] = frame["label"].to_numpy("int32")
     return BucketedBatches(columns, sides, "label", lengths.max(axis=0), batch_size, seed)

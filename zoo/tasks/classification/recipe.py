@@ -136,7 +136,14 @@ class ClassificationTask(Task):
     def _examples(self, frame: Any, **options: Any) -> Any:
         from zoo.tasks.classification.examples import encode_examples
 
-        options["maximum_tokens"] = self.settings.maximum_tokens
+        limit = self.settings.maximum_tokens
+
+        def tell(cut: int) -> None:
+            if cut:
+                told = "%d of %d examples have texts cut to their first %d tokens"
+                self.folder.logger.info(told, cut, len(frame), limit)
+
+        options |= {"maximum_tokens": limit, "tell": tell}
         return encode_examples(frame, self.codec, self.data.sides, **options)
 
     def build(self) -> Any:
