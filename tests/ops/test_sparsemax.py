@@ -52,6 +52,21 @@ def test_masked_positions_take_no_part():
             np.testing.assert_allclose(weights[mask], expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("score", [float("nan"), float("inf")])
+def test_scores_that_are_no_numbers_show_in_their_row_alone(score):
+    """As in a softmax: weights of zero would make a diverged model look like a working one."""
+    scores, masked = SCORES.copy(), np.ones_like(MASK)
+    scores[[1, 2], 4] = score
+    masked[2, 4] = False
+    for row, weights in enumerate(sparsemax(tf.constant(scores), tf.constant(masked)).numpy()):
+        if row == 1:
+            assert np.isnan(weights).all()
+        else:
+            expected = project_on_simplex(scores[row][masked[row]])
+            np.testing.assert_allclose(weights[masked[row]], expected, atol=1e-12)
+    assert np.isnan(sparsemax(tf.constant([[score]])).numpy()).all()
+
+
 @pytest.mark.parametrize("size", [1, 2, 5])
 def test_equal_scores_are_uniform_and_one_larger_by_one_takes_all(size):
     np.testing.assert_allclose(sparsemax(np.full((1, size), 3.0)), [[1 / size] * size])

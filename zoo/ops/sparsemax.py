@@ -21,7 +21,8 @@ def sparsemax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 
     Returns:
         Weights (..., F) in the dtype of ``scores``, which sum to one: exactly 0 outside of the
-        support and where masked; all zeros, with a zero gradient, where a whole row is masked.
+        support and where masked; all zeros, with a zero gradient, where a whole row is masked; NaN
+        in a row of which a real score is NaN or infinite.
 
     Raises:
         ValueError: if ``mask`` is not a mask of the shape of the scores.
@@ -29,7 +30,7 @@ def sparsemax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     values = at_least_float32(scores)
     if mask is not None:
         values = mask_scores(values, as_mask(mask, scores.shape))
-    real = values > MASKED_SCORE / 2
+    real = ~(values <= MASKED_SCORE / 2)  # NaN is not hidden
     # Shifted scores give the same weights and keep the sums small.
     largest = ops.max(values, axis=-1, keepdims=True, initial=MASKED_SCORE)
     values = ops.where(real, values - ops.stop_gradient(largest), MASKED_SCORE)
@@ -39,6 +40,9 @@ def sparsemax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     total = ops.sum(ops.where(support, values, 0), axis=-1, keepdims=True)
     # Where a score is within rounding of the threshold, the difference may be below zero.
     weights = ops.where(support, ops.maximum(values - (total - 1) / size, 0), 0)
+    # A comparison with NaN is false, so that without this such rows would have no weight at all.
+    unknown = ops.any(ops.isnan(values), axis=-1, keepdims=True)
+    weights = ops.where(unknown, float("nan"), weights)
     return ops.cast(weights, scores.dtype)
 
 
