@@ -57,6 +57,16 @@ def test_long_memories_drop_less_at_a_step():
     np.testing.assert_allclose(dropped.max(axis=(1, 2, 3)), [1 / 0.6, 1 / 0.9], rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+def test_small_rates_are_kept_to_in_half_precision(dtype):
+    rates = np.array([0.02, 0.004, 0.001], "float32")
+    memory = tf.ones((3, 100, 100, 20), dtype)
+    dropped = drop(memory, tf.constant(rates), keras.random.SeedGenerator(3))
+    assert dropped.dtype == dtype
+    shares = (dropped.numpy() == 0).mean(axis=(1, 2, 3))
+    np.testing.assert_allclose(shares, rates, rtol=0.2)
+
+
 @pytest.mark.parametrize("kind", [NeuralGPU, ExtendedNeuralGPU])
 def test_dropout_is_drawn_in_training_alone(kind):
     model = build(kind, dropout=0.5)

@@ -137,9 +137,12 @@ def share_of_change(before: Tensor, after: Tensor) -> Tensor:
 
 def drop(memory: Tensor, rate: Tensor, seeds: Any) -> Tensor:
     """Drops numbers of memories (R, N, W, m), each example at its own rate (R,)."""
-    rate = ops.cast(rate, memory.dtype)[:, None, None, None]
-    drawn = keras.random.uniform(ops.shape(memory), dtype=memory.dtype, seed=seeds)
-    return ops.where(drawn < rate, ops.zeros((), memory.dtype), memory / (1.0 - rate))
+    # Draws in 16 bits are multiples of 1/128 or 1/1024, about as large as rates of long memories.
+    dtype = keras.backend.result_type(memory.dtype, "float32")
+    rate = ops.cast(rate, dtype)[:, None, None, None]
+    drawn = keras.random.uniform(ops.shape(memory), dtype=dtype, seed=seeds)
+    kept = memory / ops.cast(1.0 - rate, memory.dtype)
+    return ops.where(drawn < rate, ops.zeros((), memory.dtype), kept)
 
 
 def rate_per_step(rate: Tensor | float, steps: Tensor) -> Tensor:
