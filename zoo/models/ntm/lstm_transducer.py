@@ -136,14 +136,13 @@ class LSTMTransducer(BitSequenceModel):
             ``logits`` (B, T, o) of the bits, zero on padding; ``attention``: no map.
         """
         vectors = inputs["vectors"]
-        steps = swap_batch_and_time(vectors)  # (T, B, d)
+        real = self.real_steps(vectors, inputs["length"])  # (B, T)
+        # Padding may hold NaN, which would be in the gradients of the weights.
+        steps = swap_batch_and_time(mask_rows(vectors, real))  # (T, B, d)
         states: list[Tensor] = []
         for layer in self.stack:
             below = [self.drop(one, training=training) for one in states[-1:]]
             states.append(layer(ops.concatenate([steps, *below], axis=-1)))  # (T, B, n)
         features = self.drop(ops.concatenate(states, axis=-1), training=training)  # (T, B, L n)
         logits = swap_batch_and_time(self.answer(features))  # (B, T, o)
-        return {
-            "logits": mask_rows(logits, self.real_steps(vectors, inputs["length"])),
-            "attention": {},
-        }
+        return {"logits": mask_rows(logits, real), "attention": {}}

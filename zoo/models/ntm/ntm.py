@@ -187,6 +187,7 @@ class NeuralTuringMachine(BitSequenceModel):
         """
         vectors = at_least_float32(inputs["vectors"])
         real = self.real_steps(vectors, inputs["length"])  # (B, T)
+        vectors = mask_rows(vectors, real)  # padding may hold NaN, which no weight of zero hides
         steps = {"projected": self.network.project(vectors), "real": real}
         outputs, _ = scan(self._advance, steps, self._first_state(vectors))
         features = self.drop(outputs.pop("features"), training=training)  # (B, T, n + R m)
