@@ -262,6 +262,27 @@ def test_masks_that_keras_attached_are_not_overlooked(make, run):
         run(layer, queries, keys, values, np.ones((2, 3)))
 
 
+@pytest.mark.parametrize(
+    ("layer", "run"),
+    [
+        (SegmentationAttention(), lambda layer, x, mask: layer(x, x, mask=mask)),
+        (SyntacticAttention(3), lambda layer, x, mask: layer(x, mask)),
+    ],
+)
+def test_padding_before_words_is_not_taken_for_words(layer, run):
+    """Keras pads before words by default; chains and trees would end too early."""
+    values = np.random.default_rng(4).normal(size=(3, 4, 2)).astype("float32")
+    mask = np.array([[1, 1, 1, 0], [0, 1, 1, 1], [1, 0, 1, 1]], bool)
+    expected = run(layer, values[:1], mask[:1])
+    for row in (1, 2):
+        with pytest.raises(ValueError, match="mask must be False behind all real positions alone"):
+            run(layer, values, mask[[0, row, 0]])
+    found = tf.function(lambda *given: run(layer, *given))(values, mask)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one[:1], other, atol=1e-6)
+        assert np.isnan(one[1:]).all()
+
+
 def test_of_a_single_input_keras_passes_the_mask():
     layer, ids = syntactic(dtype="float32"), np.array([[5, 3, 4], [2, 1, 0]])
     states = keras.layers.Embedding(6, KEY_DIM, mask_zero=True)(ids)

@@ -34,7 +34,7 @@ from zoo.ops.masking import (
 )
 from zoo.ops.numbers import is_finite
 from zoo.ops.trees import tree_marginals
-from zoo.ops.windows import sequence_lengths
+from zoo.ops.windows import is_right_padded, sequence_lengths
 
 
 @keras.saving.register_keras_serializable(package="zoo")
@@ -112,18 +112,19 @@ class SegmentationAttention(MaskFree):
 
         Returns:
             The contexts (B, Q, d) and the weights (B, Q, S), which sum to lambda over the real
-            positions and are exactly 0 on padding, in the compute dtype.
+            positions and are exactly 0 on padding, in the compute dtype. In a graph, which cannot
+            refuse its mask, an example with padding before real positions gives NaN.
 
         Raises:
-            ValueError: if ``mask`` holds floats or has another shape, or is None although Keras
-                attached one to the values or keys.
+            ValueError: if ``mask`` holds floats, has another shape or padding before real
+                positions, or is None although Keras attached one to the values or keys.
         """
         if mask is None:
             refuse_attached_mask(values=values, keys=keys)
             mask = ops.ones(ops.shape(values)[:2], "bool")
         mask = as_mask(mask, values.shape[:2])
         prepared = self.score.prepare(values if keys is None else keys)
-        weights = self.weigh(self.score(queries, prepared), mask)
+        weights = _or_nan(self.weigh(self.score(queries, prepared), mask), mask)
         wide = at_least_float32(values)
         contexts = ops.matmul(ops.cast(weights, wide.dtype), wide)
         return ops.cast(contexts, self.compute_dtype), ops.cast(weights, self.compute_dtype)
@@ -155,6 +156,14 @@ class SegmentationAttention(MaskFree):
         """Makes the layer and its score from the result of ``get_config``."""
         score = keras.saving.deserialize_keras_object(config["score"])
         return cls(**{**config, "score": score})
+
+
+def _or_nan(weights: Tensor, mask: Tensor) -> Tensor:
+    """Weights (B, Q, S), NaN where the mask (B, S) has padding before real positions.
+
+    Chains and trees end at the number of real positions, so that they would be of other ones.
+    """
+    return ops.where(is_right_padded(mask)[:, None, None], weights, float("nan"))
 
 
 def _times_counted(mask: Tensor) -> Tensor:
@@ -231,11 +240,12 @@ class SyntacticAttention(MaskFree):
         Returns:
             The soft parents (B, N, d) and the weights (B, N, N), one row a word, in the compute
             dtype. The row of a real word sums to 1 over its heads; the rows of the root and of
-            padding, and all columns of padding, are exactly 0.
+            padding, and all columns of padding, are exactly 0. In a graph, which cannot refuse its
+            mask, an example with padding before real positions gives NaN.
 
         Raises:
-            ValueError: if ``mask`` holds floats or has another shape, or is None although Keras
-                attached one to the states or values.
+            ValueError: if ``mask`` holds floats, has another shape or padding before real
+                positions, or is None although Keras attached one to the states or values.
         """
         values = states if values is None else values
         if mask is None:
@@ -244,6 +254,7 @@ class SyntacticAttention(MaskFree):
         mask = as_mask(mask, states.shape[:2])
         scores = self.score(states, self.score.prepare(states))  # dependents, heads (B, N, N)
         weights = self.weigh(ops.tanh(scores) if self.bound else scores, mask)
+        weights = _or_nan(weights, mask)
         wide = at_least_float32(values)
         parents = ops.matmul(ops.cast(weights, wide.dtype), wide)
         return ops.cast(parents, self.compute_dtype), ops.cast(weights, self.compute_dtype)

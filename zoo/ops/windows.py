@@ -17,6 +17,23 @@ def sequence_lengths(mask: Tensor) -> Tensor:
     return ops.sum(ops.cast(as_mask(mask, (None, None)), "int32"), axis=1)
 
 
+def is_right_padded(mask: Tensor) -> Tensor:
+    """Tells which rows of ``mask`` bool (B, S) have their padding behind all real positions.
+
+    Returns:
+        bool (B,).
+
+    Raises:
+        ValueError: if a row has not, and the mask is known: outside of graphs.
+    """
+    places = ops.arange(ops.shape(mask)[1], dtype="int32")
+    right = ops.all(mask == (places < sequence_lengths(mask)[:, None]), axis=1)
+    if hasattr(right, "numpy") and not right.numpy().all():
+        row = ops.convert_to_numpy(mask)[right.numpy().argmin()]
+        raise ValueError(f"mask must be False behind all real positions alone, got {row}")
+    return right
+
+
 def window_starts(centres: Tensor, half_width: int) -> Tensor:
     """Computes the first slot's position, ``floor(centre) - D``: int32 (B, Q), possibly below 0.
 
