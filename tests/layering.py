@@ -62,6 +62,7 @@ _TENSORFLOW_PARTS = (
 _BOTH = (
     "zoo.layers.recurrence",
     "zoo.models.core.accumulation",
+    "zoo.models.core.asked",
     "zoo.models.core.input_checks",
     "zoo.models.core.replica_seeds",
     "zoo.models.core.training_step",

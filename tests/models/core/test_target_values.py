@@ -65,6 +65,36 @@ def test_a_graph_may_not_know_the_number_of_axes(shape, rank):
     np.testing.assert_array_equal(targets, SYMBOLS)
 
 
+def test_padding_has_no_target(neural_gpu):
+    """Its loss would count, and no training could lower it."""
+    targets = np.array([[1, 2, 3], [4, 5, 6]])
+    for given in (targets, targets[..., None], targets.astype("float32")):
+        with pytest.raises(ValueError, match=r"^targets must be 0 where symbols is padding, got 6"):
+            neural_gpu.fit({"symbols": SYMBOLS}, given, verbose=0)
+    data = tf.data.Dataset.from_tensors(({"symbols": SYMBOLS}, targets))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="0 where symbols is padding"):
+        neural_gpu.fit(data, verbose=0, shuffle=False)
+    translator = make_translator(RNNsearch)
+    translator.compile("sgd")
+    (*_, place) = np.argwhere(INPUTS["target"] == 0)
+    targets = TARGET.copy()
+    targets[tuple(place)] = 5
+    with pytest.raises(ValueError, match="targets must be 0 where target is padding, got 5"):
+        translator.evaluate(INPUTS, targets, verbose=0)
+
+
+def test_targets_that_are_cut_off_to_others_are_refused(neural_gpu):
+    """Shares of classes, for example, which are cut off to class 0."""
+    whole, wrong = SYMBOLS.astype("float32"), np.where(SYMBOLS == 3, 2.5, SYMBOLS)
+    losses = [neural_gpu.evaluate({"symbols": SYMBOLS}, y, verbose=0) for y in (SYMBOLS, whole)]
+    assert losses[0] == losses[1]
+    with pytest.raises(ValueError, match=r"^targets must be whole numbers, got 2\.5"):
+        neural_gpu.fit({"symbols": SYMBOLS}, wrong, verbose=0)
+    data = tf.data.Dataset.from_tensors(({"symbols": SYMBOLS}, wrong))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="targets must be whole numbers"):
+        neural_gpu.fit(data, verbose=0, shuffle=False)
+
+
 @pytest.mark.parametrize("jit_compile", [False, True])
 def test_ids_in_arrays_of_targets_are_in_the_vocabulary(jit_compile):
     """XLA takes others in silence."""

@@ -185,6 +185,27 @@ def test_an_id_that_its_feature_does_not_have_is_missing(unknown):
     np.testing.assert_array_equal(found, expected)
 
 
+def test_ids_that_are_not_whole_are_refused():
+    """As of columns that were standardised with the others: cut off, they would be other ids."""
+    rows, targets = ROWS.copy(), np.array([0, 1, 1, 0])
+    rows[1, 2] = 1.7
+    model = FeatureAttention.from_preset("tiny", classes=2)
+    model.compile("sgd")
+    message = "row must have whole numbers as ids of categories"
+    data = tf.data.Dataset.from_tensors
+    for refused in (
+        lambda: model.fit({"row": rows}, targets, verbose=0),
+        lambda: model.predict({"row": rows}, verbose=0),
+        lambda: model({"row": rows}),
+        lambda: model.evaluate(data(({"row": rows}, targets)), verbose=0),
+    ):
+        with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match=message):
+            refused()
+    assert np.isfinite(model.evaluate(data(({"row": ROWS}, targets)), verbose=0))
+    in_a_graph = tf.function(lambda row: model({"row": row})["attention"]["features"])(rows)
+    assert not in_a_graph[1, 0, 2]
+
+
 def test_rows_of_integers_are_read_in_training_too():
     model = FeatureAttention.from_preset("tiny", feature_dropout=0.5)
     model.compile("adam")
@@ -200,7 +221,8 @@ def test_rows_of_integers_are_read_in_training_too():
 def test_metrics_of_values_count_every_row(batch_size):
     """A metric of Keras takes the mean over the last axis, which must not be the batch."""
     generator = np.random.default_rng(0)
-    rows = {"row": generator.normal(size=(9, 4)).astype("float32")}
+    numbers, categories = generator.normal(size=(9, 2)), generator.integers(0, 2, (9, 2))
+    rows = {"row": np.concatenate([numbers, categories], axis=1).astype("float32")}
     values = generator.normal(size=9).astype("float32")
     weights = generator.uniform(0.5, 2.0, size=9).astype("float32")
     model = FeatureAttention.from_preset("tiny", classes=None)

@@ -11,9 +11,9 @@ from zoo.models.ntm import LSTMTransducer, NeuralTuringMachine
 SIZES = {"input_dim": 5, "output_dim": 3}
 
 
-def build(**arguments):
+def build(kind=NeuralTuringMachine, **arguments):
     """A tiny machine with random weights."""
-    model = NeuralTuringMachine.from_preset("tiny", **arguments)
+    model = kind.from_preset("tiny", **arguments)
     model.build()
     generator = np.random.default_rng(0)
     for weight in model.weights:
@@ -44,14 +44,28 @@ def test_padded_steps_change_no_part_of_the_state(controller, writers):
         assert not np.array_equal(value[0], state[name][0]), name
 
 
-def test_garbage_in_the_padding_changes_nothing():
-    model, inputs = build(), sequences()
-    expected = model(inputs)
-    inputs["vectors"][1, 3:] = 1e3
-    found = model(inputs)
-    for name in ("logits", "reads", "adds", "erases"):
+@pytest.mark.parametrize("garbage", [1e3, np.inf, np.nan])
+@pytest.mark.parametrize("kind", [NeuralTuringMachine, LSTMTransducer])
+def test_garbage_in_the_padding_changes_nothing(kind, garbage):
+    """Neither outputs nor gradients, in which NaN times a mask of zero would be NaN."""
+    model, inputs = build(kind), sequences()
+    targets = np.ones((2, 6, 3), "int32")
+    targets[1, 3:] = -1
+    expected, of_expected = outputs_and_gradients(model, inputs, targets)
+    inputs["vectors"][1, 3:] = garbage
+    found, of_found = outputs_and_gradients(model, inputs, targets)
+    for name in found.keys() - {"attention"}:
         np.testing.assert_array_equal(found[name], expected[name])
         assert not found[name].numpy()[1, 3:].any()
+    for one, other in zip(of_found, of_expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def outputs_and_gradients(model, inputs, targets):
+    with tf.GradientTape() as tape:
+        outputs = model(inputs)
+        loss = model.compute_loss(inputs, targets, outputs)
+    return outputs, tape.gradient(loss, [weight.value for weight in model.trainable_weights])
 
 
 def test_vectors_of_zeros_are_steps_like_others():
@@ -112,13 +126,43 @@ def test_targets_that_are_no_bits_are_refused(dtype, value):
 def test_lengths_that_no_sequence_has_are_refused(length):
     model = NeuralTuringMachine.from_preset("tiny")
     model.compile("sgd")
-    targets, wrong = np.zeros((2, 6, 3), "int32"), sequences(length=(6, length))
+    targets, right = np.zeros((2, 6, 3), "int32"), sequences(length=(6, 6))
+    wrong = sequences(length=(6, length))
     for call in (
         lambda: model.evaluate(wrong, targets, verbose=0),
-        lambda: model.fit(sequences(), targets, validation_data=(wrong, targets), verbose=0),
+        lambda: model.fit(right, targets, validation_data=(wrong, targets), verbose=0),
+        lambda: model.predict(wrong, verbose=0),
+        lambda: model(wrong),
     ):
         with pytest.raises(ValueError, match=f"length must be from 0 to the 6 steps, got {length}"):
             call()
+    data = tf.data.Dataset.from_tensors
+    for call in (
+        lambda: model.evaluate(data((wrong, targets)), verbose=0),
+        lambda: model.predict(data(wrong), verbose=0),
+    ):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=f"steps of vectors.*{length}"):
+            call()
+
+
+def test_targets_behind_the_end_are_refused():
+    """They would count as one bit each, whatever is learnt."""
+    model = NeuralTuringMachine.from_preset("tiny")
+    model.compile("sgd")
+    targets = np.ones((2, 6, 3), "int32")
+    targets[1, 3:] = -1
+    data = tf.data.Dataset.from_tensors
+    losses = [
+        model.evaluate(sequences(), targets, verbose=0),
+        model.evaluate(data((sequences(), targets)), verbose=0),
+    ]
+    assert losses[0] == losses[1] > 0.0
+    targets[1, 4, 2] = 0
+    message = "targets must be -1 at the padding behind the length, got"
+    with pytest.raises(ValueError, match=f"{message} 0"):
+        model.fit(sequences(), targets, verbose=0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        model.fit(data((sequences(), targets)), verbose=0, shuffle=False)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import keras
 
 from zoo.models.core.arguments import without_numpy
-from zoo.models.core.input_checks import assert_ids, check_arrays, standard_inputs
+from zoo.models.core.input_checks import assert_values, check_arrays, standard_inputs
 from zoo.models.core.inputs import InputKind, resolve
 
 
@@ -88,7 +88,7 @@ class DeclaredModel(keras.Model):
         if not self.INPUTS:
             return inputs
         required, optional = self._kinds()
-        return assert_ids({**required, **optional}, inputs)
+        return assert_values({**required, **optional}, inputs)
 
     def check_arrays(self, inputs: Any) -> None:
         """Raises a ValueError for arrays of inputs that ``standard_inputs`` would refuse."""

@@ -1,9 +1,10 @@
 """Checks of a model's inputs against the kinds that it declares.
 
 Names, types and numbers of axes are known wherever a model is called, also when a step is traced,
-and cost nothing when it runs. Ids are looked at where they are known: those of arrays on the host,
-those of a data set in steps of training, evaluation and prediction. A step that XLA compiles cannot
-refuse ids, and with ids of a data set takes others for those out of range.
+and cost nothing when it runs. Ids, lengths and categories are looked at where they are known: those
+of arrays on the host, those of a data set in steps of training, evaluation and prediction. A step
+that XLA compiles cannot refuse them, and with ids of a data set takes others for those out of
+range.
 """
 
 from collections.abc import Mapping
@@ -15,12 +16,13 @@ import tensorflow as tf
 from keras import ops
 
 from zoo.models.core.arguments import check_input_shape
-from zoo.models.core.inputs import Image, InputKind, Sentences, Tokens
+from zoo.models.core.inputs import Features, Image, InputKind, Length, Sentences, Tokens
 from zoo.ops.masking import Tensor
 
 _LARGEST = 2**31 - 1  # of int32
 _STRUCTURES = (tf.RaggedTensor, tf.SparseTensor, tf.IndexedSlices)
 _INTEGERS, _FLOATS = ("int", "uint"), ("float", "bfloat")
+_WHOLE = "whole numbers as ids of categories, behind the other numbers"
 _ON_THE_RIGHT = "have its padding, id 0, behind all other ids"
 
 
@@ -40,14 +42,17 @@ def standard_inputs(
 
     Raises:
         ValueError: if a name is missing or unknown, or an input has another type or another shape;
-            for ids on the host also if padding comes before ids, or an id is out of range.
+            on the host also if padding comes before ids, an id or a length is out of range, or the
+            id of a category is not whole.
     """
     check_names(required, optional, inputs)
     kinds = {**required, **optional}
-    return {
+    found = {
         name: values if values is None else _standard(name, values, kinds[name])
         for name, values in inputs.items()
     }
+    _check_lengths(kinds, inputs)
+    return found
 
 
 def check_arrays(
@@ -71,6 +76,8 @@ def check_arrays(
         for name, values in inputs.items():
             if isinstance(values, np.ndarray | tf.Tensor):
                 _check(name, values, kinds[name])
+        arrays = {n: v for n, v in inputs.items() if isinstance(v, np.ndarray | tf.Tensor)}
+        _check_lengths(kinds, arrays)
 
 
 def check_names(required: Mapping[str, Any], optional: Mapping[str, Any], inputs: Any) -> None:
@@ -85,24 +92,44 @@ def check_names(required: Mapping[str, Any], optional: Mapping[str, Any], inputs
         raise ValueError(f"inputs must be {expected}, got {sorted(map(str, given))}")
 
 
-def assert_ids(kinds: Mapping[str, InputKind], inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Checks in a graph the ids that only a run knows.
+def assert_values(kinds: Mapping[str, InputKind], inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Checks in a graph the ids, lengths and categories that only a run knows.
 
     Args:
         kinds: of the inputs.
         inputs: as ``standard_inputs`` returned them.
 
     Returns:
-        The inputs; ids are known to be lawful before they are used.
+        The inputs, which are known to be lawful before they are used.
     """
     checked = dict(inputs)
-    for name, ids in inputs.items():
-        kind = kinds[name]
-        # Those on the host have been checked there.
-        if isinstance(kind, Tokens | Sentences) and tf.is_tensor(ids) and not _is_on_host(ids):
-            with tf.control_dependencies(_assertions(name, ids, kind)):
-                checked[name] = tf.identity(ids)
+    for name, values in inputs.items():
+        kind, made = kinds[name], []
+        if not tf.is_tensor(values) or _is_on_host(values):
+            continue  # those on the host have been checked there
+        if isinstance(kind, Tokens | Sentences):
+            made = _assertions(name, values, kind)
+        elif isinstance(kind, Length):
+            made = [_assert_length(name, values, kind, inputs[kind.of])]
+        elif isinstance(kind, Features) and kind.categorical:
+            made = [_assert_categories(name, values, kind)]
+        if made:
+            with tf.control_dependencies(made):
+                checked[name] = tf.identity(values)
     return checked
+
+
+def _assert_length(name: str, lengths: Tensor, kind: Length, of: Tensor) -> Any:
+    steps = tf.shape(of)[1]
+    known = tf.reduce_all((lengths >= 0) & (lengths <= steps))
+    message = [f"{name} must be from 0 to the steps of {kind.of},", steps, "got", lengths]
+    return tf.debugging.Assert(known, message)
+
+
+def _assert_categories(name: str, rows: Tensor, kind: Features) -> Any:
+    ids = rows[:, -len(kind.categorical) :]
+    known = tf.reduce_all(tf.math.is_nan(ids) | (ids == tf.floor(ids)))
+    return tf.debugging.Assert(known, [f"{name} must have {_WHOLE}, got", ids])
 
 
 def _assertions(name: str, ids: Tensor, kind: Tokens | Sentences) -> list[Any]:
@@ -146,6 +173,28 @@ def _check(name: str, values: Any, kind: InputKind) -> None:
         check_input_shape(name, values, kind.shape)
     if isinstance(kind, Tokens | Sentences) and _is_on_host(values):
         _check_ids(name, np.asarray(values), kind)
+    if isinstance(kind, Features) and kind.categorical and _is_on_host(values):
+        _check_categories(name, np.asarray(values), kind)
+
+
+def _check_categories(name: str, rows: np.ndarray, kind: Features) -> None:
+    """Raises a ValueError for ids such as 1.5, as of columns that were standardised."""
+    ids = rows[:, -len(kind.categorical) :].astype("float64")
+    if (wrong := ids[~(np.isnan(ids) | (ids == np.floor(ids)))]).size:
+        raise ValueError(f"{name} must have {_WHOLE}, got {wrong[0]}")
+
+
+def _check_lengths(kinds: Mapping[str, InputKind], inputs: Mapping[str, Any]) -> None:
+    """Raises a ValueError for lengths on the host that are negative, or beyond the last step."""
+    for name, kind in kinds.items():
+        if not isinstance(kind, Length) or not {name, kind.of} <= inputs.keys():
+            continue
+        lengths, values = inputs[name], inputs[kind.of]
+        steps = values.shape[1] if _has_rank(values) else None
+        if _is_on_host(lengths) and steps is not None:
+            lengths = np.asarray(lengths)
+            if (wrong := lengths[(lengths < 0) | (lengths > steps)]).size:
+                raise ValueError(f"{name} must be from 0 to the {steps} steps, got {wrong[0]}")
 
 
 def _check_ids(name: str, ids: np.ndarray, kind: Tokens | Sentences) -> None:

@@ -13,6 +13,14 @@ import numpy as np
 import tensorflow as tf
 from keras import ops, tree
 
+from zoo.models.core.asked import (
+    assert_asked_steps,
+    assert_asked_tokens,
+    check_asked_steps,
+    check_asked_tokens,
+    check_positions,
+    is_array,
+)
 from zoo.ops.masking import Tensor
 
 Shape = tuple[int | None, ...]
@@ -34,6 +42,8 @@ class Targets(NamedTuple):
     (B, T, n)."""
     width: int | None = None
     """Size n of those vectors; None: it is not known."""
+    lengths: str | None = None
+    """Name of the input that says how many of those steps are no padding; None: there is none."""
     bits: bool = False
     """Whether they hold 0, 1 or, where no answer is asked for, -1."""
 
@@ -57,7 +67,8 @@ def standard_targets(
     Raises:
         ValueError: if names are missing, or a shape differs.
         tensorflow.errors.InvalidArgumentError: likewise, for sizes that are only known in a run; or
-            a class, a token or a position is negative or beyond the last one.
+            a class, a token or a position is negative, beyond the last one or no whole number; or
+            padding has a target.
     """
     if kind is None:
         return targets
@@ -66,11 +77,17 @@ def standard_targets(
         return targets
     targets = tree.map_structure(_without_bool, targets)
     if kind.steps:
-        return _like("targets", targets, inputs[kind.steps], 2, (kind.width,))
+        targets = _like("targets", targets, inputs[kind.steps], 2, (kind.width,))
+        if kind.lengths and kind.lengths in inputs:
+            targets = assert_asked_steps(targets, kind.lengths, inputs[kind.lengths])
+        return targets
     like = inputs[kind.tokens] if kind.tokens else tree.flatten(inputs)[0]
     axes = 2 if kind.tokens else 1
     if not kind.names:
         targets = _like("targets", targets, like, axes)
+        if kind.tokens:
+            like = ops.convert_to_tensor(like)
+            targets = assert_asked_tokens(targets, kind.tokens, like)
         counted = kind.tokens or kind.classes
         return _counted("targets", targets, classes) if counted else targets
     places = _places(inputs[kind.positions]) if kind.positions else None
@@ -101,15 +118,21 @@ def check_values(
         inputs: likewise; positions are compared with them.
 
     Raises:
-        ValueError: if there is no such class, id or position, or a bit is neither 0, 1 nor -1.
+        ValueError: if there is no such class, id or position, a bit is neither 0, 1 nor -1, or
+            padding has a target.
     """
     if kind is None:
         return
     if kind.positions and isinstance(targets, Mapping) and isinstance(inputs, Mapping):
         for name in kind.names:
-            _check_positions(name, targets.get(name), kind.positions, inputs.get(kind.positions))
-    if not _is_array(targets):
-        return
+            check_positions(name, targets.get(name), kind.positions, inputs.get(kind.positions))
+    if is_array(targets):
+        _check_numbers(kind, classes, targets, inputs if isinstance(inputs, Mapping) else {})
+
+
+def _check_numbers(
+    kind: Targets, classes: int | None, targets: np.ndarray, inputs: Mapping[str, Any]
+) -> None:
     if (kind.classes or kind.tokens) and classes:
         of = "classes" if kind.classes else "ids"
         low, high, allowed = 0, classes - 1, f"at least 0 and below the {classes} {of}"
@@ -119,29 +142,12 @@ def check_values(
         return
     if (wrong := targets[~((targets >= low) & (targets <= high))]).size:
         raise ValueError(f"targets must be {allowed}, got {wrong[0]}")
-
-
-def _check_positions(name: str, targets: Any, of: str, ids: Any) -> None:
-    """Raises a ValueError for a position that is none of the real tokens.
-
-    Where there are none, 0 stands for no position, as in ``_places``.
-    """
-    if not (_is_array(targets) and _is_array(ids)) or ids.ndim != 2:
-        return
-    if targets.shape not in ((len(ids),), (len(ids), 1)):
-        return  # refused for that by the step
-    places, lengths = targets.reshape(-1), np.sum(ids != 0, axis=1)
-    (wrong,) = np.nonzero(~((places >= 0) & (places < np.maximum(lengths, 1))))
-    if wrong.size:
-        tokens = lengths[wrong[0]]
-        expected = f"at least 0 and below the {tokens} tokens of {of}"
-        if not tokens:
-            expected = f"0, where {of} has no tokens"
-        raise ValueError(f"targets[{name!r}] must be {expected}, got {places[wrong[0]]}")
-
-
-def _is_array(values: Any) -> bool:
-    return isinstance(values, np.ndarray) and values.dtype.kind in "biuf"
+    if (wrong := targets[targets != np.floor(targets)]).size:  # cut off, 1.5 would be class 1
+        raise ValueError(f"targets must be whole numbers, got {wrong[0]}")
+    if kind.tokens:
+        check_asked_tokens(targets, kind.tokens, inputs.get(kind.tokens))
+    if kind.lengths:
+        check_asked_steps(targets, kind.width, kind.lengths, inputs.get(kind.lengths))
 
 
 def check_weights(kind: Targets | None, targets: Any, weights: Any) -> None:
@@ -233,7 +239,8 @@ def _like(name: str, values: Any, like: Any, axes: int, own: Shape = ()) -> Tens
     values, like = _with_axes(values, axes + len(own)), ops.convert_to_tensor(like)
     expected = (*_shape(like)[:axes], *own)
     _check_shape(name, values, [expected, (*expected, 1)])
-    _check_sizes(name, values, like, axes)
+    with tf.control_dependencies(_check_sizes(name, values, like, axes)):
+        values = tf.identity(values)  # not to be used before its sizes are known to be right
     if len(values.shape) > len(expected):
         # Not that of Keras, which must know beforehand that there is one.
         values = tf.squeeze(values, axis=[len(expected)])
@@ -254,6 +261,9 @@ def _counted(name: str, values: Tensor, limit: Tensor | int | None) -> Tensor:
     lowest = tf.reduce_min(values)
     message = [f"{name} must not be negative, got", lowest]
     made = [tf.debugging.Assert(tf.reduce_all(values >= 0), message)]
+    if values.dtype.is_floating:  # cut off, 1.5 would be class 1
+        message = [f"{name} must be whole numbers, got", values]
+        made.append(tf.debugging.Assert(tf.reduce_all(values == tf.floor(values)), message))
     if limit is not None:
         limit = tf.cast(limit, values.dtype)
         message = [f"{name} must be below", limit, "got", values]
@@ -297,10 +307,10 @@ def _check_shape(name: str, values: Any, lawful: Sequence[Shape]) -> None:
     raise ValueError(f"{name} must have the shape {', '.join(most)} or {last}, got {shape}")
 
 
-def _check_sizes(name: str, values: Tensor, like: Tensor, axes: int) -> None:
+def _check_sizes(name: str, values: Tensor, like: Tensor, axes: int) -> list[Any]:
     """Compares those sizes of the first axes that are not known before a run."""
     if None not in (*values.shape[:axes], *like.shape[:axes]):
-        return
+        return []
     found, expected = tf.shape(values), tf.shape(like)[:axes]
     same = tf.reduce_all(found[:axes] == expected)
-    tf.debugging.Assert(same, [f"{name} must have the shape", expected, "got", found])
+    return [tf.debugging.Assert(same, [f"{name} must have the shape", expected, "got", found])]

@@ -62,7 +62,8 @@ class FeatureVectors(keras.layers.Layer):
 
         Args:
             row: (B, F), numbers and then ids of categories. NaN is missing, and so is an id that
-                its feature does not have: negative, or not below the number of categories.
+                its feature does not have: negative, not below the number of categories, or not
+                whole.
 
         Raises:
             ValueError: if rows have another number of features.
@@ -92,6 +93,7 @@ class FeatureVectors(keras.layers.Layer):
         # Beyond the table of its feature, an id would read a vector of another feature.
         ids = row[:, self.numeric :]
         known = (ids >= 0) & (ids < ops.convert_to_tensor(self.categorical, dtype=row.dtype))
+        known = known & (ids == ops.floor(ids))  # cut off, 1.5 would be another category
         return ops.concatenate([present[:, : self.numeric], known], axis=1)
 
     def _offsets(self) -> Tensor:

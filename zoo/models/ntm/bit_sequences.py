@@ -7,7 +7,6 @@ import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
 from keras import ops
 
 from zoo.models.core.base import BaseModel
@@ -32,23 +31,13 @@ class BitSequenceModel(BaseModel):
         "length": Length("vectors"),
     }
     PREDICTION = "logits"
-    TARGETS = Targets(steps="vectors", bits=True)
+    TARGETS = Targets(steps="vectors", lengths="length", bits=True)
 
     output_dim: int
 
     def know_output_dim(self) -> None:
         """Declares the width of the targets, once the constructor's arguments are kept."""
         self.__dict__["TARGETS"] = self.TARGETS._replace(width=self.output_dim)
-
-    def _checked(self, method: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
-        """As in ``WeightedModel``; lengths in arrays are compared with the steps."""
-        found = super()._checked(method, *args, **kwargs)
-        validation = found.get("validation_data")
-        others = validation[:1] if isinstance(validation, tuple | list) else ()
-        for inputs in (found.get("x"), *others):
-            if isinstance(inputs, Mapping):
-                _check_length(inputs.get("vectors"), inputs.get("length"))
-        return found
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
         """Computes the cross entropy of each sequence in bits, summed over the asked bits."""
@@ -68,10 +57,3 @@ class BitSequenceModel(BaseModel):
         """Returns True (B, T) at steps that are no padding."""
         steps = ops.arange(ops.shape(vectors)[1], dtype="int32")
         return steps[None, :] < ops.cast(length, "int32")[:, None]  # (B, T)
-
-
-def _check_length(vectors: Any, length: Any) -> None:
-    if isinstance(vectors, np.ndarray) and isinstance(length, np.ndarray) and vectors.ndim == 3:
-        steps = vectors.shape[1]
-        if (wrong := length[~((length >= 0) & (length <= steps))]).size:
-            raise ValueError(f"length must be from 0 to the {steps} steps, got {wrong[0]}")
