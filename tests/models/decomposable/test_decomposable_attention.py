@@ -29,6 +29,7 @@ WRONG = [
     ("vector_norm", float("inf"), "positive and finite"),
     ("parents", "hard", r"one of \['none', 'simple', 'structured'\]"),
     ("parser_dim", 0, "a positive integer"),
+    ("vocabulary_size", 2, "above 2, `<s>`"),
     ("hashed_words", -1, "a whole number from 0 to 15"),
     ("hashed_words", 16, "a whole number from 0 to 15"),
     ("dropout", 1.0, RATE),

@@ -67,3 +67,10 @@ def test_poolings_see_the_real_words(empty):
             else:
                 expected = states.mean(axis=0) if len(states) else np.zeros(4)
             np.testing.assert_allclose(pooled[row], expected.reshape(1, 4), rtol=1e-12)
+
+
+@pytest.mark.parametrize("pooling", [max_pooling, mean_pooling])
+def test_poolings_of_no_words_at_all_are_zeros(pooling):
+    pooled, shares = pooling(STATES[:, :0], MASK[:, :0])
+    np.testing.assert_array_equal(pooled, np.zeros((2, 1, 4)))
+    assert shares.shape == (2, 1, 0)

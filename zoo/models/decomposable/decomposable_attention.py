@@ -115,8 +115,9 @@ class DecomposableAttention(BaseModel):
 
     Raises:
         ValueError: if ``normalise``, ``parents`` or ``initializer`` is not one of its options, a
-            size or ``vector_norm`` is not positive, ``hashed_words`` is negative or leaves no word,
-            ``dropout`` or ``word_dropout`` is not a rate, or there are parents without ``intra``.
+            size or ``vector_norm`` is not positive, the vocabulary has no ``<s>``,
+            ``hashed_words`` is negative or leaves no word, ``dropout`` or ``word_dropout`` is not a
+            rate, or there are parents without ``intra``.
     """
 
     PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {

@@ -18,9 +18,11 @@ def check_word_vectors(vector_norm: Any, hashed_words: Any, vocabulary_size: int
     """Checks the norm that vectors are scaled to, and how many of the last ids are hashed words.
 
     Raises:
-        ValueError: if the norm is not positive and finite; or if the number is not whole, or leaves
-            no id for special words.
+        ValueError: if the norm is not positive and finite; if the number is not whole, or leaves no
+            id for special words; or if there is no id for NULL, which is 2.
     """
+    if vocabulary_size <= 2:
+        raise ValueError(f"vocabulary_size must be above 2, `<s>`, got {vocabulary_size}")
     check_positive(vector_norm=vector_norm)
     most = max(vocabulary_size - SPECIAL, 0)
     if not is_whole(hashed_words) or not 0 <= hashed_words <= most:
