@@ -72,6 +72,21 @@ def test_every_entry_names_the_input_and_what_came(translator, inputs, message):
             call()
 
 
+def test_sides_of_different_batches_are_refused(translator):
+    """One example would be repeated for all of the other side."""
+    given = altered(source=INPUTS["source"][:1])
+    message = r"inputs must have the same number of examples, got \{'source': 1, 'target': 2\}"
+    with pytest.raises(ValueError, match=message):
+        translator(given)
+    with pytest.raises(ValueError, match=message):
+        tf.function(translator, autograph=False)(
+            {name: tf.constant(ids) for name, ids in given.items()}
+        )
+    sizes_unknown = {name: tf.TensorSpec((None, None), "int32") for name in INPUTS}
+    translator_of_any = tf.function(translator, input_signature=[sizes_unknown], autograph=False)
+    translator_of_any.get_concrete_function()
+
+
 def test_tensors_on_the_host_are_checked_as_arrays_are(translator):
     with pytest.raises(ValueError, match=r"^source must be ids from 0 to 16, got 99"):
         translator(altered(source=tf.fill(tf.shape(INPUTS["source"]), 99)))

@@ -41,8 +41,9 @@ def standard_inputs(
         The inputs; integers are int32 where ids are declared, and float32 where numbers are.
 
     Raises:
-        ValueError: if a name is missing or unknown, or an input has another type or another shape;
-            on the host also if padding comes before ids, an id or a length is out of range, or the
+        ValueError: if a name is missing or unknown, an input has another type or another shape, or
+            inputs have different numbers of examples, of which one alone would be repeated; on the
+            host also if padding comes before ids, an id or a length is out of range, or the
             id of a category is not whole.
     """
     check_names(required, optional, inputs)
@@ -52,6 +53,7 @@ def standard_inputs(
         for name, values in inputs.items()
     }
     _check_lengths(kinds, inputs)
+    _check_batch(inputs)
     return found
 
 
@@ -182,6 +184,14 @@ def _check_categories(name: str, rows: np.ndarray, kind: Features) -> None:
     ids = rows[:, -len(kind.categorical) :].astype("float64")
     if (wrong := ids[~(np.isnan(ids) | (ids == np.floor(ids)))]).size:
         raise ValueError(f"{name} must have {_WHOLE}, got {wrong[0]}")
+
+
+def _check_batch(inputs: Mapping[str, Any]) -> None:
+    """Raises a ValueError if numbers of examples, as far as they are known, differ."""
+    ranked = {n: v for n, v in inputs.items() if v is not None and _has_rank(v)}
+    sizes = {name: values.shape[0] for name, values in ranked.items()}
+    if len({size for size in sizes.values() if size is not None}) > 1:
+        raise ValueError(f"inputs must have the same number of examples, got {sizes}")
 
 
 def _check_lengths(kinds: Mapping[str, InputKind], inputs: Mapping[str, Any]) -> None:
