@@ -85,11 +85,12 @@ def standard_targets(
     axes = 2 if kind.tokens else 1
     if not kind.names:
         targets = _like("targets", targets, like, axes)
+        if kind.tokens or kind.classes:
+            targets = _counted("targets", targets, classes)
         if kind.tokens:
             like = ops.convert_to_tensor(like)
             targets = assert_asked_tokens(targets, kind.tokens, like)
-        counted = kind.tokens or kind.classes
-        return _counted("targets", targets, classes) if counted else targets
+        return targets
     places = _places(inputs[kind.positions]) if kind.positions else None
     checked = {name: _like(f"targets[{name!r}]", targets[name], like, axes) for name in kind.names}
     for name, values in checked.items():
