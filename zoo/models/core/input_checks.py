@@ -75,10 +75,9 @@ def check_arrays(
         check_names(required, optional, inputs)
     if isinstance(inputs, Mapping):
         kinds = {**required, **optional}
-        for name, values in inputs.items():
-            if isinstance(values, np.ndarray | tf.Tensor):
-                _check(name, values, kinds[name])
         arrays = {n: v for n, v in inputs.items() if isinstance(v, np.ndarray | tf.Tensor)}
+        for name, values in arrays.items():
+            _check(name, values, kinds[name])
         _check_lengths(kinds, arrays)
 
 
