@@ -52,6 +52,15 @@ def test_it_learns_to_copy(tmp_path: Path) -> None:
     assert (bits[:, 7:] == targets[:, 7:]).mean() > 0.99
 
 
+def test_longer_sequences_than_those_of_training_may_choose_the_weights():
+    task = AlgorithmTask("none", copying.make_model, copying.DEFAULTS, copying.OF_TASKS)
+    evaluated = []
+    for changes in ({}, {"evaluation_longest": 11}, {"evaluation_longest": 4}):
+        task.settings = task.resolve(copying.Settings(**(MACHINE | changes)))
+        evaluated.append(list(task.evaluator(task.build()).lengths))
+    assert evaluated == [[1, 2, 3], [1, 3, 5, 7, 9, 11], [1, 2, 3, 4]]
+
+
 @pytest.mark.parametrize(
     ("task", "sizes"),
     [("repeat_copy", (4, 3)), ("recall", (4, 2)), ("sort", (4, 2)), ("ngrams", (1, 1))],
@@ -138,6 +147,10 @@ def test_the_same_command_reports_a_complete_run_again(tmp_path: Path) -> None:
             "test_lengths must be at least 2 items, got 1",
         ),
         (("--shortest", "9", "--longest", "3"), "longest must be at least shortest, 9, got 3"),
+        (
+            ("--shortest", "9", "--evaluation-longest", "8"),
+            "evaluation_longest must be at least shortest, 9, got 8",
+        ),
         (("--task", "ngrams", "--bits", "2"), "bits must be left out with the task ngrams, got 2"),
         (("--test-lengths", "0"), "test_lengths must be positive, got 0"),
         (

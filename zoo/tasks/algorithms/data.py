@@ -21,6 +21,8 @@ SAMPLE_LENGTHS = {
 """The shortest and the longest sequence of the sample; it is measured at the longest and at twice
 as long."""
 
+_VALIDATED = 6  # lengths, where the longest of them is given
+
 
 def make_algorithm(name: str, data: str, bits: int | None) -> Algorithm:
     """Makes an algorithm by its name.
@@ -59,14 +61,25 @@ def resolve_lengths(settings: Any, algorithm: Algorithm) -> Any:
         longest=longest if settings.longest is None else settings.longest,
         test_lengths=tuple(settings.test_lengths or tested),
     )
-    if chosen.shortest > chosen.longest:
-        raise ValueError(
-            f"longest must be at least shortest, {chosen.shortest}, got {chosen.longest}"
-        )
-    for name, lengths in (("shortest", [chosen.shortest]), ("test_lengths", chosen.test_lengths)):
-        for length in lengths:
+    for name in ("longest", "evaluation_longest"):
+        length = getattr(chosen, name)
+        if length is not None and length < chosen.shortest:
+            raise ValueError(f"{name} must be at least shortest, {chosen.shortest}, got {length}")
+    _check_length("shortest", chosen.shortest, algorithm)
+    evaluated = "longest" if chosen.evaluation_longest is None else "evaluation_longest"
+    lengths = {evaluated: evaluated_lengths(chosen), "test_lengths": chosen.test_lengths}
+    for name, of_setting in lengths.items():
+        for length in of_setting:
             _check_length(name, length, algorithm)
     return chosen
+
+
+def evaluated_lengths(settings: Any) -> list[int]:
+    """Returns the lengths of validation: those of training, or six up to a longer one."""
+    shortest, longest = settings.shortest, settings.evaluation_longest
+    if longest is None:
+        return list(range(shortest, settings.longest + 1))
+    return np.unique(np.linspace(shortest, longest, _VALIDATED).round().astype(int)).tolist()
 
 
 def _check_length(name: str, length: int, algorithm: Algorithm) -> None:

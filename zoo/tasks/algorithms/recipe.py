@@ -44,6 +44,9 @@ class AlgorithmSettings(TrainingSettings):
     """Steps that are called an epoch."""
     evaluation_sequences: Count | None = None
     """Sequences of each length in an evaluation."""
+    evaluation_longest: Count | None = None
+    """Length of the longest sequences in an evaluation, which chooses the weights: six lengths from
+    the shortest one on; None: all lengths of training."""
     optimizer: Literal["adam", "rmsprop"] | None = None
     """rmsprop: the paper's, with a momentum of 0.9, a constant rate, and the elements of gradients
     cut to 10; adam: the rate follows a cosine, and ``clip_norm`` cuts gradients."""
@@ -108,9 +111,10 @@ class AlgorithmTask(Task):
         return self.make_model(self.settings, sizes)
 
     def evaluator(self, model: Any) -> "AlgorithmEvaluator":
-        """Scores sequences of the lengths of training, which training does not see."""
-        lengths = range(self.settings.shortest, self.settings.longest + 1)
-        return self._evaluator(model, lengths, _VALIDATION)
+        """Scores sequences which training does not see, of its lengths or also of longer ones."""
+        from zoo.tasks.algorithms.data import evaluated_lengths
+
+        return self._evaluator(model, evaluated_lengths(self.settings), _VALIDATION)
 
     def endpoint(self, model: Any) -> "AlgorithmEndpoint":
         """Runs the algorithm."""
