@@ -1,5 +1,6 @@
 """bAbI's files: stories, questions, facts, and errors that name the line."""
 
+import gzip
 import io
 import re
 import tarfile
@@ -74,6 +75,20 @@ def test_unpacked_files_are_found(tmp_path, place):
     frame, sha256 = babi.read_babi(babi.find_babi(2, "train", tmp_path))
     assert len(frame) == 3
     assert re.fullmatch("[0-9a-f]{64}", sha256)
+
+
+def test_an_archive_of_another_checksum_is_refused(tmp_path):
+    """The text is as long as before, so that nothing but the checksum of gzip tells the damage."""
+    path = archive(tmp_path, NAMES)
+    unpacked = gzip.decompress(path.read_bytes())
+    path.write_bytes(gzip.compress(unpacked, 0).replace(b"hall\t1", b"barn\t1"))
+    with pytest.raises(
+        ValueError, match=r"tar\.gz archive: .*: not a complete gzip file: CRC check failed"
+    ):
+        babi.read_babi(babi.find_babi(2, "train", tmp_path))
+    path.write_bytes(gzip.compress(unpacked)[:-4])
+    with pytest.raises(ValueError, match=r"tar\.gz archive: .*: not a complete gzip file"):
+        babi.read_babi(babi.find_babi(2, "train", tmp_path))
 
 
 def test_the_archive_is_read(tmp_path):

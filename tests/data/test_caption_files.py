@@ -45,6 +45,8 @@ def test_parts_of_a_karpathy_file(tmp_path):
         ),
         ([image("", "train", "A dog.")], r"images\[0\]: filename must be a text, got ''"),
         ([image("a.jpg", "train", "")], r"images\[0\].sentences\[0\]: raw must be a text, got ''"),
+        ([image("a.jpg", "train", " ")], r"sentences\[0\]: raw must be a text, got ' '"),
+        ([image("a.jpg", "train", "\ud800")], "raw has half of a surrogate pair"),
         (["a.jpg"], r"images\[0\]: split must be a text, got None"),
     ],
 )
@@ -67,6 +69,9 @@ def test_a_picture_of_two_parts_of_a_karpathy_file_is_named(tmp_path):
 def test_other_files_and_splits_are_refused(tmp_path):
     path = tmp_path / "dataset.json"
     path.write_text("[")
+    with pytest.raises(ValueError, match=r"dataset.json must be JSON"):
+        read_karpathy(path, "train")
+    path.write_text("[" * 100_000)
     with pytest.raises(ValueError, match=r"dataset.json must be JSON"):
         read_karpathy(path, "train")
     path.write_text("[]")

@@ -150,5 +150,8 @@ def test_a_whole_table_may_have_gaps(tmp_path):
         path.write_text(text)
         with pytest.raises(ValueError, match=rf"a\.csv: .*{message}"):
             read_whole_table(path)
+    lines.write_text('{"age": "1"}\n{"age": "\\ud800"}\n')
+    with pytest.raises(ValueError, match=r"a\.jsonl: line 2: half of a surrogate pair"):
+        read_whole_table(lines)
     with pytest.raises(ValueError, match=r"the name must end in one of \.csv"):
         read_whole_table(tmp_path / "a.xlsx")

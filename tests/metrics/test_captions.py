@@ -24,6 +24,7 @@ REFERENCES = [
         ("5 men & 1 boy", "5 men 1 boy"),
         ("ÉTÉ à la plage…", "été à la plage"),
         (" . ", ""),
+        ("un cafe\u0301", "un caf\u00e9"),
         ("A dog ❤\ufe0f, 👩\u200d👧 1\ufe0f do\u200dg", "a dog 1 dog"),
     ],
 )

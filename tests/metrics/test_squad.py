@@ -1,5 +1,6 @@
 """Exact match and F1, against values worked out by hand from the definition."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -75,7 +76,18 @@ def test_evaluate_of_the_gold_answers_is_one_hundred(frame: pd.DataFrame) -> Non
     assert evaluate_squad(predictions, frame) == {"exact_match": 100.0, "f1": 100.0}
 
 
+def test_answers_may_be_arrays_as_parquet_gives_them(frame: pd.DataFrame) -> None:
+    arrays = frame.assign(answers=frame["answers"].map(np.array))
+    predictions = {"a": "a fox", "c": "y"}
+    assert evaluate_squad(predictions, arrays) == evaluate_squad(predictions, frame)
+    with pytest.raises(ValueError, match="golds must be a list of at least one answer"):
+        f1("x", np.array([]))
+
+
 def test_bad_arguments_are_named(frame: pd.DataFrame) -> None:
+    # Predictions by strings would all be missing, and the scores 0.
+    with pytest.raises(ValueError, match="frame must have ids that are strings, got 1"):
+        evaluate_squad({"1": "x"}, frame.assign(id=range(1, 5)))
     with pytest.raises(ValueError, match="frame must hold at least one question"):
         evaluate_squad({}, frame.iloc[:0])
     with pytest.raises(TypeError, match="prediction must be a string, got b'1874'"):

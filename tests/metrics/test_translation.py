@@ -137,6 +137,13 @@ def test_exact_match() -> None:
     assert exact_match(["a", "b", "c", ""], ["a", "B", "c ", ""]) == 50.0
 
 
+def test_exact_match_is_of_the_text_that_a_model_can_write() -> None:
+    """Tokenizers normalise: no model writes a no-break space, an ellipsis or a wide digit."""
+    references = ["Qui\u202f?", "Attends\u2026", "\uff18\u6642", "cafe\u0301"]
+    assert exact_match(["Qui ?", "Attends...", "8\u6642", "caf\u00e9"], references) == 100.0
+    assert exact_match(references, references) == 100.0
+
+
 @pytest.mark.parametrize("score", [bleu, exact_match])
 def test_what_cannot_be_scored_is_named(score) -> None:
     with pytest.raises(ValueError, match="predictions must be at least one, got none"):

@@ -13,6 +13,7 @@ Read is the archive `tasks_1-20_v1-2.tar.gz`, or its text files, unpacked; the p
 """
 
 import hashlib
+import io
 import os
 import re
 import tarfile
@@ -24,7 +25,7 @@ import pandas as pd
 from zoo.data.babi_tasks import TASKS
 from zoo.data.choice import DataSet
 from zoo.data.download import data_directories, locate_name, not_found
-from zoo.text_files import split_lines
+from zoo.text_files import read_content, split_lines
 
 SPLITS = ("train", "test")
 ARCHIVE = "tasks_1-20_v1-2.tar.gz"
@@ -51,12 +52,14 @@ class BabiFile(NamedTuple):
         if self.path.name != ARCHIVE:
             return self.path.read_bytes()
         try:
-            with tarfile.open(self.path) as archive:
+            # A tar archive has no checksums of its files, so all of it is read for that of gzip.
+            unpacked = io.BytesIO(read_content(self.path))
+            with tarfile.open(fileobj=unpacked, mode="r:") as archive:
                 names = [one for one in archive.getnames() if one.endswith(f"/en/{self.name}")]
                 member = archive.extractfile(names[0]) if names else None
                 if member is not None:
                     return member.read()
-        except (tarfile.TarError, EOFError, OSError) as error:
+        except (tarfile.TarError, EOFError, ValueError) as error:
             raise ValueError(f"{self.path} must be a tar.gz archive: {error}") from error
         raise ValueError(f"{self.path} must hold en/{self.name}, got an archive without it")
 

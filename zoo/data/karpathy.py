@@ -40,7 +40,7 @@ def read_karpathy(path: str | Path, split: str) -> pd.DataFrame:
         raise ValueError(f"split must be one of {list(_PARTS)}, got {split!r}")
     try:
         content = json.loads(read_text(path).text)
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"{path} must be JSON: {error}") from error
     images = content.get("images") if isinstance(content, Mapping) else None
     if not isinstance(images, list):
@@ -80,6 +80,10 @@ def _captions(image: Mapping[str, Any], place: str) -> list[str]:
 
 def _text(values: Any, key: str, place: str) -> str:
     value = values.get(key) if isinstance(values, Mapping) else None
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str) or not value.strip():
         raise ValueError(f"{place}: {key} must be a text, got {value!r}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{place}: {key} has half of a surrogate pair: {error}") from None
     return value

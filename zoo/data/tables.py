@@ -120,9 +120,11 @@ def read_whole_table(path: str | os.PathLike[str]) -> pd.DataFrame:
     text = read_text(path).text
     try:
         if ending(path) == ".jsonl":
-            objects = [row for _, row in json_objects(split_lines(text), missing=True)]
-            names = [*dict.fromkeys(name for row in objects for name in row)]
-            rows = [{name: _text_of(row.get(name)) for name in names} for row in objects]
+            objects = [*json_objects(split_lines(text), missing=True)]
+            names = [*dict.fromkeys(name for _, row in objects for name in row)]
+            rows = [
+                {name: _text_of(row.get(name), line) for name in names} for line, row in objects
+            ]
         else:
             cells: Iterator[Any] = _cells(text, quoted=ending(path) == ".csv")
             _, names = next(cells, (0, []))
@@ -134,10 +136,14 @@ def read_whole_table(path: str | os.PathLike[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=names, dtype=object)
 
 
-def _text_of(value: Any) -> str:
-    """Returns a value of JSON as a table of text has it."""
+def _text_of(value: Any, line: int) -> str:
+    """Returns a value of JSON as a table of text has it.
+
+    Raises:
+        ValueError: UTF-8 cannot hold it; names the line.
+    """
     if isinstance(value, str | _Number):
-        return str(value)
+        return _encodable(str(value), line)
     return "" if value is None else json.dumps(value)
 
 
@@ -304,11 +310,16 @@ def _value(cells: Mapping[str, Any], column: str, number: int) -> str:
     if not isinstance(value, str) or not value.strip():
         got = "nothing" if value in (None, "") else shown(value)
         raise ValueError(f"line {number}: {column!r} must be text, got {got}")
+    return _encodable(value, number)
+
+
+def _encodable(text: str, number: int) -> str:
+    """Returns a text that UTF-8 can hold; refuses half of a surrogate pair, which JSON may have."""
     try:
-        value.encode()
+        text.encode()
     except UnicodeEncodeError as error:
         raise ValueError(f"line {number}: half of a surrogate pair: {error}") from None
-    return value
+    return text
 
 
 def shown(value: object) -> str:

@@ -39,9 +39,10 @@ def normalise_caption(text: str) -> str:
     """Returns a caption in lower case, without punctuation, with single spaces between words.
 
     Symbols are punctuation, too, and hyphens within words: "tri-colored" becomes "tricolored".
-    Invisible characters, which are part of many emoji, vanish with them.
+    Invisible characters, which are part of many emoji, vanish with them. Letters and their accents
+    are composed, so that both ways to write "é" are one word.
     """
-    text = drop_invisible(text.lower())
+    text = unicodedata.normalize("NFC", drop_invisible(text.lower()))
     kept = (one for one in text if unicodedata.category(one)[0] not in "PS")
     return " ".join("".join(kept).split())
 

@@ -61,13 +61,15 @@ def evaluate_squad(predictions: Mapping[str, str], frame: pd.DataFrame) -> dict[
         `exact_match` and `f1` in percent, over all rows of the frame.
 
     Raises:
-        ValueError: The frame has no rows, or a question has no gold answer.
+        ValueError: The frame has no rows, an id is not a string, or a question has no gold answer.
         TypeError: A prediction is not a string.
     """
     if frame.empty:
         raise ValueError("frame must hold at least one question, got none")
     matches = overlaps = 0.0
     for identifier, golds in zip(frame["id"], frame["answers"], strict=True):
+        if not isinstance(identifier, str):
+            raise ValueError(f"frame must have ids that are strings, got {identifier!r}")
         if identifier in predictions:
             match, overlap = _scores(predictions[identifier], golds)
             matches += match
@@ -79,7 +81,7 @@ def _scores(prediction: str, golds: Sequence[str]) -> tuple[float, float]:
     """Computes exact match and F1 of one question, each the maximum over the gold answers."""
     if not isinstance(prediction, str):
         raise TypeError(f"prediction must be a string, got {prediction!r}")
-    if isinstance(golds, str) or not golds:
+    if isinstance(golds, str) or not len(golds):  # an array has no truth value
         raise ValueError(f"golds must be a list of at least one answer, got {golds!r}")
     predicted = normalize_answer(prediction)
     # Gold answers mostly agree, so score each distinct one once.

@@ -7,6 +7,8 @@ spaces a whole sentence would be one token, and BLEU would always be 0.
 """
 
 import math
+import operator
+import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -70,6 +72,11 @@ def bleu(
 ) -> BleuScore:
     """Computes BLEU of a corpus with one reference per sentence, as `sacrebleu` prints it.
 
+    References count as they are written, as in all published results: normalised ones would be
+    another test set under the same signature. The tokenizers of models normalise by NFKC, so a
+    full-width digit or an ellipsis of one character in a reference is never matched. Spaces of all
+    kinds are alike to sacreBLEU.
+
     If no reference has four tokens, BLEU would be 0 whatever is predicted. In that case n-grams are
     counted up to the longest reference, and the signature says so. sacreBLEU's effective order
     depends on the longest prediction instead, and so may score one word above most of a phrase.
@@ -102,7 +109,10 @@ def bleu(
 
 
 def exact_match(predictions: Sequence[str], references: Sequence[str]) -> float:
-    """Computes the percentage of translations that equal the reference exactly.
+    """Computes the percentage of translations that equal the reference, both NFKC-normalised.
+
+    Tokenizers normalise text, so no model writes a no-break space, an ellipsis of one character or
+    a full-width digit.
 
     Args:
         predictions: Translations.
@@ -113,8 +123,11 @@ def exact_match(predictions: Sequence[str], references: Sequence[str]) -> float:
         TypeError: A prediction or a reference is not a string.
     """
     _check_pairs(predictions, references)
-    equal = sum(p == r for p, r in zip(predictions, references, strict=True))
-    return 100.0 * equal / len(predictions)
+    written, known = (
+        [unicodedata.normalize("NFKC", text) for text in texts]
+        for texts in (predictions, references)
+    )
+    return 100.0 * sum(map(operator.eq, written, known)) / len(predictions)
 
 
 def perplexity(total_nll: float, tokens: int) -> float:
