@@ -68,7 +68,28 @@ def test_no_hypothesis_has_no_score():
         assert rank.bound(nothing[0], tf.constant(3), tf.constant([9])).numpy() == -np.inf
 
 
+@pytest.mark.parametrize("alpha", [1000.0, -1000.0, 3e38, tf.constant(1e38)])
+def test_extreme_length_penalties_keep_the_order_of_equal_lengths(alpha):
+    """A divisor of infinity would make NaN of an empty place, one of 0 an empty place of all."""
+    rank = ranking("gnmt", alpha)
+    found = rank.score(tf.constant([[-1.0, -2.0, -np.inf]]), tf.constant([[30]]), MASK)
+    assert np.isfinite(found[0, :2]).all()
+    assert found[0, 0] > found[0, 1] > found[0, 2] == -np.inf
+    assert rank.score(tf.constant([[0.0]]), tf.constant([[30]]), MASK).numpy() == 0.0
+
+
+def test_the_largest_coverage_penalty_leaves_a_score():
+    found = ranking(beta=3e38).score(
+        tf.constant([[-1.0, -np.inf]]), tf.constant([[2]]), tf.zeros((1, 2, 3))
+    )
+    assert np.isfinite(found[0, 0])
+    assert found[0, 1] == -np.inf
+
+
 def test_penalties_out_of_range_are_refused():
+    for options in ({"alpha": 1e300}, {"alpha": -1e300}, {"beta": 1e39}):
+        with pytest.raises(ValueError, match="penalty must be finite in float32, got"):
+            ranking(**options)
     with pytest.raises(ValueError, match="length_penalty must be finite, got nan"):
         ranking(alpha=float("nan"))
     with pytest.raises(ValueError, match=r"coverage_penalty must be at least 0, got -1\.0"):

@@ -53,6 +53,19 @@ def test_tokens_are_drawn_as_often_as_they_should(options, forbid):
     np.testing.assert_allclose(found, expected, atol=5 * 0.5 / np.sqrt(DRAWS))
 
 
+def test_extreme_options_draw_from_what_is_allowed():
+    """Padding and the start are forbidden, whose logits are minus infinity."""
+    allowed = [1, 3, 4, 5, 6, 7]
+    for temperature in (float("inf"), 3e38, tf.constant(float("inf"))):
+        found = frequencies(temperature=temperature)
+        assert not found[[0, 2]].any()
+        np.testing.assert_allclose(found[allowed], 1 / 6, atol=0.02)
+    for options in ({"shared": True}, {"top_k": 7}, {"top_p": 0.9}):
+        assert not frequencies(temperature=float("inf"), **options)[[0, 2]].any()
+    for top_p in (1e-50, 1e-40, tf.constant(1e-40)):
+        assert frequencies(top_p=top_p)[7] == 1.0
+
+
 def test_the_draws_of_two_steps_are_independent():
     row = np.full(6, -50.0)
     row[4:] = 0.0

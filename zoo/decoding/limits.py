@@ -83,11 +83,13 @@ def finite_number(name: str, number: Number, least: float | None = None) -> floa
     """Returns a number, also of NumPy, as a checked float; tensors are checked at run time.
 
     Raises:
-        ValueError: if the number is below ``least``, infinite or NaN.
+        ValueError: if the number is below ``least``, NaN, or infinite in float32.
     """
     if isinstance(number, Real):
         if not math.isfinite(number):
             raise ValueError(f"{name} must be finite, got {number}")
+        if abs(number) > tf.float32.max:
+            raise ValueError(f"{name} must be finite in float32, got {number}")
         if least is not None:
             at_least(name, number, least)
         return float(number)

@@ -13,6 +13,9 @@ Stop = Literal["exact", "current_length"]
 LEAST_COVERAGE = 1e-9
 """Least attention that a source position counts with. Some attention is exactly 0, and hypotheses
 that all score -inf could not be ranked."""
+_LARGEST_DIVISOR = 1e30
+"""Keeps the divisor within float32: an empty place, -inf, divided by infinity would be NaN, and a
+hypothesis divided by 0 would count as an empty place."""
 
 
 class Ranking(NamedTuple):
@@ -44,7 +47,8 @@ class Ranking(NamedTuple):
         if self.normalisation == "length":
             return lengths
         if self.normalisation == "gnmt":
-            return ((5.0 + lengths) / 6.0) ** tf.cast(self.alpha, tf.float32)
+            divisor = ((5.0 + lengths) / 6.0) ** tf.cast(self.alpha, tf.float32)
+            return tf.clip_by_value(divisor, 1.0 / _LARGEST_DIVISOR, _LARGEST_DIVISOR)
         return tf.ones_like(lengths)
 
     def score(
@@ -66,7 +70,8 @@ class Ranking(NamedTuple):
             return scores
         covered = tf.math.log(tf.clip_by_value(received, LEAST_COVERAGE, 1.0))
         covered = tf.where(self.mask[:, None], covered, 0.0)
-        return scores + tf.cast(self.beta, tf.float32) * tf.reduce_sum(covered, axis=2)
+        coverage = tf.cast(self.beta, tf.float32) * tf.reduce_sum(covered, axis=2)
+        return scores + tf.maximum(coverage, tf.float32.min)  # -inf would be an empty place
 
     def bound(
         self, log_probabilities: tf.Tensor, length: tf.Tensor, maximum: tf.Tensor

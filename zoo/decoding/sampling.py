@@ -87,7 +87,8 @@ def tempered(logits: tf.Tensor, temperature: tf.Tensor) -> tf.Tensor:
     The largest is then 0 and the others at worst minus infinity, however low the temperature.
     """
     ahead = logits - tf.reduce_max(logits, axis=1, keepdims=True)
-    return ahead / tf.maximum(temperature, _LOWEST_TEMPERATURE)
+    # An infinite temperature would make NaN of the forbidden tokens' minus infinity.
+    return ahead / tf.clip_by_value(temperature, _LOWEST_TEMPERATURE, tf.float32.max)
 
 
 def likelier(
@@ -112,7 +113,8 @@ def likelier(
         probabilities = tf.nn.softmax(logits)
         ahead = tf.cumsum(probabilities, axis=1, exclusive=True)  # of those that are likelier
         top_p = tf.cast(top_p, tf.float32)
-        logits = tf.where((ahead < top_p) | (top_p >= 1.0), logits, LOWEST)
+        # Nothing is ahead of the likeliest, which stays even if top_p is 0 in float32.
+        logits = tf.where((ahead < top_p) | (ahead == 0.0) | (top_p >= 1.0), logits, LOWEST)
     return logits, ids
 
 
