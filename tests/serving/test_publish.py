@@ -106,7 +106,57 @@ def test_names_and_format_of_an_index(tmp_path):
     for wrong, problem in (
         (text.replace('"reader": {', '"../reader": {'), "key 'models' must have plain names"),
         (text.replace('"format": 1', '"format": 2'), "key 'format' must be 1, got 2"),
+        (text.replace('"format": 1', '"format": 1, "format": 1'), "key 'format' is given more"),
         ("[]", "the index must be an object"),
     ):
         with pytest.raises(ValueError, match=problem):
             parse_index(wrong, "index")
+
+
+def packs(*names):
+    """A `pack` that fails for others."""
+
+    def pack(name, files, archive):
+        if name not in names:
+            raise OSError(28, "No space left on device")
+        archive.write(b"another " + name.encode())
+
+    return pack
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_failure_leaves_the_folder_as_it_was(tmp_path, monkeypatch):
+    models = [write_model(tmp_path / name) for name in ("reader", "writer")]
+    publish(models, tmp_path / "to")
+    before = contents(tmp_path / "to")
+    monkeypatch.setattr("zoo.serving.publish.pack", packs("reader"))
+    with pytest.raises(OSError, match="No space left"):
+        publish(models, tmp_path / "to")
+    assert contents(tmp_path / "to") == before
+    monkeypatch.setattr("zoo.serving.publish.pack", packs("reader", "writer"))
+    monkeypatch.setattr("zoo.serving.index.MAXIMUM_BYTES", 8)
+    with pytest.raises(ValueError, match="'bytes' must be 1 to 8, got"):
+        publish(models, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+    monkeypatch.undo()
+    monkeypatch.setattr("zoo.serving.publish.pack", packs("reader", "writer"))
+    monkeypatch.setattr("zoo.serving.publish.parse_index", refuse_the_second(parse_index))
+    with pytest.raises(ValueError, match="refused"):
+        publish(models, tmp_path / "to")
+    assert contents(tmp_path / "to") == before
+
+
+def refuse_the_second(parse):
+    """A `parse_index` that reads the index there, and refuses the one to be written."""
+    calls = []
+
+    def parse_once(*arguments):
+        calls.append(arguments)
+        if len(calls) > 1:
+            raise ValueError("refused")
+        return parse(*arguments)
+
+    return parse_once

@@ -83,6 +83,8 @@ DEEP = b'{"instances": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
         (b"{", "JSON Parse error: "),
         (b'{"instances": ["a"]} x', "JSON Parse error: Extra data at offset: 21"),
         (b"\xff", "JSON Parse error: Invalid UTF-8 at offset: 0"),
+        (b'{"inputs": ["a"], "inputs": ["b"]}', 'Name "inputs" is given more than once'),
+        (b'{"instances": [{"text": "a", "text": "b"}]}', 'Name "text" is given more than once'),
         (b'{"instances": [NaN]}', "JSON Parse error: Invalid value: NaN"),
         (b'{"inputs": {"x": -Infinity}}', "JSON Parse error: Invalid value: -Infinity"),
         (b'{"inputs": 1' + b"0" * 9999 + b"}", "JSON Parse error: "),

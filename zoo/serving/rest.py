@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from zoo.serving.strict_json import repeated_name
+
 if TYPE_CHECKING:
     from zoo.serving.servable import Signature, TensorInfo
 
@@ -120,14 +122,16 @@ def _parse(body: bytes) -> dict[str, Any]:
     if len(body) > _MOST_VALUES and (values := _count_values(body)) > _MOST_VALUES:
         raise RequestError(f"Request must have at most {_MOST_VALUES} values, got {values}", 413)
     try:
-        values = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
+        values = json.loads(
+            body.decode("utf-8"), parse_constant=_refuse_constant, object_pairs_hook=_object
+        )
     except json.JSONDecodeError as error:
         raise RequestError(f"JSON Parse error: {error.msg} at offset: {error.pos}") from None
     except UnicodeDecodeError as error:
         raise RequestError(f"JSON Parse error: Invalid UTF-8 at offset: {error.start}") from None
     except RecursionError:
         raise RequestError("JSON Parse error: Lists or objects are nested too deeply") from None
-    except ValueError as error:  # a number of thousands of digits
+    except ValueError as error:  # a number of thousands of digits, or a name given twice
         raise RequestError(f"JSON Parse error: {error}") from None
     if not isinstance(values, dict):
         raise RequestError(f"JSON Value: {_shown(values)} Is not object")
@@ -148,6 +152,14 @@ def _count_values(body: bytes) -> int:
 
 def _refuse_constant(name: str) -> float:
     raise ValueError(f"Invalid value: {name}")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Makes the dict of an object, of which one reader takes the first of equal names."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"Name {_shown(repeated_name(pairs))} is given more than once")
+    return found
 
 
 def _of_instances(instances: Any, infos: Mapping[str, "TensorInfo"]) -> dict[str, np.ndarray]:

@@ -34,11 +34,14 @@ def parse_json(text: str | bytes, source: object) -> Any:
         Lists, dicts, strings, numbers.
 
     Raises:
-        ValueError: It is no JSON, too deep, or holds control characters or infinite numbers.
+        ValueError: It is no JSON, too deep, has a key twice in an object, or holds control
+            characters or infinite numbers.
     """
     try:
         decoded = text.decode("utf-8") if isinstance(text, bytes) else text
-        values = json.loads(decoded, parse_constant=_refuse_constant)
+        values = json.loads(
+            decoded, parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeated_keys
+        )
     except RecursionError:
         raise ValueError(f"{source}: {_TOO_DEEP}") from None
     except ValueError as error:
@@ -139,6 +142,24 @@ def _type_name(hint: Any) -> str:
         return "a list"
     names = {str: "a string", int: "a whole number", float: "a number", int | float: "a number"}
     return names.get(hint, "an object") if not isinstance(hint, types.GenericAlias) else "an object"
+
+
+def repeated_name(pairs: list[tuple[str, Any]]) -> str:
+    """The first name that occurs again in an object; there has to be one."""
+    seen: set[str] = set()
+    for name, _ in pairs:
+        if name in seen:
+            return name
+        seen.add(name)
+    raise ValueError(f"pairs must have a name twice, got {shown([name for name, _ in pairs])}")
+
+
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Makes the dict of an object; the last of equal keys would win in silence."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"key {shown(repeated_name(pairs))} is given more than once")
+    return found
 
 
 def _refuse_constant(name: str) -> float:
