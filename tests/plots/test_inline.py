@@ -78,3 +78,11 @@ def test_without_attention_or_tokens_there_is_none():
 def test_other_weights_are_refused(weights):
     with pytest.raises(ValueError, match=r"finite, not negative and of shape \(1, 2\)"):
         ribbons(weights, ["x"], ["a", "b"])
+
+
+@pytest.mark.parametrize("weights", [[], [1.0], [-1.0, 1.0], [np.nan, 1.0], [np.inf, 1.0]])
+def test_other_weights_of_running_text_are_refused(weights):
+    with pytest.raises(ValueError, match=r"finite, not negative and of shape \(2,\)"):
+        shaded(np.array(weights), ["a", "b"])
+    with pytest.raises(ValueError, match=r"of shape \(0,\)"):
+        shaded(np.zeros(0), [])

@@ -80,13 +80,8 @@ def ribbons(
     Raises:
         ValueError: No words on a side, or weights of another shape, negative or not finite.
     """
-    weights = np.asarray(weights, np.float64)
     expected = (len(query_words), len(key_words))
-    right = weights.shape == expected and 0 not in expected and np.isfinite(weights).all()
-    if not right or (weights < 0).any():
-        raise ValueError(
-            f"weights must be finite, not negative and of shape {expected}, got {weights.shape}"
-        )
+    weights = _checked(weights, expected)
     height = _LINE * max(expected)
     parts = [_text(name, x, 16, anchor, QUIET) for name, x, anchor in _titles(key_name, query_name)]
     parts += _bands(weights, height)
@@ -112,8 +107,12 @@ def shaded(
 
     Returns:
         An SVG element.
+
+    Raises:
+        ValueError: No tokens, or weights of another shape, negative or not finite.
     """
-    largest = float(np.max(weights, initial=0.0)) or 1.0
+    weights = _checked(weights, (len(tokens),))
+    largest = float(weights.max()) or 1.0
     parts, x, y = [_text(name, 10, 16, "start", QUIET)], 10.0, float(_TOP)
     for weight, token in zip(weights, tokens, strict=True):
         word = _shown(token)
@@ -132,6 +131,17 @@ def shaded(
         parts.append(_text(token, x + _GAP / 2, y, "start", color, font))
         x += width
     return _picture(parts, y + 14, name)
+
+
+def _checked(weights: np.ndarray, expected: tuple[int, ...]) -> np.ndarray:
+    """Returns weights in double precision, if they can be drawn."""
+    weights = np.asarray(weights, np.float64)
+    right = weights.shape == expected and 0 not in expected and np.isfinite(weights).all()
+    if not right or (weights < 0).any():
+        raise ValueError(
+            f"weights must be finite, not negative and of shape {expected}, got {weights.shape}"
+        )
+    return weights
 
 
 def _titles(key_name: str, query_name: str) -> Iterator[tuple[str, float, str]]:
