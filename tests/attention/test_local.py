@@ -237,3 +237,35 @@ def test_positions_are_predicted_by_weights_that_a_surrounding_model_does_not_ro
     queries, values = queries.astype("float16"), values.astype("float16")
     inside = Surrounding(dtype="mixed_float16")(queries)
     np.testing.assert_array_equal(inside, run(local, queries, values)[0].positions)
+
+
+@each_score
+@each_option
+def test_there_may_be_no_positions(score, options):
+    layer, (queries, _) = make(score, **options), sentences()
+    values = np.zeros((len(queries), 0, DIM))
+    steps = None if layer.predictive else STEPS
+    prepared = layer.prepare(tf.constant(values))
+    lengths = np.zeros(len(queries), "int32")
+    output = layer(queries, prepared, values, lengths, steps)
+    assert output.context.shape == (*queries.shape[:2], DIM)
+    assert not output.context.numpy().any()
+    assert not output.window_weights.numpy().any()
+
+
+@each_option
+@pytest.mark.parametrize("wrong", [SOURCE + 1, -1])
+def test_lengths_of_other_sentences_are_not_believed(wrong, options):
+    """Beyond the values there would be copies of the last one."""
+    layer, (queries, values) = make("dot", **options), sentences()
+    steps = None if layer.predictive else STEPS
+    prepared = layer.prepare(tf.constant(values))
+    lengths = np.array([wrong, *LENGTHS[1:]], "int32")
+    with pytest.raises(ValueError, match=rf"lengths must be from 0 to the {SOURCE} .*got {wrong}"):
+        layer(queries, prepared, values, lengths, steps)
+    run_graph = tf.function(lambda lengths: layer(queries, prepared, values, lengths, steps))
+    output = run_graph(lengths)
+    expected = layer(queries, prepared, values, np.array(LENGTHS, "int32"), steps)
+    for found, right in zip(output[:2], expected[:2], strict=True):
+        assert np.isnan(found[0]).all()
+        np.testing.assert_allclose(found[1:], right[1:], **EXACT)

@@ -300,3 +300,17 @@ def test_arguments_are_checked():
         SegmentationAttention("general")
     with pytest.raises(ValueError, match="units must be a positive integer, got 0"):
         SyntacticAttention(0)
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [SegmentationAttention(), SegmentationAttention(double_count=True), SyntacticAttention(3)],
+)
+def test_there_may_be_no_positions(layer):
+    queries, values = tf.ones((2, 3, 4)), tf.ones((2, 0, 4))
+    segments = isinstance(layer, SegmentationAttention)
+    contexts, weights = layer(queries, values) if segments else layer(values)
+    rows = 3 if segments else 0
+    assert contexts.shape == (2, rows, 4)
+    assert weights.shape == (2, rows, 0)
+    assert not contexts.numpy().any()

@@ -107,3 +107,14 @@ def test_the_penalty_of_a_table_in_half_precision_is_finite():
     (penalty,) = layer.losses
     assert penalty.dtype == "float32"
     assert penalty == 0.25 * 5 * 3 * 300.0**2  # its square is above the largest float16
+
+
+def test_ids_of_any_whole_type_are_the_same_and_floats_are_refused():
+    layer = make()
+    for ids in map(IDS.astype, ("int8", "uint8", "int64")):
+        np.testing.assert_array_equal(layer(ids), layer(IDS))
+    for dtype in ("float32", "bool"):
+        with pytest.raises(ValueError, match=f"ids must be whole numbers.*got {dtype}"):
+            layer(IDS.astype(dtype))
+    with pytest.raises(ValueError, match=r"ids must be whole numbers.*got float32"):
+        layer(keras.Input((None,)))

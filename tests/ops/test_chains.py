@@ -215,3 +215,49 @@ def test_a_graph_of_any_length_gives_the_same_values_and_gradients():
 def test_shapes_that_do_not_fit_are_refused(unary, pairwise, message):
     with pytest.raises(ValueError, match=message):
         chain_marginals(np.zeros(unary), np.zeros(pairwise))
+
+
+@each_kind
+@pytest.mark.parametrize("static", [True, False])
+def test_chains_may_have_no_positions(static, own):
+    unary = tf.zeros((2, 0, 3), "float64")
+    pairwise = tf.zeros((2, 0, 3, 3) if own else (3, 3), "float64")
+
+    def compute(unary):
+        found = chain_marginals(unary, pairwise), chain_log_marginals(unary, pairwise)
+        pairs = chain_pair_marginals(unary, pairwise)
+        return (*found, pairs, chain_log_partition(unary, pairwise))
+
+    if not static:
+        compute = tf.function(compute, [tf.TensorSpec((None, None, 3), "float64")])
+    marginals, logs, pairs, totals = compute(unary)
+    assert marginals.shape == logs.shape == (2, 0, 3)
+    assert pairs.shape == (2, 0, 3, 3)
+    assert totals.numpy().tolist() == [0.0, 0.0]
+
+
+IMPOSSIBLE = ([LENGTH + 1, 3], [3, -1])
+COMPUTED = {
+    "marginals": chain_marginals,
+    "log marginals": chain_log_marginals,
+    "pairs": chain_pair_marginals,
+    "log partition": chain_log_partition,
+}
+
+
+@pytest.mark.parametrize("compute", COMPUTED.values(), ids=COMPUTED)
+def test_impossible_lengths_are_not_believed(compute):
+    unary, pairwise = potentials(2, own=False)
+    unary = tf.constant(unary[:2])
+    for lengths in IMPOSSIBLE:
+        with pytest.raises(ValueError, match=rf"lengths must be from 0 to the {LENGTH} positions"):
+            compute(unary, pairwise, tf.constant(lengths))
+        found = tf.function(lambda given: compute(unary, pairwise, given))(tf.constant(lengths))
+        right = lengths.index(3)
+        assert np.isnan(found[1 - right]).all()
+        expected = compute(unary, pairwise, tf.constant([3, 3]))[right]
+        np.testing.assert_allclose(found[right], expected, **EXACT)
+    with pytest.raises(
+        ValueError, match=r"lengths must be whole numbers of shape \(2,\), got bool"
+    ):
+        compute(unary, pairwise, tf.ones((2, LENGTH), "bool"))

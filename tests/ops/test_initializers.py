@@ -13,6 +13,7 @@ from zoo.models.decomposable.feed_forward import FeedForward
 from zoo.models.decomposable.soft_parents import SoftParents
 from zoo.models.lstmn.fusion import DeepFusion
 from zoo.models.lstmn.lstmn import LSTMN
+from zoo.models.neural_gpu.cgru import ConvolutionalGatedUnit
 from zoo.models.rnnsearch.alignment_biases import AlignmentBiases
 from zoo.models.rnnsearch.readout import MaxoutReadout, TanhReadout
 from zoo.ops.initializers import fresh
@@ -77,3 +78,43 @@ def test_the_number_of_a_copy_changes_nothing_without_a_seed():
         keras.utils.set_random_seed(3)
         drawn.append(fresh(keras.initializers.GlorotUniform(), number)((3, DIM)).numpy())
     np.testing.assert_array_equal(*drawn)
+
+
+RECURRENT = {
+    "LSTM": lambda dtype: (LSTM(DIM, dtype=dtype), SHAPE),
+    "BidirectionalLSTM": lambda dtype: (BidirectionalLSTM(DIM, dtype=dtype), SHAPE),
+    "StackedLSTM": lambda dtype: (StackedLSTM(DIM, 2, dtype=dtype), SHAPE),
+    "GatedUnit": lambda dtype: (GatedUnit(DIM, dtype=dtype), SHAPE),
+    "BidirectionalGatedUnit": lambda dtype: (BidirectionalGatedUnit(DIM, dtype=dtype), SHAPE),
+    "LSTMN": lambda dtype: (LSTMN(DIM, dtype=dtype), SHAPE),
+    "DeepFusion": lambda dtype: (DeepFusion(DIM, dtype=dtype), SHAPE),
+    "ConvolutionalGatedUnit": lambda dtype: (ConvolutionalGatedUnit(DIM, 3, dtype=dtype), SHAPE),
+}
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_orthogonal_matrices_can_be_drawn_in_bfloat16(name):
+    """They are those of float32, rounded."""
+    drawn = []
+    for dtype in ("float32", "bfloat16"):
+        keras.utils.set_random_seed(3)
+        layer, shape = RECURRENT[name](dtype)
+        layer.build(shape)
+        drawn.append({weight.path.partition("/")[2]: weight for weight in layer.weights})
+    single, half = drawn
+    assert single.keys() == half.keys()
+    kind = "kernel" if name == "ConvolutionalGatedUnit" else "recurrent"
+    for path in [path for path in single if kind in path]:
+        assert half[path].dtype == "bfloat16"
+        np.testing.assert_array_equal(
+            keras.ops.cast(half[path], "float32"),
+            keras.ops.cast(keras.ops.cast(single[path], "bfloat16"), "float32"),
+        )
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", None])
+def test_orthogonal_matrices_of_other_types_are_those_of_keras(dtype):
+    initializer = keras.initializers.Orthogonal(seed=3)
+    np.testing.assert_array_equal(
+        fresh(initializer)((3, DIM), dtype=dtype), initializer((3, DIM), dtype=dtype)
+    )

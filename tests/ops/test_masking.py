@@ -163,3 +163,17 @@ def test_there_may_be_no_row():
     for function in (masking.masked_softmax, masking.masked_log_softmax):
         assert function(scores, mask).shape == (0, 5)
     assert masking.masked_argmax(scores, mask).shape == (0,)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8"])
+def test_weights_of_whole_scores_are_not_rounded_to_zero(dtype):
+    scores, mask = np.array([[[3, 1, 2]]]), np.array([[True, True, False]])
+    expected = masking.masked_softmax(tf.constant(scores, "float32"), mask[None])
+    for actual in (
+        masking.masked_softmax(tf.constant(scores, dtype), mask[None]),
+        masking.attention_weights(tf.constant(scores, dtype), mask),
+    ):
+        assert actual.dtype == "float32"
+        np.testing.assert_array_equal(actual, expected)
+    whole = masking.attention_weights(tf.constant(scores, dtype))
+    np.testing.assert_allclose(np.sum(whole), 1.0, rtol=1e-6)

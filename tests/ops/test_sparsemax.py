@@ -109,3 +109,10 @@ def test_other_masks_are_refused():
         sparsemax(keras.ops.ones((2, 3)), keras.ops.ones((2, 3)))
     with pytest.raises(ValueError, match="mask must be bool of shape"):
         sparsemax(keras.ops.ones((2, 3)), keras.ops.ones((2, 2), "bool"))
+
+
+def test_weights_of_whole_scores_are_not_rounded():
+    scores = np.array([[1, 1, 0]])
+    found = sparsemax(tf.constant(scores, "int32"))
+    assert found.dtype == "float32"
+    np.testing.assert_array_equal(found, [[0.5, 0.5, 0.0]])

@@ -231,3 +231,16 @@ def test_graphs_for_xla_are_refused_by_name(function):
         compiled(scores)
     graph = tf.function(function, jit_compile=False, autograph=False)
     np.testing.assert_allclose(graph(scores), function(scores), rtol=1e-6)
+
+
+@pytest.mark.parametrize("compute", [tree_marginals, tree_log_partition])
+def test_impossible_lengths_are_not_believed(compute):
+    scores = tf.constant(np.random.default_rng(1).normal(size=(2, 4, 4)))
+    for lengths in ([5, 3], [3, -1]):
+        with pytest.raises(ValueError, match="lengths must be from 0 to the 4 positions"):
+            compute(scores, tf.constant(lengths))
+        found = tf.function(lambda given: compute(scores, given))(tf.constant(lengths))
+        right = lengths.index(3)
+        assert np.isnan(found[1 - right]).any()
+        expected = compute(scores, tf.constant([3, 3]))[right]
+        np.testing.assert_allclose(found[right], expected, rtol=0.0, atol=1e-10)

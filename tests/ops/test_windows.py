@@ -98,3 +98,9 @@ def test_one_graph_serves_every_size():
         np.testing.assert_array_equal(windows, gather_windows(values, positions))
         np.testing.assert_array_equal(whole, scatter_window(weights, starts, LENGTH))
         assert whole.shape == (rows, STARTS.shape[1], LENGTH)
+
+
+def test_windows_of_no_positions_are_zeros():
+    windows = gather_windows(tf.zeros((2, 0, 3)), tf.constant([[[-1, 0, 1]]] * 2))
+    assert windows.shape == (2, 1, 3, 3)
+    assert not windows.numpy().any()

@@ -102,8 +102,7 @@ class AdditiveScore(TanhScore):
         **kwargs: Any,
     ) -> None:
         super().__init__(use_bias, kernel_initializer, scale_initializer, **kwargs)
-        check_size("units", units)
-        self.units = units
+        self.units = check_size("units", units)
 
     def add_weights(self, query_dim: int, key_dim: int) -> None:
         """Creates W_a, U_a and v_a."""
@@ -162,8 +161,7 @@ class ConcatScore(TanhScore):
         **kwargs: Any,
     ) -> None:
         super().__init__(use_bias, kernel_initializer, scale_initializer, **kwargs)
-        check_size("units", units)
-        self.units = units
+        self.units = check_size("units", units)
 
     def add_weights(self, query_dim: int, key_dim: int) -> None:
         """Creates W_a and v_a."""

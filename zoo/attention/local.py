@@ -23,7 +23,7 @@ from zoo.attention.sharing import prepares_symbols, serialize_part
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, attention_weights
-from zoo.ops.windows import gather_windows, window_positions, window_starts
+from zoo.ops.windows import check_lengths, gather_windows, window_positions, window_starts
 
 Window = Literal["floor", "real"]
 
@@ -80,11 +80,10 @@ class LocalAttention(MaskFree):
         **kwargs: Any,
     ) -> None:
         super().__init__(**{"autocast": False} | kwargs)  # keys keep the dtype of the scores
-        check_size("half_width", half_width)
         if window not in get_args(Window):
             raise ValueError(f"window must be one of {list(get_args(Window))}, got {window!r}")
         self.score = check_score(score)
-        self.half_width = half_width
+        self.half_width = check_size("half_width", half_width)
         self.predictive = predictive
         self.window = window
         self.renormalise = renormalise
@@ -133,13 +132,15 @@ class LocalAttention(MaskFree):
                 because Keras would cast floats to the compute dtype.
 
         Returns:
-            See ``LocalAttentionOutput``; all zeros for a sentence without a real position.
+            See ``LocalAttentionOutput``; all zeros for a sentence without a real position. In a
+            graph, which cannot refuse its lengths, contexts and weights are NaN by a length that is
+            negative or beyond S.
 
         Raises:
             ValueError: if ``lengths`` are not lengths, or ``monotonic_positions`` are missing for
                 local-m or given to local-p.
         """
-        _check_lengths(lengths, values.shape[0])
+        fits = check_lengths(lengths, values.shape[0], ops.shape(values)[1])
         if self.predictive != (monotonic_positions is None):
             state = "predictive" if self.predictive else "not predictive"
             given = "none" if monotonic_positions is None else "some"
@@ -155,6 +156,7 @@ class LocalAttention(MaskFree):
         scores = self.score.score_windows(queries, keys, positions)  # (B, Q, W)
         mask = self._window_mask(centres, positions, lengths)
         weights = self._weigh(scores, mask, centres, positions)
+        weights = ops.where(fits[:, None, None], weights, float("nan"))
         windows = ops.cast(windows, weights.dtype)
         context = ops.matmul(weights[:, :, None], windows)[:, :, 0]
         context, weights = (ops.cast(x, self.compute_dtype) for x in (context, weights))
@@ -214,12 +216,3 @@ class LocalAttention(MaskFree):
         """Makes the layer and its score from the result of ``get_config``."""
         score = keras.saving.deserialize_keras_object(config["score"])
         return cls(**{**config, "score": score})
-
-
-def _check_lengths(lengths: Tensor, batch: int | None) -> None:
-    """Raises a ValueError unless ``lengths`` are integers (B,); a mask is a common mistake."""
-    lengths = lengths if hasattr(lengths, "dtype") else ops.convert_to_tensor(lengths)
-    dtype, shape = keras.backend.standardize_dtype(lengths.dtype), tuple(lengths.shape)
-    fits = len(shape) == 1 and (batch is None or shape[0] in (None, batch))
-    if not (dtype.startswith(("int", "uint")) and fits):
-        raise ValueError(f"lengths must be whole numbers of shape ({batch},), got {dtype} {shape}")

@@ -23,6 +23,7 @@ from zoo.attention.sharing import prepares_symbols
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, at_least_float32, masked_softmax
+from zoo.ops.numbers import check_rate
 
 
 class MultiHeadAttention(MaskFree):
@@ -38,7 +39,8 @@ class MultiHeadAttention(MaskFree):
         kernel_initializer: of each of W^Q, W^K, W^V and W^O.
 
     Raises:
-        ValueError: if a size is not positive, or is None although h does not divide d.
+        ValueError: if a size is not positive, or is None although h does not divide d; if
+            ``dropout`` is not in [0, 1).
     """
 
     def __init__(
@@ -58,9 +60,9 @@ class MultiHeadAttention(MaskFree):
         self.key_dim = _head_dim("key_dim", key_dim, self.model_dim, self.num_heads)
         self.value_dim = _head_dim("value_dim", value_dim, self.model_dim, self.num_heads)
         self.use_bias = use_bias
-        self.dropout = dropout
+        self.dropout = check_rate("dropout", dropout)
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
-        self.drop = keras.layers.Dropout(dropout, name="dropout", dtype=self.dtype_policy)
+        self.drop = keras.layers.Dropout(self.dropout, name="dropout", dtype=self.dtype_policy)
         self.drop.autocast = False  # attention is computed in float32 at least
 
     def add_input_projection(self, name: str, *head_dims: int, first: int = 0) -> tuple[Any, Any]:
@@ -251,14 +253,11 @@ class CrossAttention(MultiHeadAttention):
     """Multi-head attention to another sequence, whose keys and values are computed once."""
 
     def build(self, inputs_shape: Any = None, *_: Any) -> None:
-        """Creates query_kernel (d, h k), memory_kernel (d, h (k + v)) and output_kernel (h v, d).
-
-        memory_kernel holds W^K and W^V per head.
-        """
+        """Creates query_kernel (d, h k), memory_kernel (d, h (k + v)), output_kernel (h v, d)."""
         check_input_size(self.model_dim, inputs_shape)
         k, v = self.key_dim, self.value_dim
         self.query_projection = self.add_input_projection("query", k)
-        self.memory_projection = self.add_input_projection("memory", k, v, first=1)
+        self.memory_projection = self.add_input_projection("memory", k, v, first=1)  # W^K, W^V
         self.add_output_projection()
         self.built = True
 

@@ -116,8 +116,7 @@ class LocationScore(Score):
         self, maximum_length: int, kernel_initializer: Any = "glorot_uniform", **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        check_size("maximum_length", maximum_length)
-        self.maximum_length = maximum_length
+        self.maximum_length = check_size("maximum_length", maximum_length)
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
 
     def add_weights(self, query_dim: int, key_dim: int) -> None:

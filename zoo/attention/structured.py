@@ -22,7 +22,7 @@ from keras import ops
 
 from zoo.attention.additive_scores import AdditiveScore
 from zoo.attention.multiplicative_scores import GeneralScore
-from zoo.attention.score import MaskFree, Score, build_score, check_score
+from zoo.attention.score import MaskFree, Score, build_score, check_score, check_size
 from zoo.attention.sharing import serialize_part
 from zoo.ops.chains import chain_log_marginals
 from zoo.ops.masking import (
@@ -73,9 +73,9 @@ class SegmentationAttention(MaskFree):
         if not is_finite(pairwise_l2) or not pairwise_l2 >= 0:
             raise ValueError(f"pairwise_l2 must be at least 0 and finite, got {pairwise_l2!r}")
         self.score = check_score(GeneralScore(dtype=self.dtype_policy) if score is None else score)
-        self.total = total
+        self.total = float(total)
         self.double_count = double_count
-        self.pairwise_l2 = pairwise_l2
+        self.pairwise_l2 = float(pairwise_l2)
 
     def build(
         self,
@@ -206,13 +206,13 @@ class SyntacticAttention(MaskFree):
     ) -> None:
         super().__init__(**kwargs)
         self.supports_jit = False  # spans of different widths have different shapes
-        self.units = units
+        self.units = check_size("units", units)
         self.bound = bound
         self.multi_root = multi_root
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.scale_initializer = keras.initializers.get(scale_initializer)
         self.score = AdditiveScore(
-            units,
+            self.units,
             use_bias=True,
             kernel_initializer=self.kernel_initializer,
             scale_initializer=self.scale_initializer,

@@ -7,7 +7,9 @@ from typing import Any
 
 import keras
 
+from zoo.attention.score import check_size
 from zoo.ops.masking import Tensor
+from zoo.ops.numbers import check_count, check_rate
 
 
 @keras.saving.register_keras_serializable(package="zoo")
@@ -19,23 +21,27 @@ class ClassifierHead(keras.layers.Layer):
         units: size n of the rectified layers.
         hidden_layers: their number.
         dropout: its rate.
+
+    Raises:
+        ValueError: if ``classes`` or ``units`` is not a positive integer, ``hidden_layers`` is
+            negative, or ``dropout`` is not in [0, 1).
     """
 
     def __init__(
         self, classes: int, units: int, hidden_layers: int, dropout: float = 0.0, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        self.classes = classes
-        self.units = units
-        self.hidden_layers = hidden_layers
-        self.dropout = dropout
+        self.classes = check_size("classes", classes)
+        self.units = check_size("units", units)
+        self.hidden_layers = check_count("hidden_layers", hidden_layers)
+        self.dropout = check_rate("dropout", dropout)
         policy = self.dtype_policy
         self.denses = [
-            keras.layers.Dense(units, activation="relu", name=f"hidden_{k}", dtype=policy)
-            for k in range(hidden_layers)
+            keras.layers.Dense(self.units, activation="relu", name=f"hidden_{k}", dtype=policy)
+            for k in range(self.hidden_layers)
         ]
-        self.denses.append(keras.layers.Dense(classes, name="output", dtype=policy))
-        self.drop = keras.layers.Dropout(dropout, dtype=policy)
+        self.denses.append(keras.layers.Dense(self.classes, name="output", dtype=policy))
+        self.drop = keras.layers.Dropout(self.dropout, dtype=policy)
 
     def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
         """Creates the weights for values (..., d)."""

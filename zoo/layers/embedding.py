@@ -7,8 +7,12 @@ import keras
 import numpy as np
 from keras import ops
 
+from zoo.attention.score import check_size
 from zoo.ops.initializers import fresh
 from zoo.ops.masking import Tensor, at_least_float32
+from zoo.ops.numbers import is_finite
+
+_TABLE_DTYPES = ("float16", "bfloat16", "float32", "float64")
 
 
 @keras.saving.register_keras_serializable(package="zoo")
@@ -25,6 +29,10 @@ class WordEmbedding(keras.layers.Layer):
             Vectors are cast to the compute dtype after the look-up.
         initializer: of all rows but the first.
         l2: weight in the loss of the sum of squares of all rows but the first.
+
+    Raises:
+        ValueError: if a size is not a positive integer, ``table_dtype`` is not the name of a type
+            of floats, or ``l2`` is negative or not finite.
     """
 
     def __init__(
@@ -37,11 +45,17 @@ class WordEmbedding(keras.layers.Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.vocabulary_size = vocabulary_size
-        self.embedding_dim = embedding_dim
+        if table_dtype is not None and table_dtype not in _TABLE_DTYPES:
+            raise ValueError(
+                f"table_dtype must be None or one of {list(_TABLE_DTYPES)}, got {table_dtype!r}"
+            )
+        if not is_finite(l2) or l2 < 0:
+            raise ValueError(f"l2 must be at least 0 and finite, got {l2!r}")
+        self.vocabulary_size = check_size("vocabulary_size", vocabulary_size)
+        self.embedding_dim = check_size("embedding_dim", embedding_dim)
         self.table_dtype = table_dtype
         self.initializer = keras.initializers.get(initializer)
-        self.l2 = l2
+        self.l2 = float(l2)
         self.pass_on: Callable[[Tensor, Tensor], Tensor] | None = None
         """Training hook: maps ids (...) and their vectors (..., d) to the vectors passed on."""
 
@@ -62,7 +76,15 @@ class WordEmbedding(keras.layers.Layer):
         )
 
     def call(self, ids: Tensor) -> Tensor:
-        """Looks up int32 ids (...) and returns their vectors (..., d) in the compute dtype."""
+        """Looks up ids (...) and returns their vectors (..., d) in the compute dtype.
+
+        Raises:
+            ValueError: if ``ids`` are not whole numbers: ``keras.Input`` makes floats by default.
+        """
+        dtype = keras.backend.standardize_dtype(ids.dtype)
+        if not dtype.startswith(("int", "uint")):
+            raise ValueError(f"ids must be whole numbers, such as int32, got {dtype}")
+        ids = ids if dtype in ("int32", "int64") else ops.cast(ids, "int32")
         vectors = ops.cast(ops.take(self.table, ids, axis=0), self.compute_dtype)
         return vectors if self.pass_on is None else self.pass_on(ids, vectors)
 

@@ -13,6 +13,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from zoo.attention.score import check_size
 from zoo.layers.recurrence import (
     GatedKernels,
     gated_states,
@@ -23,6 +24,7 @@ from zoo.layers.recurrence.scan import reads_no_steps
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, mask_rows
+from zoo.ops.numbers import check_count
 
 _SHUT_GATE = -1e4  # its sigmoid is 0, in half precision too: the state is carried over
 
@@ -39,7 +41,7 @@ class _GatedUnit(keras.layers.Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.units = units
+        self.units = check_size("units", units)
         self.use_bias = use_bias
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.recurrent_initializer = keras.initializers.get(recurrent_initializer)
@@ -119,11 +121,14 @@ class GatedUnit(_GatedUnit):
         context_dim: size k of the context; 0: there is none.
         **kwargs: ``use_bias`` (b_z, b_r and b, starting at zero), ``kernel_initializer`` (of W_z,
             W_r, W and the C, each by itself), ``recurrent_initializer`` (of U_z, U_r and U).
+
+    Raises:
+        ValueError: if ``units`` is not a positive integer, or ``context_dim`` is negative.
     """
 
     def __init__(self, units: int, context_dim: int = 0, **kwargs: Any) -> None:
         super().__init__(units, **kwargs)
-        self.context_dim = context_dim
+        self.context_dim = check_count("context_dim", context_dim)
 
     def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
         """Creates the weights of ``_Direction``, and context_kernel (k, 3n)."""
@@ -216,6 +221,9 @@ class BidirectionalGatedUnit(_GatedUnit):
         use_bias: as of ``GatedUnit``.
         kernel_initializer: likewise.
         recurrent_initializer: likewise.
+
+    Raises:
+        ValueError: if ``units`` is not a positive integer.
     """
 
     def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:

@@ -19,6 +19,7 @@ from zoo.ops.gathering import gather_positions
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, last_position, mask_rows
+from zoo.ops.numbers import check_count, check_rate
 
 _SHUT_GATE = -1e4  # its sigmoid is 0, in half precision too
 
@@ -37,6 +38,9 @@ class LSTM(keras.layers.Layer):
         unit_forget_bias: whether the forget gate's bias starts at one.
         kernel_initializer: of W.
         recurrent_initializer: of U.
+
+    Raises:
+        ValueError: if ``units`` is not a positive integer.
     """
 
     def __init__(
@@ -49,7 +53,7 @@ class LSTM(keras.layers.Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.units = units
+        self.units = check_size("units", units)
         self.use_bias = use_bias
         self.unit_forget_bias = unit_forget_bias
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
@@ -135,7 +139,7 @@ class StackedLSTM(LSTM):
         **kwargs: as of ``LSTM``.
 
     Raises:
-        ValueError: if ``depth`` is not a positive integer.
+        ValueError: if a size is not positive, ``dropout`` not in [0, 1), or ``feed_dim`` negative.
     """
 
     def __init__(
@@ -143,8 +147,8 @@ class StackedLSTM(LSTM):
     ) -> None:
         super().__init__(units, **kwargs)
         self.depth = check_size("depth", depth)
-        self.dropout = dropout
-        self.feed_dim = feed_dim
+        self.dropout = check_rate("dropout", dropout)
+        self.feed_dim = check_count("feed_dim", feed_dim)
 
     def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
         """Creates the weights of ``LSTM`` for every layer, prefixed layer_<k>_, and feed_kernel."""
@@ -254,11 +258,8 @@ class StackedLSTM(LSTM):
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
-        return super().get_config() | {
-            "depth": self.depth,
-            "dropout": self.dropout,
-            "feed_dim": self.feed_dim,
-        }
+        stack = {"depth": self.depth, "dropout": self.dropout, "feed_dim": self.feed_dim}
+        return super().get_config() | stack
 
 
 def _last(states: Tensor, mask: Tensor, reverse: bool) -> Tensor:
@@ -300,7 +301,6 @@ def add_gates(layer: LSTM, prefix: str, input_dim: int, number: int = 0) -> Gate
     )
     if not layer.use_bias:
         return Gates(kernel, recurrent_kernel, None)
-
     initializer = forget_bias(units) if layer.unit_forget_bias else "zeros"
     bias = layer.add_weight(shape=(4 * units,), initializer=initializer, name=f"{prefix}bias")
     return Gates(kernel, recurrent_kernel, bias)

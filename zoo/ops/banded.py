@@ -73,7 +73,7 @@ def banded_attention(
 
 def check_window(window: Any) -> None:
     """Raises ValueError unless ``window`` is odd and positive, so that it has a centre."""
-    if not isinstance(window, Integral) or window < 1 or window % 2 == 0:
+    if isinstance(window, bool) or not isinstance(window, Integral) or window < 1 or not window % 2:
         raise ValueError(f"window must be an odd, positive integer, got {window!r}")
 
 

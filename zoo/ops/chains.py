@@ -16,27 +16,29 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from zoo.ops.masking import MASKED_SCORE, Tensor, at_least_float32
+from zoo.ops.windows import nan_unless_possible
 
 
 def chain_marginals(unary: Tensor, pairwise: Tensor, lengths: Tensor | None = None) -> Tensor:
     """Computes ``p(z_i = k)``.
 
     Args:
-        unary: scores (B, n, K), n at least 1.
+        unary: scores (B, n, K).
         pairwise: scores (K, K) of a state (row) and the one after it (column), or (B, n - 1, K, K),
             where they depend on the position.
-        lengths: int32 (B,), numbers of real positions; None: all are real.
+        lengths: int32 (B,), numbers of real positions; None: all are real. In a graph, which
+            cannot refuse it, one that is negative or beyond n gives NaN.
 
     Returns:
         (B, n, K), at least in single precision: sums to 1 over states, exactly 0 on padding.
 
     Raises:
-        ValueError: if the shapes do not fit each other.
+        ValueError: if the shapes do not fit each other, or a length is impossible.
     """
     chain = _time_major(unary, pairwise, lengths)
     marginals = tf.nn.softmax(_beliefs(chain), axis=1)
     marginals = tf.where(chain.real[:, None], marginals, 0.0)
-    return tf.transpose(marginals, (2, 0, 1))  # (B, n, K)
+    return _batch_major(marginals, unary)
 
 
 def chain_log_marginals(unary: Tensor, pairwise: Tensor, lengths: Tensor | None = None) -> Tensor:
@@ -56,7 +58,7 @@ def chain_log_marginals(unary: Tensor, pairwise: Tensor, lengths: Tensor | None 
     chain = _time_major(unary, pairwise, lengths)
     marginals = tf.nn.log_softmax(_beliefs(chain), axis=1)
     marginals = tf.where(chain.real[:, None], marginals, MASKED_SCORE)
-    return tf.transpose(marginals, (2, 0, 1))  # (B, n, K)
+    return _batch_major(marginals, unary)
 
 
 def chain_pair_marginals(unary: Tensor, pairwise: Tensor, lengths: Tensor | None = None) -> Tensor:
@@ -118,12 +120,28 @@ class _Chain(NamedTuple):
     """bool (n, B)."""
 
 
+def _batch_major(found: Tensor, unary: Tensor) -> Tensor:
+    """Transposes results (n, K, B) to (B, n, K), without what ``_time_major`` appended."""
+    unary, found = tf.convert_to_tensor(unary), tf.transpose(found, (2, 0, 1))
+    return found[:, : tf.shape(unary)[1]] if unary.shape[1] in (0, None) else found
+
+
 def _time_major(unary: Tensor, pairwise: Tensor, lengths: Tensor | None) -> _Chain:
+    """Checks the scores and arranges them; without a position, one of padding is appended.
+
+    Loops cannot run over no positions: the first is read before them.
+    """
     unary = at_least_float32(tf.convert_to_tensor(unary))
     pairwise = tf.cast(pairwise, unary.dtype)
     _check_shapes(unary.shape, pairwise.shape)
     batch, length, _ = tf.unstack(tf.shape(unary))
-    lengths = tf.fill((batch,), length) if lengths is None else tf.cast(lengths, "int32")
+    if lengths is None:
+        lengths = tf.fill((batch,), length)
+    else:
+        unary, lengths = nan_unless_possible(unary, lengths, length)
+    if unary.shape[1] in (0, None):
+        unary = tf.pad(unary, [[0, 0], [0, tf.maximum(1 - length, 0)], [0, 0]])
+        length = tf.maximum(length, 1)
     if pairwise.shape.rank == 2:
         pairwise = pairwise[None, :, :, None]  # (1, K, K, 1)
     else:
@@ -137,7 +155,7 @@ def _check_shapes(unary: tf.TensorShape, pairwise: tf.TensorShape) -> None:
         raise ValueError(f"unary must have the shape (batch, length, states), got {unary}")
     batch, length, states = unary
     shared = (states, states)
-    own = (batch, None if length is None else length - 1, states, states)
+    own = (batch, None if length is None else max(length - 1, 0), states, states)
     if not (pairwise.is_compatible_with(shared) or pairwise.is_compatible_with(own)):
         raise ValueError(
             f"pairwise must have the shape {shared} or {own} by unary scores {unary}, "

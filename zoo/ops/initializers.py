@@ -3,6 +3,9 @@
 from typing import Any
 
 import keras
+from keras import ops
+
+from zoo.ops.masking import Tensor
 
 
 def fresh(initializer: Any, number: int = 0) -> Any:
@@ -17,4 +20,20 @@ def fresh(initializer: Any, number: int = 0) -> Any:
     config = initializer.get_config()
     if isinstance(config.get("seed"), int):
         config = config | {"seed": config["seed"] + number}
-    return initializer.__class__.from_config(config)
+    return drawable(initializer.__class__.from_config(config))
+
+
+def drawable(initializer: Any) -> Any:
+    """Makes an orthogonal initialiser draw bfloat16 too, as rounded float32.
+
+    It decomposes a matrix, which TensorFlow cannot do in bfloat16. Others are returned themselves.
+    """
+    if not isinstance(initializer, keras.initializers.Orthogonal):
+        return initializer
+
+    def drawn(shape: tuple[int, ...], dtype: Any = None) -> Tensor:
+        dtype = keras.backend.standardize_dtype(dtype)
+        narrow = dtype == "bfloat16"
+        return ops.cast(initializer(shape, dtype="float32" if narrow else dtype), dtype)
+
+    return drawn

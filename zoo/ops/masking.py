@@ -95,12 +95,13 @@ def masked_softmax(scores: Tensor, mask: Tensor, axis: int = -1) -> Tensor:
         axis: the axis whose real positions sum to one.
 
     Returns:
-        Weights in the dtype of ``scores``: exactly 0 where masked; all zeros, with a zero gradient,
-        where a whole row is masked.
+        Weights in the dtype of ``scores``, float32 if these are integers: exactly 0 where masked;
+        all zeros, with a zero gradient, where a whole row is masked.
 
     Raises:
         ValueError: if ``mask`` is not a mask, or does not broadcast to the scores.
     """
+    scores = float_scores(scores)
     mask = _mask_of(scores, mask)
     # A fully masked row has equal scores; without this it would get uniform weights.
     masked = mask_scores(scores, mask)
@@ -117,12 +118,14 @@ def attention_weights(scores: Tensor, mask: Tensor | None = None) -> Tensor:
         mask: bool (B, S) or (B, Q, S); None: all are real.
 
     Returns:
-        (B, Q, S) in the dtype of ``scores``: exactly 0 where masked; all zeros, with a zero
-        gradient, where nothing is left. Other rows sum to one; they are NaN if a real score is.
+        (B, Q, S) in the dtype of ``scores``, float32 if these are integers: exactly 0 where masked;
+        all zeros, with a zero gradient, where nothing is left. Other rows sum to one; they are NaN
+        if a real score is.
 
     Raises:
         ValueError: if ``mask`` holds floats, or has another shape.
     """
+    scores = float_scores(scores)
     reached = ~(scores <= ops.cast(MASKED_SCORE / 2, scores.dtype))  # NaN is not hidden
     if mask is None:
         return masked_softmax(scores, reached)
@@ -177,6 +180,12 @@ def at_least_float32(scores: Tensor) -> Tensor:
     """Casts ``scores`` to float32, but leaves float64 alone."""
     dtype = keras.backend.standardize_dtype(scores.dtype)
     return scores if dtype == "float64" else ops.cast(scores, "float32")
+
+
+def float_scores(scores: Tensor) -> Tensor:
+    """Casts integers to float32, for weights would all be rounded to 0; leaves floats alone."""
+    dtype = keras.backend.standardize_dtype(scores.dtype)
+    return scores if keras.backend.is_float_dtype(dtype) else ops.cast(scores, "float32")
 
 
 def _mask_of(scores: Tensor, mask: Tensor) -> Tensor:

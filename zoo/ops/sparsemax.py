@@ -5,7 +5,14 @@ Martins, Astudillo: From Softmax to Sparsemax. ICML 2016, arXiv 1602.02068, algo
 
 from keras import ops
 
-from zoo.ops.masking import MASKED_SCORE, Tensor, as_mask, at_least_float32, mask_scores
+from zoo.ops.masking import (
+    MASKED_SCORE,
+    Tensor,
+    as_mask,
+    at_least_float32,
+    float_scores,
+    mask_scores,
+)
 
 
 def sparsemax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -20,13 +27,14 @@ def sparsemax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
         mask: bool of the same shape; None: all are real.
 
     Returns:
-        Weights (..., F) in the dtype of ``scores``, which sum to one: exactly 0 outside of the
-        support and where masked; all zeros, with a zero gradient, where a whole row is masked; NaN
-        in a row of which a real score is NaN or infinite.
+        Weights (..., F) in the dtype of ``scores``, float32 if these are integers, which sum to
+        one: exactly 0 outside of the support and where masked; all zeros, with a zero gradient,
+        where a whole row is masked; NaN in a row of which a real score is NaN or infinite.
 
     Raises:
         ValueError: if ``mask`` is not a mask of the shape of the scores.
     """
+    scores = float_scores(scores)
     values = at_least_float32(scores)
     if mask is not None:
         values = mask_scores(values, as_mask(mask, scores.shape))

@@ -33,6 +33,7 @@ from tensorflow.python.ops import control_flow_util
 
 from zoo.ops.dual_numbers import DualNumbers, Numbers
 from zoo.ops.masking import MASKED_SCORE, Tensor, at_least_float32
+from zoo.ops.windows import nan_unless_possible
 
 
 def tree_marginals(
@@ -44,6 +45,7 @@ def tree_marginals(
         scores: s (B, N, N), of arcs from the head (row) to the dependent (column), N at least 1.
             The diagonal and the first column, into the root, are not read.
         lengths: int32 (B,), numbers of real positions, the root among them; None: all are real.
+            In a graph, which cannot refuse it, one that is negative or beyond N gives NaN.
         multi_root: whether the root may have several dependents, or exactly one.
 
     Returns:
@@ -51,8 +53,8 @@ def tree_marginals(
         those of the root and of padding, are exactly 0.
 
     Raises:
-        ValueError: if the scores are not square matrices, or XLA is to compile the graph: spans of
-            different widths have different shapes.
+        ValueError: if the scores are not square matrices, a length is impossible, or XLA is to
+            compile the graph: spans of different widths have different shapes.
     """
     scores, lengths = _check_scores(scores, lengths)
     size = tf.shape(scores)[1]
@@ -100,7 +102,9 @@ def _check_scores(scores: Tensor, lengths: Tensor | None) -> tuple[Tensor, Tenso
     if shape.rank != 3 or not shape[1:2].is_compatible_with(shape[2:3]):
         raise ValueError(f"scores must have the shape (batch, positions, positions), got {shape}")
     batch, size, _ = tf.unstack(tf.shape(scores))
-    return scores, tf.fill((batch,), size) if lengths is None else tf.cast(lengths, "int32")
+    if lengths is None:
+        return scores, tf.fill((batch,), size)
+    return nan_unless_possible(scores, lengths, size)
 
 
 def _at_least_two(scores: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ Shape letters: B batch, Q windows of each example, S positions of each example, 
 W slots of a window.
 """
 
+import keras
 from keras import ops
 
 from zoo.ops.masking import Tensor, as_mask
@@ -34,6 +35,43 @@ def is_right_padded(mask: Tensor) -> Tensor:
     return right
 
 
+def check_lengths(lengths: Tensor, batch: int | None, most: int | Tensor) -> Tensor:
+    """Tells which lengths are possible, from 0 to ``most``: bool (B,).
+
+    Raises:
+        ValueError: if they are not integers (B,), as a mask is not; if one is negative or beyond
+            ``most``, and they are known: outside of graphs.
+    """
+    lengths = lengths if hasattr(lengths, "dtype") else ops.convert_to_tensor(lengths)
+    dtype, shape = keras.backend.standardize_dtype(lengths.dtype), tuple(lengths.shape)
+    fits = len(shape) == 1 and (batch is None or shape[0] in (None, batch))
+    if not (dtype.startswith(("int", "uint")) and fits):
+        raise ValueError(f"lengths must be whole numbers of shape ({batch},), got {dtype} {shape}")
+    lengths = ops.cast(lengths, "int64")
+    possible = (lengths >= 0) & (lengths <= ops.cast(most, "int64"))
+    if hasattr(possible, "numpy") and not possible.numpy().all():
+        wrong = ops.convert_to_numpy(lengths)[possible.numpy().argmin()]
+        raise ValueError(f"lengths must be from 0 to the {most} positions there are, got {wrong}")
+    return possible
+
+
+def nan_unless_possible(
+    scores: Tensor, lengths: Tensor, most: int | Tensor
+) -> tuple[Tensor, Tensor]:
+    """Makes scores (B, ...) NaN where a graph cannot refuse an impossible length.
+
+    Returns:
+        The scores, and lengths int32 (B,): ``most`` where they are impossible.
+
+    Raises:
+        ValueError: as ``check_lengths``.
+    """
+    possible = check_lengths(lengths, scores.shape[0], most)
+    axes = tuple(range(1, len(scores.shape)))
+    scores = ops.where(ops.expand_dims(possible, axes), scores, float("nan"))
+    return scores, ops.where(possible, ops.cast(lengths, "int32"), most)
+
+
 def window_starts(centres: Tensor, half_width: int) -> Tensor:
     """Computes the first slot's position, ``floor(centre) - D``: int32 (B, Q), possibly below 0.
 
@@ -56,12 +94,15 @@ def gather_windows(values: Tensor, positions: Tensor) -> Tensor:
     respect to the values is dense, (B, S, d).
 
     Args:
-        values: (B, S, d), S at least 1.
+        values: (B, S, d); in a graph, S is at least 1 unless it is static.
         positions: int32 (B, Q, W).
 
     Returns:
-        (B, Q, W, d); outside the sequence it repeats the first or the last position.
+        (B, Q, W, d); outside the sequence it repeats the first or the last position. Of no
+        positions it makes zeros.
     """
+    if values.shape[1] == 0:
+        values = ops.pad(values, [[0, 0], [0, 1], [0, 0]])
     batch, length, dim = ops.shape(values)
     flat = ops.reshape(values, (batch * length, dim))
     first = ops.arange(batch, dtype="int32") * length

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from zoo.ops import numbers
 from zoo.ops.numbers import is_finite
+
+check_rate = numbers.check_rate
 
 
 def check_sizes(**sizes: Any) -> None:
@@ -40,12 +43,6 @@ def check_not_negative(**numbers: Any) -> None:
     for name, number in numbers.items():
         if not is_finite(number) or not number >= 0:
             raise ValueError(f"{name} must be at least 0 and finite, got {number!r}")
-
-
-def check_rate(name: str, value: Any) -> None:
-    """Raises a ValueError if ``value`` is not a number in [0, 1)."""
-    if not is_finite(value) or not 0 <= float(value) < 1:
-        raise ValueError(f"{name} must be at least 0 and less than 1, got {value!r}")
 
 
 def check_choice(name: str, value: Any, options: Sequence[Any]) -> None:

@@ -26,6 +26,7 @@ from zoo.layers.recurrence import lstm_states_and_cells, swap_batch_and_time
 from zoo.models.core.arguments import check_rate, check_sizes
 from zoo.models.core.registry import register_model
 from zoo.models.ntm.bit_sequences import BitSequenceModel
+from zoo.ops.initializers import drawable
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, mask_rows
 
@@ -47,7 +48,9 @@ class TransducerLayer(keras.layers.Layer):
         shape = (values_shape[-1], 4 * self.units)
         self.kernel = self.add_weight(shape=shape, initializer="glorot_uniform", name="kernel")
         self.recurrent_kernel = self.add_weight(
-            shape=(self.units, 4 * self.units), initializer="orthogonal", name="recurrent_kernel"
+            shape=(self.units, 4 * self.units),
+            initializer=drawable(keras.initializers.Orthogonal()),
+            name="recurrent_kernel",
         )
         self.bias = self.add_weight(
             shape=(4 * self.units,), initializer=forget_bias(self.units), name="bias"
