@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from zoo.serving.strict_json import repeated_name
+from zoo.serving.strict_json import with_distinct_keys
 
 if TYPE_CHECKING:
     from zoo.serving.servable import Signature, TensorInfo
@@ -123,7 +123,9 @@ def _parse(body: bytes) -> dict[str, Any]:
         raise RequestError(f"Request must have at most {_MOST_VALUES} values, got {values}", 413)
     try:
         values = json.loads(
-            body.decode("utf-8"), parse_constant=_refuse_constant, object_pairs_hook=_object
+            body.decode("utf-8"),
+            parse_constant=_refuse_constant,
+            object_pairs_hook=with_distinct_keys,
         )
     except json.JSONDecodeError as error:
         raise RequestError(f"JSON Parse error: {error.msg} at offset: {error.pos}") from None
@@ -140,9 +142,8 @@ def _parse(body: bytes) -> dict[str, Any]:
 
 def _count_values(body: bytes) -> int:
     """Counts what a body would be read to, in a hundredth of the time."""
-    plain = body.replace(rb"\\", b"").replace(
-        rb"\"", b""
-    )  # each quote left begins or ends a string
+    plain = body.replace(rb"\\", b"").replace(rb"\"", b"")
+    # Each quote left begins or ends a string.
     strings = plain.count(b'"') // 2
     if strings > _MOST_VALUES:
         return strings
@@ -152,14 +153,6 @@ def _count_values(body: bytes) -> int:
 
 def _refuse_constant(name: str) -> float:
     raise ValueError(f"Invalid value: {name}")
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Makes the dict of an object, of which one reader takes the first of equal names."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError(f"Name {_shown(repeated_name(pairs))} is given more than once")
-    return found
 
 
 def _of_instances(instances: Any, infos: Mapping[str, "TensorInfo"]) -> dict[str, np.ndarray]:

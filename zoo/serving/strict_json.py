@@ -40,7 +40,7 @@ def parse_json(text: str | bytes, source: object) -> Any:
     try:
         decoded = text.decode("utf-8") if isinstance(text, bytes) else text
         values = json.loads(
-            decoded, parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeated_keys
+            decoded, parse_constant=_refuse_constant, object_pairs_hook=with_distinct_keys
         )
     except RecursionError:
         raise ValueError(f"{source}: {_TOO_DEEP}") from None
@@ -144,21 +144,17 @@ def _type_name(hint: Any) -> str:
     return names.get(hint, "an object") if not isinstance(hint, types.GenericAlias) else "an object"
 
 
-def repeated_name(pairs: list[tuple[str, Any]]) -> str:
-    """The first name that occurs again in an object; there has to be one."""
-    seen: set[str] = set()
-    for name, _ in pairs:
-        if name in seen:
-            return name
-        seen.add(name)
-    raise ValueError(f"pairs must have a name twice, got {shown([name for name, _ in pairs])}")
+def with_distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Makes the dict of a JSON object, the last of whose equal keys would win in silence.
 
-
-def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Makes the dict of an object; the last of equal keys would win in silence."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError(f"key {shown(repeated_name(pairs))} is given more than once")
+    Raises:
+        ValueError: a key is given more than once.
+    """
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"key {shown(key)} is given more than once")
+        found[key] = value
     return found
 
 
