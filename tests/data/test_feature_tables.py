@@ -48,6 +48,12 @@ def test_missing_files_and_other_parts_are_named(tmp_path):
         adult.find_adult("dev", tmp_path)
 
 
+@pytest.mark.parametrize("share", [-0.1, 1.5, float("nan")])
+def test_a_share_that_is_none_is_refused(share):
+    with pytest.raises(ValueError, match=f"^share must be from 0 to 1, got {share}"):
+        divide(pd.DataFrame({"x": [1, 2]}), share)
+
+
 def test_mushrooms_are_read_and_divided_class_by_class(tmp_path):
     lines = [MUSHROOM.replace("p,", f"{'pe'[n % 4 == 0]},", 1) for n in range(40)]
     (tmp_path / mushroom.FILE).write_text("\n".join(lines))

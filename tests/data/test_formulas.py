@@ -88,6 +88,8 @@ def test_the_paper_s_numbers():
 
 
 def test_what_cannot_be_drawn_is_refused():
+    with pytest.raises(ValueError, match=r"^counts must be of parts among .* got \['dev'\]"):
+        formula_pairs({"train": {2: 1}, "dev": {2: 1}})
     with pytest.raises(ValueError, match=r"^depth must be positive, got 0"):
         draw_formula(np.random.default_rng(0), 0)
     with pytest.raises(ValueError, match=r"^counts must be positive, got 0 of depth 2"):

@@ -37,3 +37,16 @@ def test_nan_has_no_rank(place):
     scores[place] = np.nan
     with pytest.raises(ValueError, match="scores must be numbers, got NaN"):
         area_under_curve(scores, np.array([0, 0, 1, 1]))
+
+
+def test_lists_of_other_lengths_are_refused():
+    with pytest.raises(
+        ValueError, match=r"^positive must have the shape \(3,\) of scores, got \(2,\)"
+    ):
+        area_under_curve([1.0, 2.0, 3.0], [True, False])
+    with pytest.raises(
+        ValueError, match=r"^second must have the shape \(3,\) of first, got \(1,\)"
+    ):
+        rank_correlation([1.0, 2.0, 3.0], [1.0])
+    with pytest.raises(ValueError, match=r"^scores must have the shape \(N,\), got \(1, 2\)"):
+        area_under_curve([[1.0, 2.0]], [[True, False]])

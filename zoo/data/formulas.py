@@ -63,8 +63,11 @@ def formula_pairs(
         By part, frames of ``source``, ``target`` and ``depth``, in random order.
 
     Raises:
-        ValueError: a depth or a number is not positive, or there are not so many formulas.
+        ValueError: a part is unknown, a depth or a number is not positive, or there are not so many
+            formulas.
     """
+    if unknown := sorted(counts.keys() - set(PARTS)):
+        raise ValueError(f"counts must be of parts among {list(PARTS)}, got {unknown}")
     generator = np.random.default_rng(seed)
     seen: set[str] = set()
     frames = {}

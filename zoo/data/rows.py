@@ -70,7 +70,12 @@ def divide(
     Returns:
         The rows to keep and those held out, both in the order of the frame and with its index. Each
         has a row at least of every class of two, unless the share is 0 or 1.
+
+    Raises:
+        ValueError: if the share is not from 0 to 1.
     """
+    if not 0 <= share <= 1:
+        raise ValueError(f"share must be from 0 to 1, got {share}")
     order = np.random.default_rng(seed).permutation(len(frame))
     classes = np.zeros(len(frame), int) if by is None else pd.factorize(frame[by])[0]
     shuffled = pd.Series(classes[order])
