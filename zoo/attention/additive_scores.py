@@ -11,10 +11,11 @@ from typing import Any
 import keras
 from keras import ops
 
-from zoo.attention.score import Score, check_size
+from zoo.attention.score import Score
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor
+from zoo.ops.numbers import check_size
 
 
 class TanhScore(Score):

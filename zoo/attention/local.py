@@ -12,18 +12,14 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 import keras
 from keras import ops
 
-from zoo.attention.score import (
-    MaskFree,
-    Score,
-    build_score,
-    check_score,
-    check_size,
-)
+from zoo.attention.score import MaskFree, Score, build_score, check_score
 from zoo.attention.sharing import prepares_symbols, serialize_part
 from zoo.ops.initializers import fresh
+from zoo.ops.lengths import check_lengths
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, attention_weights
-from zoo.ops.windows import check_lengths, gather_windows, window_positions, window_starts
+from zoo.ops.numbers import check_size
+from zoo.ops.windows import gather_windows, window_positions, window_starts
 
 Window = Literal["floor", "real"]
 

@@ -18,12 +18,12 @@ from typing import Any
 import keras
 from keras import ops
 
-from zoo.attention.score import MaskFree, check_input_size, check_size, positions_mask
+from zoo.attention.score import MaskFree, check_input_size, positions_mask
 from zoo.attention.sharing import prepares_symbols
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, at_least_float32, masked_softmax
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_rate, check_size
 
 
 class MultiHeadAttention(MaskFree):

@@ -12,10 +12,11 @@ from typing import Any
 import keras
 from keras import ops
 
-from zoo.attention.score import Score, check_equal_sizes, check_size
+from zoo.attention.score import Score, check_equal_sizes
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import MASKED_SCORE, Tensor
+from zoo.ops.numbers import check_size
 
 
 @keras.saving.register_keras_serializable(package="zoo")

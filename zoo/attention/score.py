@@ -10,7 +10,6 @@ S keys of each example, W keys of a window, d_s query, d_h key, a prepared key.
 import inspect
 from abc import abstractmethod
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, ClassVar
 
 import keras
@@ -164,13 +163,6 @@ def check_equal_sizes(score: Score, query_dim: int, key_dim: int) -> None:
         raise ValueError(
             f"queries and keys of {score.name} must have equal sizes, got {query_dim} and {key_dim}"
         )
-
-
-def check_size(name: str, size: Any) -> int:
-    """Returns ``size``, also of NumPy, as an int; raises a ValueError if it is not positive."""
-    if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
-        raise ValueError(f"{name} must be a positive integer, got {size!r}")
-    return int(size)
 
 
 def check_input_size(model_dim: int, shape: Any) -> None:

@@ -22,7 +22,7 @@ from keras import ops
 
 from zoo.attention.additive_scores import AdditiveScore
 from zoo.attention.multiplicative_scores import GeneralScore
-from zoo.attention.score import MaskFree, Score, build_score, check_score, check_size
+from zoo.attention.score import MaskFree, Score, build_score, check_score
 from zoo.attention.sharing import serialize_part
 from zoo.ops.chains import chain_log_marginals
 from zoo.ops.masking import (
@@ -32,7 +32,7 @@ from zoo.ops.masking import (
     masked_softmax,
     refuse_attached_mask,
 )
-from zoo.ops.numbers import is_finite
+from zoo.ops.numbers import check_size, is_finite
 from zoo.ops.trees import tree_marginals
 from zoo.ops.windows import is_right_padded, sequence_lengths
 

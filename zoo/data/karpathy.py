@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from zoo.data.tables import encodable
 from zoo.text_files import read_text
 
 FILE_NAME = "dataset_flickr8k.json"
@@ -82,8 +83,4 @@ def _text(values: Any, key: str, place: str) -> str:
     value = values.get(key) if isinstance(values, Mapping) else None
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"{place}: {key} must be a text, got {value!r}")
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"{place}: {key} has half of a surrogate pair: {error}") from None
-    return value
+    return encodable(value, f"{place}: {key}")

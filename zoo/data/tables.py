@@ -143,7 +143,7 @@ def _text_of(value: Any, line: int) -> str:
         ValueError: UTF-8 cannot hold it; names the line.
     """
     if isinstance(value, str | _Number):
-        return _encodable(str(value), line)
+        return encodable(str(value), f"line {line}")
     return "" if value is None else json.dumps(value)
 
 
@@ -310,15 +310,15 @@ def _value(cells: Mapping[str, Any], column: str, number: int) -> str:
     if not isinstance(value, str) or not value.strip():
         got = "nothing" if value in (None, "") else shown(value)
         raise ValueError(f"line {number}: {column!r} must be text, got {got}")
-    return _encodable(value, number)
+    return encodable(value, f"line {number}")
 
 
-def _encodable(text: str, number: int) -> str:
-    """Returns a text that UTF-8 can hold; refuses half of a surrogate pair, which JSON may have."""
+def encodable(text: str, place: str) -> str:
+    """Returns a text, or raises a ValueError that names its place if UTF-8 cannot hold it."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise ValueError(f"line {number}: half of a surrogate pair: {error}") from None
+        raise ValueError(f"{place}: half of a surrogate pair: {error}") from None
     return text
 
 

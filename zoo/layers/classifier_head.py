@@ -7,9 +7,8 @@ from typing import Any
 
 import keras
 
-from zoo.attention.score import check_size
 from zoo.ops.masking import Tensor
-from zoo.ops.numbers import check_count, check_rate
+from zoo.ops.numbers import check_count, check_rate, check_size
 
 
 @keras.saving.register_keras_serializable(package="zoo")

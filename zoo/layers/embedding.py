@@ -7,10 +7,9 @@ import keras
 import numpy as np
 from keras import ops
 
-from zoo.attention.score import check_size
 from zoo.ops.initializers import fresh
 from zoo.ops.masking import Tensor, at_least_float32
-from zoo.ops.numbers import is_finite
+from zoo.ops.numbers import check_size, is_finite
 
 _TABLE_DTYPES = ("float16", "bfloat16", "float32", "float64")
 

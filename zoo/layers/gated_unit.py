@@ -13,7 +13,6 @@ from typing import Any
 import keras
 from keras import ops
 
-from zoo.attention.score import check_size
 from zoo.layers.recurrence import (
     GatedKernels,
     gated_states,
@@ -24,7 +23,7 @@ from zoo.layers.recurrence.scan import reads_no_steps
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, mask_rows
-from zoo.ops.numbers import check_count
+from zoo.ops.numbers import check_count, check_size
 
 _SHUT_GATE = -1e4  # its sigmoid is 0, in half precision too: the state is carried over
 

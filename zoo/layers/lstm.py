@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 import keras
 from keras import ops
 
-from zoo.attention.score import check_size
 from zoo.layers.recurrence import lstm_states, lstm_states_and_cells, lstm_step, swap_batch_and_time
 from zoo.layers.recurrence.scan import reads_no_steps
 from zoo.ops.gathering import gather_positions
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, last_position, mask_rows
-from zoo.ops.numbers import check_count, check_rate
+from zoo.ops.numbers import check_count, check_rate, check_size
 
 _SHUT_GATE = -1e4  # its sigmoid is 0, in half precision too
 

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from zoo.ops.lengths import nan_unless_possible
 from zoo.ops.masking import MASKED_SCORE, Tensor, at_least_float32
-from zoo.ops.windows import nan_unless_possible
 
 
 def chain_marginals(unary: Tensor, pairwise: Tensor, lengths: Tensor | None = None) -> Tensor:

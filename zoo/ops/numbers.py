@@ -17,6 +17,13 @@ def check_rate(name: str, value: Any) -> float:
     return float(value)
 
 
+def check_size(name: str, size: Any) -> int:
+    """Returns ``size``, also of NumPy, as an int; raises a ValueError if it is not positive."""
+    if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
+        raise ValueError(f"{name} must be a positive integer, got {size!r}")
+    return int(size)
+
+
 def check_count(name: str, value: Any) -> int:
     """Returns ``value``, also of NumPy, as an int; raises a ValueError if it is negative."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:

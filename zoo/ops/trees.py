@@ -32,8 +32,8 @@ import tensorflow as tf
 from tensorflow.python.ops import control_flow_util
 
 from zoo.ops.dual_numbers import DualNumbers, Numbers
+from zoo.ops.lengths import nan_unless_possible
 from zoo.ops.masking import MASKED_SCORE, Tensor, at_least_float32
-from zoo.ops.windows import nan_unless_possible
 
 
 def tree_marginals(

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import zoo
-from zoo.models.core.arguments import check_choice, check_rate, check_sizes
+from zoo.models.core.arguments import check_choice, check_sizes
+from zoo.ops.numbers import check_rate
 
 
 def test_check_sizes_names_the_first_that_is_not_a_positive_integer():

@@ -56,7 +56,6 @@ from zoo.models.core.arguments import (
     check_input_shape,
     check_not_negative,
     check_pair,
-    check_rate,
     check_sizes,
 )
 from zoo.models.core.base import AttentionMap
@@ -69,6 +68,7 @@ from zoo.models.core.sequence_to_sequence import (
     ungroup_rows,
 )
 from zoo.ops.masking import Tensor, at_least_float32, attention_weights
+from zoo.ops.numbers import check_rate
 from zoo.ops.sampling import pick_categorical
 
 Biases = Literal["printed", "released"]

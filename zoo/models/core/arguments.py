@@ -6,10 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from zoo.ops import numbers
 from zoo.ops.numbers import is_finite
-
-check_rate = numbers.check_rate
 
 
 def check_sizes(**sizes: Any) -> None:

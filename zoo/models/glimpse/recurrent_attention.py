@@ -38,7 +38,6 @@ from zoo.models.core.arguments import (
     check_input_shape,
     check_pair,
     check_positive,
-    check_rate,
     check_sizes,
 )
 from zoo.models.core.base import AttentionMap, BaseModel
@@ -55,6 +54,7 @@ from zoo.models.glimpse.location_policy import (
 from zoo.models.glimpse.retina import look_at, retina_weights
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.masking import Tensor, at_least_float32
+from zoo.ops.numbers import check_rate
 
 FirstLocation = Literal["random", "centre"]
 Locations = Literal["learned", "random"]

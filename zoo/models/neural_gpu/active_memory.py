@@ -12,10 +12,10 @@ import keras
 from keras import ops
 
 from zoo.layers.recurrence import scan
-from zoo.models.core.arguments import check_rate, check_sizes
+from zoo.models.core.arguments import check_sizes
 from zoo.models.neural_gpu.cgru import ConvolutionalGatedUnit
 from zoo.ops.masking import Tensor, at_least_float32
-from zoo.ops.numbers import is_finite
+from zoo.ops.numbers import check_rate, is_finite
 
 _DROPPED_STEPS = 8.0  # steps at the whole rate of dropout; with more of them, each drops less
 _NO_CHANGE = 1e-30  # a share of nothing is zero

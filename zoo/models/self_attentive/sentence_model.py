@@ -12,7 +12,6 @@ from zoo.layers.embedding import WordEmbedding
 from zoo.models.core.arguments import (
     check_choice,
     check_not_negative,
-    check_rate,
     check_sizes,
     check_table_dtype,
 )
@@ -23,6 +22,7 @@ from zoo.models.self_attentive.encoder import POOLINGS, Pooling, SentenceEncoder
 from zoo.models.self_attentive.redundancy import Reduction, redundancy
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids
+from zoo.ops.numbers import check_rate
 
 
 class SentenceModel(BaseModel):

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import keras
 from keras import ops
 
-from zoo.attention.score import MaskFree, check_input_size, check_size, positions_mask
+from zoo.attention.score import MaskFree, check_input_size, positions_mask
 from zoo.attention.sharing import prepares_symbols
 from zoo.models.transformer.transformer_blocks import (
     OPTIONS,
@@ -30,6 +30,7 @@ from zoo.models.transformer.transformer_blocks import (
     layer_norm,
 )
 from zoo.ops.masking import Tensor
+from zoo.ops.numbers import check_size
 
 _AnyBlock = TypeVar("_AnyBlock", EncoderBlock, DecoderBlock)
 Cache = dict[str, Tensor]

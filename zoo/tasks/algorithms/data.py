@@ -9,6 +9,7 @@ import numpy as np
 from zoo.data.algorithms import ALGORITHMS, Algorithm, DynamicNGrams
 from zoo.serving.cards import DataRecord
 from zoo.tasks.algorithms.examples import AlgorithmEvaluator, as_pair
+from zoo.tasks.shared.drawn import spread_lengths
 
 SAMPLE_BITS = 4
 SAMPLE_LENGTHS = {
@@ -20,8 +21,6 @@ SAMPLE_LENGTHS = {
 }
 """The shortest and the longest sequence of the sample; it is measured at the longest and at twice
 as long."""
-
-_VALIDATED = 6  # lengths, where the longest of them is given
 
 
 def make_algorithm(name: str, data: str, bits: int | None) -> Algorithm:
@@ -79,7 +78,7 @@ def evaluated_lengths(settings: Any) -> list[int]:
     shortest, longest = settings.shortest, settings.evaluation_longest
     if longest is None:
         return list(range(shortest, settings.longest + 1))
-    return np.unique(np.linspace(shortest, longest, _VALIDATED).round().astype(int)).tolist()
+    return spread_lengths(shortest, longest)
 
 
 def _check_length(name: str, length: int, algorithm: Algorithm) -> None:

@@ -15,6 +15,7 @@ import tensorflow as tf
 from zoo.text.batching import without_tuning
 
 _TRAINING, _EVALUATION = 1, 2  # begin the seeds: no sequence is in both but by chance
+_SPREAD = 6  # lengths of an evaluation, where not all are measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,3 +143,9 @@ class DrawnEvaluator(ABC):
     def _scores(self, length: int) -> dict[str, float]:
         found = self._compute(*self.as_pair(self.draw(length)))
         return {name: float(value) for name, value in found.items()}
+
+
+def spread_lengths(shortest: int, longest: int) -> list[int]:
+    """Returns six lengths at equal distances, both ends among them, or all if there are fewer."""
+    spread = np.linspace(shortest, longest, _SPREAD).round().astype(int)
+    return [int(length) for length in np.unique(spread)]

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from zoo.tasks.symbols.examples import SymbolBatches, SymbolEvaluator
 
 _VALIDATION, _TEST = 1, 2  # seeds
-_VALIDATED = 6  # lengths at most that are measured in training
 
 
 @dataclass(frozen=True)
@@ -154,13 +153,11 @@ class SymbolTask(Task):
 
     def evaluator(self, model: Any) -> "SymbolEvaluator":
         """Scores sequences of some lengths, none of which training sees."""
-        import numpy as np
+        from zoo.tasks.shared.drawn import spread_lengths
 
         places = self.settings.evaluation_longest or self.settings.longest
-        longest = self.algorithm.length_within(places)
-        lengths = np.unique(np.linspace(1, longest, _VALIDATED).round().astype(int))
-        count = self.settings.evaluation_sequences
-        return self._evaluator(model, lengths.tolist(), count, _VALIDATION)
+        lengths = spread_lengths(1, self.algorithm.length_within(places))
+        return self._evaluator(model, lengths, self.settings.evaluation_sequences, _VALIDATION)
 
     def endpoint(self, model: Any) -> "SymbolEndpoint":
         """Runs the algorithm on strings."""
