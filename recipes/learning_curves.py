@@ -57,7 +57,7 @@ def main(settings: Settings) -> dict[str, Any]:
 
 
 def read_curve(run: Path, score: str) -> list[tuple[float, float]]:
-    """Reads the examples seen, and the score after them.
+    """Reads the examples seen, and the score after them; a short last batch counts as a whole one.
 
     Raises:
         ValueError: if the run is not finished, was not measured with the score, or had batches of

@@ -107,6 +107,8 @@ def test_no_text_has_no_score():
         (([[0, SIZE]], SIZE, 2), "ids from 0 to 3"),
         (([[SIZE + 1]], SIZE, 2), "ids from 0 to 3"),
         (([[-1]], SIZE, 2), "ids from 0 to 3"),
+        (([[0, 1.7]], SIZE, 2), "whole numbers as ids, got float64"),
+        ((["ab"], SIZE, 2), "whole numbers as ids, got <U"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, message):

@@ -209,5 +209,16 @@ def test_vectors_are_scaled_to_a_norm_but_those_of_zeros():
     assert scaled.words == vectors.words
     assert scaled.matrix.dtype == np.float32
     np.testing.assert_allclose(scaled.matrix, [[6.0, 8.0], [0.0, 0.0], [0.0, 10.0]], rtol=1e-6)
-    with pytest.raises(ValueError, match=r"norm must be positive, got 0"):
-        scale_to_norm(vectors, 0)
+    for norm in (0, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match=f"norm must be positive and finite, got {norm}"):
+            scale_to_norm(vectors, norm)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_vectors_that_are_not_finite_are_neither_scaled_nor_written(tmp_path, value):
+    vectors = WordVectors(["a", "b"], np.float32([[1, 2], [value, 0]]))
+    with pytest.raises(ValueError, match=r"matrix must hold finite numbers, .* of 'b' does not"):
+        scale_to_norm(vectors, 1.0)
+    with pytest.raises(ValueError, match=r"matrix must hold finite numbers, .* of 'b' does not"):
+        write_vectors(tmp_path / "vectors.txt", vectors)
+    assert not [*tmp_path.iterdir()]

@@ -15,7 +15,7 @@ from zoo.attention.score import Score
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor
-from zoo.ops.numbers import check_size
+from zoo.ops.numbers import check_flag, check_size
 
 
 class TanhScore(Score):
@@ -35,7 +35,7 @@ class TanhScore(Score):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.use_bias = use_bias
+        self.use_bias = check_flag("use_bias", use_bias)
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.scale_initializer = keras.initializers.get(scale_initializer)
 

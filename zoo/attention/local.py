@@ -18,7 +18,7 @@ from zoo.ops.initializers import fresh
 from zoo.ops.lengths import check_lengths
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, attention_weights
-from zoo.ops.numbers import check_size
+from zoo.ops.numbers import check_flag, check_size
 from zoo.ops.windows import gather_windows, window_positions, window_starts
 
 Window = Literal["floor", "real"]
@@ -80,9 +80,9 @@ class LocalAttention(MaskFree):
             raise ValueError(f"window must be one of {list(get_args(Window))}, got {window!r}")
         self.score = check_score(score)
         self.half_width = check_size("half_width", half_width)
-        self.predictive = predictive
+        self.predictive = check_flag("predictive", predictive)
         self.window = window
-        self.renormalise = renormalise
+        self.renormalise = check_flag("renormalise", renormalise)
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.scale_initializer = keras.initializers.get(scale_initializer)
 

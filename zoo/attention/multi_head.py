@@ -23,7 +23,7 @@ from zoo.attention.sharing import prepares_symbols
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, at_least_float32, masked_softmax
-from zoo.ops.numbers import check_rate, check_size
+from zoo.ops.numbers import check_flag, check_rate, check_size
 
 
 class MultiHeadAttention(MaskFree):
@@ -59,7 +59,7 @@ class MultiHeadAttention(MaskFree):
         self.num_heads = check_size("num_heads", num_heads)
         self.key_dim = _head_dim("key_dim", key_dim, self.model_dim, self.num_heads)
         self.value_dim = _head_dim("value_dim", value_dim, self.model_dim, self.num_heads)
-        self.use_bias = use_bias
+        self.use_bias = check_flag("use_bias", use_bias)
         self.dropout = check_rate("dropout", dropout)
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.drop = keras.layers.Dropout(self.dropout, name="dropout", dtype=self.dtype_policy)

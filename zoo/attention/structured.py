@@ -32,7 +32,7 @@ from zoo.ops.masking import (
     masked_softmax,
     refuse_attached_mask,
 )
-from zoo.ops.numbers import check_size, is_finite
+from zoo.ops.numbers import check_flag, check_size, is_finite
 from zoo.ops.trees import tree_marginals
 from zoo.ops.windows import is_right_padded, sequence_lengths
 
@@ -74,7 +74,7 @@ class SegmentationAttention(MaskFree):
             raise ValueError(f"pairwise_l2 must be at least 0 and finite, got {pairwise_l2!r}")
         self.score = check_score(GeneralScore(dtype=self.dtype_policy) if score is None else score)
         self.total = float(total)
-        self.double_count = double_count
+        self.double_count = check_flag("double_count", double_count)
         self.pairwise_l2 = float(pairwise_l2)
 
     def build(
@@ -207,8 +207,8 @@ class SyntacticAttention(MaskFree):
         super().__init__(**kwargs)
         self.supports_jit = False  # spans of different widths have different shapes
         self.units = check_size("units", units)
-        self.bound = bound
-        self.multi_root = multi_root
+        self.bound = check_flag("bound", bound)
+        self.multi_root = check_flag("multi_root", multi_root)
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.scale_initializer = keras.initializers.get(scale_initializer)
         self.score = AdditiveScore(

@@ -23,7 +23,7 @@ from zoo.layers.recurrence.scan import reads_no_steps
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, mask_rows
-from zoo.ops.numbers import check_count, check_size
+from zoo.ops.numbers import check_count, check_flag, check_size
 
 _SHUT_GATE = -1e4  # its sigmoid is 0, in half precision too: the state is carried over
 
@@ -41,7 +41,7 @@ class _GatedUnit(keras.layers.Layer):
     ) -> None:
         super().__init__(**kwargs)
         self.units = check_size("units", units)
-        self.use_bias = use_bias
+        self.use_bias = check_flag("use_bias", use_bias)
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.recurrent_initializer = keras.initializers.get(recurrent_initializer)
 

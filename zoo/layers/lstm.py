@@ -18,7 +18,7 @@ from zoo.ops.gathering import gather_positions
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, last_position, mask_rows
-from zoo.ops.numbers import check_count, check_rate, check_size
+from zoo.ops.numbers import check_count, check_flag, check_rate, check_size
 
 _SHUT_GATE = -1e4  # its sigmoid is 0, in half precision too
 
@@ -53,8 +53,8 @@ class LSTM(keras.layers.Layer):
     ) -> None:
         super().__init__(**kwargs)
         self.units = check_size("units", units)
-        self.use_bias = use_bias
-        self.unit_forget_bias = unit_forget_bias
+        self.use_bias = check_flag("use_bias", use_bias)
+        self.unit_forget_bias = check_flag("unit_forget_bias", unit_forget_bias)
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.recurrent_initializer = keras.initializers.get(recurrent_initializer)
 

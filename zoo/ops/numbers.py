@@ -4,6 +4,8 @@ import math
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+
 
 def is_finite(value: Any) -> bool:
     """Tells whether a value is a number, of Python or of NumPy, and neither NaN nor infinite."""
@@ -29,3 +31,13 @@ def check_count(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
         raise ValueError(f"{name} must be an integer of at least 0, got {value!r}")
     return int(value)
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Returns ``value``, also of NumPy, as a bool; raises a ValueError if it is not one.
+
+    Else ``"false"``, which is true, would be taken in silence.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return bool(value)

@@ -88,7 +88,10 @@ class KneserNey:
     def _flatten(self, texts: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
         """Joins all texts with starts and ends, and returns each word's distance from its start."""
         end, start = self.vocabulary_size, self.vocabulary_size + 1
-        flat = np.concatenate([[start, *text, end] for text in texts]).astype(np.int64)
+        flat = np.concatenate([[start, *text, end] for text in texts])
+        if flat.dtype.kind not in "iu":
+            raise ValueError(f"texts must hold whole numbers as ids, got {flat.dtype}")
+        flat = flat.astype(np.int64)
         lengths = np.array([len(text) + 2 for text in texts])
         first = np.repeat(np.cumsum(lengths) - lengths, lengths)
         left = np.arange(len(flat)) - first

@@ -9,6 +9,7 @@ Mikolov et al., "Distributed Representations of Words and Phrases and their Comp
 NeurIPS 2013.
 """
 
+import math
 import os
 import re
 import warnings
@@ -94,8 +95,8 @@ def write_vectors(path: str | os.PathLike[str], vectors: WordVectors) -> None:
         vectors: The vectors.
 
     Raises:
-        ValueError: If a word is empty or holds a line break, or if the number of words differs
-            from the number of rows.
+        ValueError: If a word is empty or holds a line break, if the number of words differs from
+            the number of rows, or if a value is not finite, which is refused when it is read.
     """
     words, matrix = vectors
     if matrix.ndim != 2 or len(matrix) != len(words):
@@ -103,6 +104,7 @@ def write_vectors(path: str | os.PathLike[str], vectors: WordVectors) -> None:
     for word in words:
         if not word or "\n" in word or "\r" in word:
             raise ValueError(f"words must be non-empty and on one line, got {word!r}")
+    _check_finite(vectors)
     row_format = "%s" + " %.6g" * matrix.shape[1] + "\n"
     with whole_text(path) as file:
         file.write(f"{len(words)} {matrix.shape[1]}\n")
@@ -141,16 +143,25 @@ def scale_to_norm(vectors: WordVectors, norm: float) -> WordVectors:
 
     Args:
         vectors: The vectors.
-        norm: The norm, positive.
+        norm: The norm, positive and finite.
 
     Raises:
-        ValueError: If `norm` is not positive.
+        ValueError: If `norm` is not, or a vector has a value that is not finite.
     """
-    if norm <= 0:
-        raise ValueError(f"norm must be positive, got {norm}")
+    if not 0 < norm < math.inf:
+        raise ValueError(f"norm must be positive and finite, got {norm!r}")
+    _check_finite(vectors)
     norms = np.linalg.norm(vectors.matrix, axis=1, keepdims=True)  # (words, 1)
     scaled = vectors.matrix * (norm / np.where(norms > 0, norms, 1.0))
     return WordVectors(vectors.words, scaled.astype(vectors.matrix.dtype))
+
+
+def _check_finite(vectors: WordVectors) -> None:
+    """Raises a ValueError that names the first word with a value that is not finite."""
+    wrong = ~np.isfinite(vectors.matrix).all(axis=1)
+    if wrong.any():
+        word = vectors.words[int(wrong.argmax())]
+        raise ValueError(f"matrix must hold finite numbers, but the vector of {word!r} does not")
 
 
 def _read_words(

@@ -1,18 +1,42 @@
-"""Numbers that constructors refuse, those of all models and of layers with such numbers."""
+"""Numbers and flags that constructors refuse, of all models and of layers that have some."""
 
+import importlib
 import inspect
+import pkgutil
 
+import keras
 import numpy as np
 import pytest
 
+import zoo.attention
+import zoo.layers
+from zoo.attention.multiplicative_scores import DotScore
 from zoo.attention.structured import SegmentationAttention
 from zoo.models.core.arguments import check_choice, check_not_negative, check_pair, check_positive
 from zoo.models.core.registry import models
+from zoo.ops.numbers import check_flag
 
 NO_NUMBERS = (float("nan"), "x", True, [1], float("inf"), -1)
 # Tests register toys, which are no models of the zoo.
 NAMES = sorted(n for n, one in models().items() if one.cls.__module__.startswith("zoo."))
 NUMBERS = ("int", "float", "int | None", "float | None", "tuple[int, int]", "Sequence[int]")
+NO_FLAGS = ("false", 0, 1.0, None, [True], np.array([True]))
+NEEDED = {"units": 4, "model_dim": 8, "num_heads": 2, "score": DotScore()}
+"""Arguments that some layers need."""
+
+
+def layers_with_flags():
+    """Returns each layer of one's own with each of its flags."""
+    for package in (zoo.layers, zoo.attention):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            for value in vars(importlib.import_module(module.name)).values():
+                if not inspect.isclass(value) or value.__module__ != module.name:
+                    continue
+                if issubclass(value, keras.layers.Layer):
+                    parameters = inspect.signature(value).parameters
+                    for name, parameter in parameters.items():
+                        if isinstance(parameter.default, bool):
+                            yield value, name
 
 
 def test_numbers_are_finite():
@@ -60,3 +84,33 @@ def test_segments_have_finite_numbers(argument):
     for value in NO_NUMBERS:
         with pytest.raises(ValueError, match=f"^{argument} must be .* and finite, got "):
             SegmentationAttention(**{argument: value})
+
+
+def test_flags_are_true_or_false():
+    for value in (True, False, np.bool_(True)):
+        assert check_flag("use_bias", value) is bool(value)
+    for value in NO_FLAGS:
+        with pytest.raises(ValueError, match=r"^use_bias must be True or False, got "):
+            check_flag("use_bias", value)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_flag_of_every_model_is_checked(name):
+    """The text "false" is true."""
+    model = models()[name].cls
+    for argument, parameter in inspect.signature(model.__init__).parameters.items():
+        for value in NO_FLAGS if isinstance(parameter.default, bool) else ():
+            with pytest.raises(ValueError, match=rf"^{argument} must be True or False, got "):
+                model.from_preset("tiny", **{argument: value})
+
+
+def test_every_flag_of_every_layer_is_checked():
+    found = list(layers_with_flags())
+    assert len(found) > 8
+    for layer, argument in found:
+        needed = inspect.signature(layer).parameters.keys()
+        settings = {name: value for name, value in NEEDED.items() if name in needed}
+        assert getattr(layer(**settings, **{argument: np.bool_(True)}), argument) is True
+        for value in NO_FLAGS:
+            with pytest.raises(ValueError, match=rf"^{argument} must be True or False, got "):
+                layer(**settings, **{argument: value})

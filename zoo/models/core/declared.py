@@ -9,6 +9,7 @@ import keras
 from zoo.models.core.arguments import without_numpy
 from zoo.models.core.input_checks import assert_values, check_arrays, standard_inputs
 from zoo.models.core.inputs import InputKind, resolve
+from zoo.ops.numbers import check_flag
 
 
 class DeclaredModel(keras.Model):
@@ -34,13 +35,18 @@ class DeclaredModel(keras.Model):
         """Keeps the constructor's arguments (its ``locals()``) as attributes of their names.
 
         Numbers of NumPy, such as ``ids.max() + 1``, become Python's, as configurations hold them.
+
+        Raises:
+            ValueError: if an argument whose default is a flag is not one.
         """
-        for name in self._argument_names():
+        for name, parameter in self._arguments().items():
+            if isinstance(parameter.default, bool):
+                check_flag(name, arguments[name])
             setattr(self, name, without_numpy(arguments[name]))
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments, each kept as an attribute of the same name."""
-        return super().get_config() | {name: getattr(self, name) for name in self._argument_names()}
+        return super().get_config() | {name: getattr(self, name) for name in self._arguments()}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """As in Keras.
@@ -105,9 +111,9 @@ class DeclaredModel(keras.Model):
         return found
 
     def _resolved(self, kinds: Mapping[str, InputKind]) -> dict[str, InputKind]:
-        arguments = {name: getattr(self, name) for name in self._argument_names()} if kinds else {}
+        arguments = {name: getattr(self, name) for name in self._arguments()} if kinds else {}
         return {name: resolve(kind, arguments) for name, kind in kinds.items()}
 
-    def _argument_names(self) -> list[str]:
-        names = inspect.signature(type(self).__init__).parameters.keys()
-        return sorted(names - {"self", "kwargs"})
+    def _arguments(self) -> dict[str, inspect.Parameter]:
+        parameters = inspect.signature(type(self).__init__).parameters
+        return {name: parameters[name] for name in sorted(parameters.keys() - {"self", "kwargs"})}
