@@ -173,6 +173,20 @@ def test_a_classifier_gives_the_probabilities_of_the_model(tmp_path):
     assert answer["label"] == labels[int(np.argmax(logits))]
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda content: content[:-9], "must run, got an error of the runtime"),
+        (lambda content: content.replace(b"Tanh", b"Acos"), "must give finite numbers as int8"),
+    ],
+)
+def test_a_graph_that_rounding_breaks_is_refused(change, message, tmp_path, monkeypatch):
+    monkeypatch.setattr("zoo.portable.export.quantise_weights", change)
+    model = built("RNNsearch")
+    with pytest.raises(ValueError, match=rf"^encode\.onnx {message}"):
+        write_export(model, tmp_path, "onnx", "translation", LIMITS, weights="int8")
+
+
 def test_what_cannot_be_exported_is_refused(tmp_path, monkeypatch):
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "file").touch()

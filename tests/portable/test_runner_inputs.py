@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from zoo.portable.runner import __main__, search, values
+from zoo.portable.runner import __main__, answers, search, values, writing
 from zoo.portable.runner.model import Model
 from zoo.portable.runner.values import answer_story
 from zoo.tasks.tabular.spellings import spell_in_graph
@@ -156,3 +156,72 @@ def test_numbers_of_a_row_are_written_in_decimal_digits(text):
     with pytest.raises(ValueError, match=f"^age must be a number, got '{re.escape(text)}'"):
         values._scaled(text, {"input": "age", "mean": 0.0, "deviation": 1.0})
     assert values._scaled(" 1e2 ", {"input": "age", "mean": 0.0, "deviation": 1.0}) == 100.0
+
+
+COLUMN = {"input": "age", "mean": 10.0, "deviation": 1e-3}
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.float32("inf"), 1e300, -1e36, 10**400])
+def test_a_number_that_is_infinite_to_the_model_is_not_a_missing_one(value):
+    with pytest.raises(ValueError, match=r"^age must be (finite in 32 bits|a number), got "):
+        values._scaled(value, COLUMN)
+    for missing in (None, np.nan, "", " NA "):
+        assert np.isnan(values._scaled(missing, COLUMN))
+    assert values._scaled(11, COLUMN) == 1000.0
+
+
+class Fixed:
+    """A model of given outputs."""
+
+    def __init__(self, manifest=None, **outputs):
+        self.manifest = {"limits": {}, "labels": [], "graphs": ["encode", "step"]} | (
+            manifest or {}
+        )
+        self.outputs = {name: np.array([value], np.float32) for name, value in outputs.items()}
+
+    def run(self, graph, inputs):
+        return self.outputs
+
+    def tokens(self, ids, side):
+        return None
+
+
+PIXELS = np.full((2, 2, 3), 200.0)
+
+
+@pytest.mark.parametrize(
+    ("image", "message"),
+    [
+        (PIXELS / 255, "image must have numbers from 0 to 255, got numbers from 0 to 1"),
+        (PIXELS > 100, "image must have numbers from 0 to 255, got numbers from 0 to 1"),
+        (-PIXELS, "image must have numbers from 0 to 255, got others"),
+        (PIXELS * np.nan, "image must have numbers from 0 to 255, got others"),
+        ([[[1, 2, 3]], [[1, 2]]], "image must be numbers, in lists of equal lengths, got [["),
+        ([["a"]], "image must be numbers, in lists of equal lengths, got [['a']]"),
+        (None, "image must be numbers, in lists of equal lengths, got None"),
+    ],
+)
+def test_a_picture_of_other_numbers_is_not_described(image, message):
+    with pytest.raises(ValueError, match="^" + re.escape(message)):
+        writing.caption(Fixed({"image": [2, 2, 3]}), {"image": image})
+
+
+@pytest.mark.parametrize("answer", [values.classify_picture, values.run_algorithm])
+@pytest.mark.parametrize("value", [[[1.0], [1.0, 2.0]], [["a"]], [[None]], [[1j]]])
+def test_what_are_no_numbers_is_refused_by_name(answer, value):
+    (name,) = {values.classify_picture: ["image"], values.run_algorithm: ["vectors"]}[answer]
+    with pytest.raises(ValueError, match=f"^{name} must be numbers, in lists of equal lengths"):
+        answer(Fixed({"image": [2, 2, 1], "dim": 1}), {name: value})
+
+
+def test_probabilities_that_are_too_small_still_have_logarithms():
+    """Of a start behind the end both are 0 in 32 bits wherever a span is allowed."""
+    limits = {f"maximum_{what}_tokens": 3 for what in ("question", "context", "answer")}
+    model = Fixed({"limits": limits}, start=[0, 10, 200], end=[200, 0, 10])
+    given = {side: answers.Read(np.array([4, 5, 6])) for side in ("question", "context")}
+    assert (answers.read(model, given)["start"], answers.read(model, given)["end"]) == (2, 2)
+    model = Fixed(
+        {"limits": {"maximum_tokens": 9, "next_tokens": 2}}, logits=[[0, 0, 0, 0, 300, 0]] * 2
+    )
+    found = answers.predict_words(model, {"text": answers.Read(np.array([5]))})
+    np.testing.assert_allclose(found["log_probabilities"], [-300])

@@ -23,6 +23,7 @@ from zoo.portable.runner.search import START
 from zoo.portable.runner.sessions import open_session
 from zoo.portable.runner.tasks import TASKS
 from zoo.portable.tokenizers import SUBWORDS, WORDS, write_tokenizers
+from zoo.serving.cards import unchanged, verify
 from zoo.serving.codecs import tokenizer_contents
 from zoo.serving.folders import model_folder
 from zoo.serving.load import load, load_card, resolve, resolve_or_path
@@ -68,7 +69,8 @@ def export_portable(
     """Writes a model as graphs of ids, with its vocabulary and a runner in NumPy.
 
     A Transformer can also be written for CTranslate2, which is a runner of its own. Everything is
-    run once and compared with TensorFlow before the folder gets its name.
+    run once and compared with TensorFlow before the folder gets its name, and a graph of ONNX once
+    more when its matrices have been rounded to integers.
 
     Args:
         name_or_path: As in `zoo.serving.load.resolve`, or the folder of a finished run.
@@ -86,17 +88,16 @@ def export_portable(
     """
     source = resolve(model_folder(resolve_or_path(name_or_path)))
     folder = Path(folder).expanduser().absolute()
-    card = load_card(source)
     if weights != "float32" and file_format == "litert":
         raise ValueError(f"weights must be float32 in format {file_format}, got {weights!r}")
     if file_format not in get_args(Format):
         raise ValueError(f"format must be one of {get_args(Format)}, got {file_format!r}")
-    if card.task not in TASKS:
-        raise ValueError(f"{source}: task must be one of {sorted(TASKS)}, got {card.task!r}")
     _check_free(folder)
-    model = load(source)
+    if (task := verify(source).task) not in TASKS:
+        raise ValueError(f"{source}: task must be one of {sorted(TASKS)}, got {task!r}")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with whole_folder(folder) as partial:
+    with whole_folder(folder) as partial, unchanged(source) as card:
+        model = load(source)
         if file_format == "ctranslate2":
             return _write_ctranslate2(model, source, partial, weights)
         described = {"tokenizers": write_tokenizers(source, card, partial), "weights": weights}
@@ -136,9 +137,11 @@ def write_export(
     for graph in graphs:
         path = folder / (graph.name + ENDINGS[file_format])
         path.write_bytes(convert(graph))
-        known = _check_graph(graph, path, known, _smallest_vocabulary(model))
+        inputs = _inputs_of(graph, known, _smallest_vocabulary(model))
+        known = _check_graph(graph, path, inputs)
         if described.get("weights") == "int8":
             path.write_bytes(quantise_weights(path.read_bytes()))
+            _check_rounded(path, inputs, known)
     writes = isinstance(model, SequenceToSequenceModel)
     manifest = {
         "format": file_format,
@@ -228,16 +231,26 @@ def _copy_runner(folder: Path) -> None:
         shutil.copyfile(file, folder / file.name)
 
 
-def _check_graph(
-    graph: Graph, path: Path, known: dict[str, np.ndarray], vocabulary: int = VARIETY
+def _inputs_of(
+    graph: Graph, known: dict[str, np.ndarray], vocabulary: int
 ) -> dict[str, np.ndarray]:
+    """Arrays to try a graph with: known ones by name, others made up."""
+    inputs = {
+        spec.name: known[spec.name] if spec.name in known else _made_up(spec, vocabulary)
+        for spec in graph.signature
+    }
+    if "tokens" in inputs:  # one row a source
+        inputs["tokens"] = np.full(len(known["memory_mask"]), START, np.int32)
+    return inputs
+
+
+def _check_graph(graph: Graph, path: Path, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Runs a graph as written, and as TensorFlow has it.
 
     Args:
         graph: The graph.
         path: Its file.
-        known: Arrays to feed, by name; others are made up.
-        vocabulary: Number of ids at least.
+        inputs: Arrays to feed, by name.
 
     Returns:
         The outputs.
@@ -245,18 +258,8 @@ def _check_graph(
     Raises:
         ValueError: They differ.
     """
-    inputs = {
-        spec.name: known[spec.name] if spec.name in known else _made_up(spec, vocabulary)
-        for spec in graph.signature
-    }
-    if "tokens" in inputs:  # one row a source
-        inputs["tokens"] = np.full(len(known["memory_mask"]), START, np.int32)
     expected = graph.traced()(*(tf.constant(inputs[spec.name]) for spec in graph.signature))
-    try:
-        found = open_session(path, threads=1).run(inputs)
-    except Exception as error:  # the runtimes have classes of their own
-        reason = str(error).splitlines()[0]
-        raise ValueError(f"{path.name} must run, got an error of the runtime: {reason}") from error
+    found = _run(path, inputs)
     for name, value in expected.items():
         right, own = value.numpy(), found[name]
         alike = own.shape == right.shape and np.allclose(
@@ -265,6 +268,32 @@ def _check_graph(
         if not alike:
             raise ValueError(f"{path.name} must give what TensorFlow gives, differs in {name}")
     return found
+
+
+def _check_rounded(path: Path, inputs: dict[str, np.ndarray], exact: dict[str, np.ndarray]) -> None:
+    """Runs a graph whose matrices were rounded, and compares all but the numbers themselves.
+
+    Raises:
+        ValueError: It does not run, or an output has another shape or is not finite any more.
+    """
+    found = _run(path, inputs)
+    for name, right in exact.items():
+        own = found[name]
+        if own.shape != right.shape or not np.isfinite(own[np.isfinite(right)]).all():
+            raise ValueError(f"{path.name} must give finite numbers as int8, differs in {name}")
+
+
+def _run(path: Path, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Runs a graph as written.
+
+    Raises:
+        ValueError: The runtime cannot.
+    """
+    try:
+        return dict(open_session(path, threads=1).run(inputs))
+    except Exception as error:  # the runtimes have classes of their own
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"{path.name} must run, got an error of the runtime: {reason}") from error
 
 
 def _smallest_vocabulary(model: Any) -> int:

@@ -44,6 +44,22 @@ def checked_ids(name: str, value: Any, size: int) -> np.ndarray:
     raise ValueError(f"{name} must be {expected}, got {reprlib.repr(value)}")
 
 
+def array_of(name: str, value: Any) -> np.ndarray:
+    """Numbers of an input, of any shape.
+
+    Raises:
+        ValueError: they are none, or in lists of different lengths.
+    """
+    try:
+        found = np.asarray(value)
+    except ValueError:
+        found = np.zeros((), object)
+    if found.dtype.kind not in "biuf":
+        shown = " ".join(reprlib.repr(value).split())
+        raise ValueError(f"{name} must be numbers, in lists of equal lengths, got {shown}")
+    return found
+
+
 def classify(model: Any, given: Given) -> dict[str, Any]:
     """Gives `label`, `probabilities` in the order of the labels, and the attention maps."""
     outputs = model.run("answer", _batch(given, model.manifest["limits"].get("maximum_tokens")))
@@ -60,7 +76,7 @@ def read(model: Any, given: Given) -> dict[str, Any]:
     limits = model.manifest["limits"]
     cut = _cut(given, limits)
     outputs = model.run("answer", _batch(cut))
-    start, end = (np.log(softmax(outputs[side][0])) for side in ("start", "end"))
+    start, end = (log_softmax(outputs[side][0]) for side in ("start", "end"))
     band = min(limits["maximum_answer_tokens"], len(end))
     beyond = np.append(end, np.full(band - 1, -np.inf, end.dtype))
     frames = np.lib.stride_tricks.sliding_window_view(beyond, band)  # (m, band)
@@ -116,7 +132,7 @@ def predict_words(model: Any, given: Given) -> dict[str, Any]:
     limits = model.manifest["limits"]
     ids = given["text"].ids[: limits["maximum_tokens"]].astype(np.int32)
     logits = model.run("answer", {"text": np.append(END, ids)[None].astype(np.int32)})["logits"][0]
-    log = np.log(softmax(logits))
+    log = log_softmax(logits)
     proposals = log[-1].copy()
     proposals[[0, 2]] = -np.inf  # padding and start
     best = np.argsort(-proposals, kind="stable")[: limits["next_tokens"]]
@@ -161,3 +177,10 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     values = np.exp(logits - logits.max(axis=-1, keepdims=True))
     shares: np.ndarray = values / values.sum(axis=-1, keepdims=True)
     return shares
+
+
+def log_softmax(logits: np.ndarray) -> np.ndarray:
+    """Logarithms of the probabilities of logits (..., C), also of those that are too small."""
+    below = logits - logits.max(axis=-1, keepdims=True)
+    logs: np.ndarray = below - np.log(np.exp(below).sum(axis=-1, keepdims=True))
+    return logs

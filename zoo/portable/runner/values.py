@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .answers import maps_of, named, softmax
+from .answers import array_of, maps_of, named, softmax
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
@@ -16,6 +16,7 @@ _WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
 _END_MARK = re.compile(r"[\s.?!]+$")
 _MISSING = {"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>"}
 _WHITE = 255
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 def classify_picture(model: Any, given: dict[str, Any]) -> dict[str, Any]:
@@ -30,7 +31,7 @@ def classify_picture(model: Any, given: dict[str, Any]) -> dict[str, Any]:
     Raises:
         ValueError: the picture has another shape than the model reads, or other numbers.
     """
-    picture, shape = np.asarray(given["image"]), tuple(model.manifest["image"])
+    picture, shape = array_of("image", given["image"]), tuple(model.manifest["image"])
     if picture.dtype == np.uint8:
         picture = picture / _WHITE
     if not np.all((picture >= 0) & (picture <= 1)):
@@ -108,7 +109,8 @@ def run_algorithm(model: Any, given: dict[str, Any]) -> dict[str, Any]:
     Raises:
         ValueError: the vectors have another shape, or are not finite.
     """
-    vectors, size = np.asarray(given["vectors"], np.float32), model.manifest["dim"]
+    vectors = array_of("vectors", given["vectors"]).astype(np.float32)
+    size = model.manifest["dim"]
     if vectors.ndim != 2 or vectors.shape[1] != size or not len(vectors):
         raise ValueError(f"vectors must be an array (T, {size}), T positive, got {vectors.shape}")
     if not np.isfinite(vectors).all():
@@ -189,11 +191,15 @@ def _scaled(value: Any, column: dict[str, Any]) -> float:
         number = float(value)
         if written and not (_NUMBER.fullmatch(value.strip()) and math.isfinite(number)):
             raise ValueError
-    except (TypeError, ValueError):
-        raise ValueError(f"{column['input']} must be a number, got {value!r}") from None
-    if not math.isfinite(number):
+    except (TypeError, ValueError, OverflowError):
+        shown = reprlib.repr(value)
+        raise ValueError(f"{column['input']} must be a number, got {shown}") from None
+    if math.isnan(number):
         return math.nan
-    return (number - column["mean"]) / column["deviation"]
+    scaled = float((number - column["mean"]) / column["deviation"])
+    if abs(scaled) > _LARGEST:  # it would be read as one that is missing
+        raise ValueError(f"{column['input']} must be finite in 32 bits, got {value!r}")
+    return scaled
 
 
 def _category(value: Any, column: dict[str, Any]) -> float:

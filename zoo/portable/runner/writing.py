@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .answers import Given
+from .answers import Given, array_of
 from .search import END, PADDING, START, UNKNOWN, maximum_length, search
 
 _WHITE = np.float32(255)
@@ -46,14 +46,15 @@ def caption(
         more than one, all in `hypotheses`.
 
     Raises:
-        ValueError: the picture has another shape than the model reads.
+        ValueError: the picture has another shape than the model reads, or other numbers.
     """
-    picture, shape = np.asarray(given["image"]), tuple(model.manifest["image"])
+    picture, shape = array_of("image", given["image"]), tuple(model.manifest["image"])
     if picture.shape != shape:
         raise ValueError(
             f"image must be an array {shape}, got {picture.shape}: resize it before, for instance"
             f" Image.open(file).convert('RGB').resize({shape[1::-1]}) with Pillow"
         )
+    _check_white(picture)
     source = picture[None].astype(np.float32)
     if "annotate" in model.manifest["graphs"]:
         source = model.run("annotate", {"pixels": source})["annotations"]
@@ -63,6 +64,14 @@ def caption(
     forbidden = (PADDING, UNKNOWN, START)
     found = _find(model, source, limit, beam_width, length_penalty, n_best, forbidden)
     return _best(model, found, n_best, "caption", None)
+
+
+def _check_white(picture: np.ndarray) -> None:
+    """Refuses pictures whose white is not 255: from 0 to 1, all would look black to the model."""
+    if not np.all((picture >= 0) & (picture <= _WHITE)):
+        raise ValueError("image must have numbers from 0 to 255, got others")
+    if picture.dtype.kind == "b" or (picture.max() <= 1 and np.any(picture % 1)):
+        raise ValueError("image must have numbers from 0 to 255, got numbers from 0 to 1")
 
 
 def _find(
