@@ -62,6 +62,23 @@ def test_a_model_is_loaded_once_somebody_asks_and_has_answered_when_it_is_ready(
     models.close()
 
 
+def test_what_is_told_of_a_model_is_of_the_one_that_was_loaded(tmp_path):
+    folder = write_offered(tmp_path, "one")
+    renewed = dataclasses.replace(read_card(folder), labels=["good", "bad"])
+
+    def load(_):
+        servable = Echo()
+        servable.card = renewed  # the folder was replaced since the page was opened
+        return servable
+
+    models = OfferedModels({"one": folder}, load, lambda name, servable: None)
+    (before,) = models.describe()
+    assert (before["labels"], before["outputs"]) == ([], None)
+    told = wait_for(models, "one", "ready")
+    assert (told["labels"], told["outputs"]) == (["good", "bad"], ["answer", "text_tokens"])
+    models.close()
+
+
 def test_a_model_that_cannot_be_loaded_says_why_and_the_next_one_is_loaded(tmp_path):
     folders = {name: write_offered(tmp_path, name) for name in ("bad", "good")}
 

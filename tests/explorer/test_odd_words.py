@@ -118,3 +118,15 @@ def test_pictures_of_matplotlib_have_the_words_of_the_page(open_page):
         cases,
     )
     assert found == [expected for _, expected in CASES]
+
+
+def test_the_only_output_of_a_model_has_its_name(open_page):
+    """A server leaves it out of its answer."""
+    page = open_page(model="word_by_word", inputs={"text": "two"})
+    asked = """async (outputs) => {
+        const { ask } = await import("/assets/server.js");
+        window.fetch = async () => new Response(JSON.stringify({ predictions: [[0.5, 0.5]] }));
+        return await ask({ name: "one", signature: "serving_default", outputs }, {});
+    }"""
+    assert page.evaluate(asked, ["attention_text"]) == {"attention_text": [0.5, 0.5]}
+    assert page.evaluate(asked, None) == [0.5, 0.5]

@@ -43,6 +43,7 @@ class OfferedModel:
         error: reason of the failure, in one line.
         signature: the signature that the page uses: the one with all heads, if any.
         inputs: its inputs, known once the model is loaded; None before.
+        outputs: names of its outputs, likewise.
     """
 
     def __init__(self, name: str, folder: Path) -> None:
@@ -62,6 +63,7 @@ class OfferedModel:
         self.error = ""
         self.signature = ""
         self.inputs: Mapping[str, TensorInfo] | None = None
+        self.outputs: list[str] | None = None
 
     def describe(self) -> dict[str, Any]:
         """Describes the model for the page, ready for JSON."""
@@ -73,6 +75,7 @@ class OfferedModel:
             "error": self.error,
             "signature": self.signature,
             "inputs": self.inputs and _shapes(self.inputs),
+            "outputs": self.outputs,
             "axes": self.card.axes,
             "limits": self.card.limits,
             "score": _score(self.card),
@@ -201,5 +204,8 @@ class OfferedModels:
             if example.keys() == inputs.keys():  # a model of the task may read something else
                 servable.ask({name: [text] for name, text in example.items()}, signature)
         self._ready(model.name, servable)
+        # Another model may have been put into the folder since its card was read.
+        model.card = getattr(servable, "card", None) or model.card
         model.signature, model.inputs = signature, inputs
+        model.outputs = [*servable.signatures[signature].outputs]
         model.state = "ready"

@@ -38,7 +38,7 @@ export async function ready(name, signal) {
   }
 }
 
-/** Asks a model about one example, whose values are as its signature takes them. */
+/** Asks a model about one example, as its signature takes it; returns the outputs by name. */
 export async function ask(model, instance, signal) {
   const signature = signatureOf(model);
   const body = JSON.stringify({ signature_name: signature, instances: [instance] });
@@ -46,7 +46,9 @@ export async function ask(model, instance, signal) {
   try {
     const address = `/v1/models/${encodeURIComponent(model.name)}:predict`;
     const answer = await json(address, { method: "POST", headers, body, signal });
-    return answer.predictions[0];
+    const [row] = answer.predictions;
+    // The name of the only output is left out.
+    return model.outputs?.length === 1 ? { [model.outputs[0]]: row } : row;
   } catch (error) {
     // The user has not chosen the signature: leave its name out of the message.
     const named = `${signature}: `;
