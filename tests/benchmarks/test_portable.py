@@ -1,5 +1,6 @@
 """Inputs of the comparison of exports with their SavedModels."""
 
+import dataclasses
 import json
 
 import pytest
@@ -100,6 +101,9 @@ def test_values_of_a_table_are_compared_as_numbers(tmp_path, monkeypatch):
     texts.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     measured = PortableModel(str(tmp_path / "model"), tmp_path / "export", texts)
     assert measured.measure()["equal answers"] == 3
+    one = dataclasses.replace(measured, count=1).measure()  # fewer than those that warm up
+    assert (one["texts"], one["equal answers"]) == (1, 1)
+    assert min(one["milliseconds, export"], one["milliseconds, SavedModel"]) > 0
     manifest = tmp_path / "export" / "portable.json"
     changed = json.loads(manifest.read_text("utf-8"))
     changed["columns"]["target"]["mean"] += 100.0

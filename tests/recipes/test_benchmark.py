@@ -1,5 +1,6 @@
 """The benchmarks run, in tiny sizes, and print a table."""
 
+import dataclasses
 import json
 import os
 import socket
@@ -219,6 +220,10 @@ def test_a_shipped_model_is_asked_the_example_of_its_card_or_a_long_text(name, c
     ]
     assert min(figures.values()) > 0
     assert "milliseconds, batch of 2: " in capsys.readouterr().out
+    if name == "squad_dcn":
+        figures = main(dataclasses.replace(settings, batch_size=1))
+        assert list(figures) == ["milliseconds, batch of 1", "throughput of the batch over one"]
+        assert figures["throughput of the batch over one"] == 1
 
 
 @pytest.mark.parametrize("name", ["sick_decomposable", "squad_dcn"])

@@ -50,17 +50,18 @@ class AnswerSpeed(Timed):
         limit_threads(self.threads)
         servable = Servable(self.folder)
         signature, example = self._question(servable)
-        figures = {}
+        figures: dict[str, float] = {}
+        milliseconds: dict[int, float] = {}
+        infos = servable.signatures[signature].inputs
         for size in (1, self.batch_size):
-            infos = servable.signatures[signature].inputs
             inputs = {
                 name: [value] * size if infos[name].batched else value
                 for name, value in example.items()
             }
-            seconds = self._median(partial(servable.ask, inputs, signature))
-            figures[f"milliseconds, batch of {size}"] = 1000 * seconds
-        one, many = figures.values()
-        figures["throughput of the batch over one"] = self.batch_size * one / many
+            milliseconds[size] = 1000 * self._median(partial(servable.ask, inputs, signature))
+            figures[f"milliseconds, batch of {size}"] = milliseconds[size]
+        ratio = self.batch_size * milliseconds[1] / milliseconds[self.batch_size]
+        figures["throughput of the batch over one"] = ratio
         return figures
 
     def _question(self, servable: "Servable") -> tuple[str, Mapping[str, Any]]:

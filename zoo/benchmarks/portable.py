@@ -77,14 +77,15 @@ class PortableModel:
         found: list[tuple[Any, Any]] = []
         seconds = {"export": 0.0, "SavedModel": 0.0}
         cases = list(_cases(runner, self.model, task, examples))
-        for place, case in enumerate(cases[:_WARM_UP] + cases):
+        first = cases[:_WARM_UP]
+        for place, case in enumerate(first + cases):
             began = time.process_time()
             own = runner.answer(**case.given)[output]
             middle = time.process_time()
             outputs = signature(**case.served)
             answer = _served(outputs[output].numpy()[0])
             end = time.process_time()
-            if place >= _WARM_UP:
+            if place >= len(first):
                 found.append((case.words.get(own, own) if case.words else own, answer))
                 seconds["export"] += middle - began
                 seconds["SavedModel"] += end - middle
