@@ -13,6 +13,8 @@ from zoo.serving.cards import read_card, write_card
 from zoo.serving.codecs import load_codecs
 from zoo.serving.load import load_servable, resolve
 from zoo.text.subwords import SubwordCodec, train_subwords
+from zoo.text.vocabulary import write_vocabulary
+from zoo.text.words import WordCodec
 
 ENGLISH = ["two dogs run .", "a dog runs .", "one dog sleeps ."]
 GERMAN = ["zwei Hunde rennen .", "ein Hund rennt .", "ein Hund schläft ."]
@@ -47,6 +49,18 @@ def test_a_translator_gives_back_the_codecs_of_both_sides(kind, tmp_path):
         assert again.decode(ids).numpy().tolist() == codec.decode(ids).numpy().tolist()
         assert again.vocabulary_size == codec.vocabulary_size
         assert again.get_config() == codec.get_config()
+
+
+def test_sides_with_the_words_of_one_file_cut_texts_in_their_own_ways(tmp_path):
+    write_vocabulary(tmp_path / "words.txt", ["two", "dogs"])
+    codecs = tuple(WordCodec(tmp_path / "words.txt", case_fold=fold) for fold in (True, False))
+    model = make_model("SutskeverTranslator", codecs)
+    export(tmp_path / "model", model, codecs, beam_width=1, length_penalty=1.0)
+    loaded = load_codecs(tmp_path / "model")
+    assert [codec.get_config()["case_fold"] for codec in loaded] == [True, False]
+    for codec, again in zip(codecs, loaded, strict=True):
+        text = tf.constant(["TWO dogs"])
+        assert again.encode(text).to_list() == codec.encode(text).to_list()
 
 
 @pytest.mark.parametrize("name", ["sst_lstmn", "wikitext_lstmn"])

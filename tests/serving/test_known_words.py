@@ -1,9 +1,11 @@
 """Texts of mostly unknown words are found out by what the SavedModel knows."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
-from zoo.serving.cards import CARD_FILE
+from zoo.serving.cards import CARD_FILE, read_card
 from zoo.serving.known_words import KnownWords, known_words
 from zoo.serving.load import resolve
 
@@ -37,6 +39,16 @@ def test_a_text_without_words_is_not_strange(text):
 def test_case_counts_where_the_model_does_not_fold_it():
     assert KnownWords("wikitext_lstmn").strange(outputs(text="tHE oF aND"))
     assert not KnownWords("wikitext_lstmn").strange(outputs(text="The of and"))
+
+
+def test_a_translator_folds_the_case_of_what_it_reads(monkeypatch):
+    folder = resolve("sst_lstmn")
+    card = read_card(folder)
+    sides = {"source": {**card.tokenizer, "case_fold": True}, "target": {}}
+    nested = dataclasses.replace(card, task="translation", tokenizer=sides)
+    monkeypatch.setattr("zoo.serving.known_words.read_card", lambda _: nested)
+    assert KnownWords(folder).strange(outputs(source="THE FILM")) == []
+    assert KnownWords(folder).strange(outputs(source="THE XQZT BRLF"))
 
 
 def test_a_word_of_several_pieces_was_rare_and_one_outside_is_unknown():

@@ -1,5 +1,6 @@
 """Shipped models are found by name, and come back as servables and as models to train."""
 
+import importlib
 import json
 import random
 import shutil
@@ -17,7 +18,8 @@ import zoo
 from tests.serving.conftest import export
 from tests.serving.reading import CONTEXTS, QUESTIONS, make_model
 from tests.serving.static_server import serving
-from zoo.serving.cards import CARD_FILE, file_checksums
+from zoo.serving.cards import CARD_FILE, file_checksums, read_card
+from zoo.serving.codecs import load_codecs
 from zoo.serving.load import (
     list_models,
     load,
@@ -29,6 +31,7 @@ from zoo.serving.load import (
     resolve_or_path,
 )
 from zoo.serving.publish import publish
+from zoo.serving.servable import Servable
 from zoo.serving.weights import assign_weights, collections, read_weights
 from zoo.tasks.reading.endpoint import ReadingEndpoint
 from zoo.text.tokenizer import WordTokenizer
@@ -184,10 +187,43 @@ def test_an_exchanged_file_is_refused(copy):
             loader(copy)
 
 
+@pytest.mark.parametrize(
+    ("loader", "place"),
+    [
+        (load_servable, "tensorflow.saved_model.load"),
+        (load, "zoo.serving.weights.read_weights"),
+        (load_codecs, "zoo.serving.codecs.tokenizer_contents"),
+    ],
+)
+def test_a_model_that_is_replaced_while_it_is_read_is_refused(loader, place, copy, monkeypatch):
+    """Its graph may be that of the old one, and its words those of the new one."""
+    if loader is load_codecs:
+        shutil.rmtree(copy)
+        shutil.copytree(resolve("sst_lstmn"), copy)
+    module, name = place.rsplit(".", 1)
+    owner = tf.saved_model if name == "load" else importlib.import_module(module)
+    read = getattr(owner, name)
+
+    def read_and_replace(*arguments):
+        edit_card(copy, date="2040-01-01")
+        return read(*arguments)
+
+    monkeypatch.setattr(owner, name, read_and_replace)
+    with pytest.raises(ValueError, match=r"copy: was replaced while it was read; read it again$"):
+        loader(copy)
+    monkeypatch.undo()
+    loader(copy)
+
+
+def test_a_servable_is_loaded_with_its_card(copy):
+    assert Servable(copy).card == read_card(copy)
+
+
 def test_a_servable_needs_no_card(copy):
     """Folders that others have exported can be served, but not be made a model again."""
     (copy / CARD_FILE).unlink()
     assert serve(load_servable(copy))["answer"].shape == (len(QUESTIONS),)
+    assert Servable(copy).card is None
     with pytest.raises(ValueError, match=r"has no model card \(model_card.json\)"):
         load(copy)
 

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from tests.serving.toy_servable import Echo, objects
 from zoo.serving.response import write_response
@@ -216,3 +217,22 @@ def test_a_scalar_is_a_number():
     outputs = {"a": np.array(2.5, np.float32), "b": np.array([True])}
     answer = json.loads(write_response(outputs, by_row=False))
     assert answer == {"outputs": {"a": 2.5, "b": [True]}}
+
+
+def test_numbers_that_numpy_lacks_are_read_and_written():
+    half = Signature({"weight": TensorInfo("bfloat16", (None,))}, {})
+    request = read_request(b'{"instances": [1.5, -2]}', {"serving_default": half})
+    assert request.inputs["weight"].tolist() == [1.5, -2]
+    with pytest.raises(RequestError, match="is not of expected type: bfloat16"):
+        read_request(b'{"instances": ["1.5"]}', {"serving_default": half})
+    values = np.array([[1.5, -2], [0.25, float("nan")]], tf.bfloat16.as_numpy_dtype)
+    written = json.loads(write_response({"weight": values}, by_row=True))["predictions"]
+    np.testing.assert_array_equal(written, values.astype("float32"))
+
+
+@pytest.mark.parametrize("body", [b'{"instances": [1]}', b'{"inputs": [1]}', b'{"inputs": 1}'])
+def test_a_value_for_a_signature_without_inputs_is_refused(body):
+    signatures = {"serving_default": Signature({}, {})}
+    with pytest.raises(RequestError, match="expecting"):
+        read_request(body, signatures)
+    assert read_request(b'{"inputs": {}}', signatures).inputs == {}

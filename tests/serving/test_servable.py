@@ -39,7 +39,12 @@ def test_arrays_and_lists_are_answered_with_arrays(toy):
         ({"text": ["a"]}, "beam", "inputs of beam must be beam_width, text, got text"),
         ({"text": "a"}, "serving_default", r"text must have the shape \(None,\), got \(\)"),
         ({"text": [["a"]]}, "serving_default", r"text must have the shape \(None,\)"),
-        ({"text": [1]}, "serving_default", "string"),
+        ({"text": [1]}, "serving_default", r"^text must be of type string, .*, got \[1\]$"),
+        ({"text": np.array([1])}, "serving_default", r"^text must be of type string, .*\(\[1\]\)$"),
+        ({"text": [None]}, "serving_default", r"^text must be of type string, .*, got \[None\]$"),
+        ({"text": ["\ud800"]}, "serving_default", r"^text must be .*, got \['\\ud800'\]$"),
+        ({"text": ["a"], "beam_width": "3"}, "beam", "^beam_width must be of type int32, .*'3'$"),
+        ({"text": ["a"], "beam_width": [2, [3]]}, "beam", "^beam_width must be of type int32, in"),
         ({"text": ["a"], "beam_width": 1.5}, "beam", "^beam_width must be whole, got 1.5$"),
         ({"text": ["a"], "beam_width": np.array(2.5)}, "beam", "^beam_width must be whole, got 2"),
         ({"text": ["a"], "beam_width": np.float32(np.nan)}, "beam", "must be whole, got nan$"),
@@ -83,6 +88,51 @@ def test_finite_numbers_that_would_be_infinite_are_refused(value, shown, tmp_pat
     assert np.isnan(servable.ask({"numbers": [[np.nan]]})["double"])
 
 
+def identity_of(dtype, folder):
+    """A servable that gives back a list of that type."""
+    same = tf.function(
+        lambda values: {"same": tf.identity(values)},
+        input_signature=[tf.TensorSpec([None], dtype, name="values")],
+        autograph=False,
+    )
+    tf.saved_model.save(tf.Module(), str(folder), signatures={"serving_default": same})
+    return Servable(folder)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "values"),
+    [
+        ("bool", np.array([0.5])),
+        ("bool", np.array([2])),
+        ("float32", np.array([1 + 2j])),
+        ("float32", np.array(["2020-01-01"], "M8[D]")),
+        ("int64", np.array([7], "m8[s]")),
+        ("float32", np.array(["1.5"])),
+        ("int64", np.array([b"7"])),
+    ],
+)
+def test_arrays_of_another_kind_are_not_turned_into_the_type(dtype, values, tmp_path):
+    with pytest.raises(ValueError, match=f"^values must be of type {dtype}, .*, got "):
+        identity_of(dtype, tmp_path).ask({"values": values})
+
+
+def test_numbers_after_the_largest_one_of_64_bits_do_not_become_the_least(tmp_path):
+    servable = identity_of("int64", tmp_path)
+    for value in (2.0**63, -(2.0**63) * 1.001, np.float16("-inf")):
+        with pytest.raises(ValueError, match=r"^values must be from -9223372036854775808 to"):
+            servable.ask({"values": np.array([0, value], np.asarray(value).dtype)})
+    most, least = np.nextafter(2.0**63, 0), -(2.0**63)
+    found = servable.ask({"values": np.array([most, least])})["same"]
+    assert found.tolist() == [int(most), int(least)]
+
+
+def test_truth_values_and_empty_lists_are_taken_as_they_are(tmp_path):
+    servable = identity_of("bool", tmp_path)
+    for values in ([True, False], np.array([1, 0], bool), [], np.zeros(0)):
+        found = servable.ask({"values": values})["same"]
+        assert found.tolist() == [bool(value) for value in values]
+
+
 class Counted:
     """Numbers that count how often they are read, as nested lists cannot."""
 
@@ -107,7 +157,7 @@ def test_numbers_are_read_once_and_as_tensorflow_reads_them(numbers, dtype, tmp_
     try:
         expected = tf.constant(numbers, dtype).numpy()
     except TypeError:
-        with pytest.raises(ValueError, match=r"must be whole, got|Cannot convert"):
+        with pytest.raises(ValueError, match=r"^numbers must be (whole, got|of type)"):
             servable.ask({"numbers": numbers})
         return
     np.testing.assert_array_equal(servable.ask({"numbers": numbers})["same"], expected)

@@ -4,6 +4,7 @@ import itertools
 import math
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from starlette.testclient import TestClient
 
 from tests.serving.toy_servable import Echo, objects, words_of
 from zoo.serving.batching import Batcher
+from zoo.serving.jobs import Job
 from zoo.serving.limits import Limits
 from zoo.serving.padding import join_rows, pick_rows
 from zoo.serving.rest import RequestError
@@ -197,6 +199,27 @@ def test_costs_of_rows_grow_with_what_is_read_of_them_and_with_the_width_of_a_se
     wider = row_costs(texts(b"a" * 99) | {"beam_width": np.array(50)}, {"beam_width": 5})
     np.testing.assert_allclose(wider, searched * 10)
     assert not row_costs({"a": np.zeros(2), "b": np.zeros(3)}, {}).size
+    ends = row_costs(texts(b"a" + b"\0" * 98, b"\0" * 99), {})
+    np.testing.assert_array_equal(ends, row_costs(texts(b"a" * 99, b"a" * 99), {}))
+
+
+def test_two_pieces_of_a_request_that_fail_at_the_same_time_are_one_error():
+    job = Job("serving_default", texts(b"a", b"b"), costs=np.ones(2))
+    begun, fail = threading.Event(), job.future.set_exception
+
+    def fail_slowly(error):
+        begun.set()
+        time.sleep(0.2)  # long enough for the other one to come in between
+        fail(error)
+
+    job.future.set_exception = fail_slowly
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(job.fail, ValueError("first"))
+        assert begun.wait(20)
+        job.fail(ValueError("second"))
+        first.result(20)
+    with pytest.raises(ValueError, match="first"):
+        job.future.result(0)
 
 
 def padded_answer(lengths, others):

@@ -9,6 +9,8 @@ import base64
 import dataclasses
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -240,3 +242,24 @@ def verify(folder: str | Path) -> ModelCard:
     if problems:
         raise ValueError(f"{folder}: not the files that its card describes: {'; '.join(problems)}")
     return card
+
+
+@contextmanager
+def unchanged(folder: str | Path) -> Iterator[ModelCard]:
+    """Checks a model as `verify` does, and after the block that it still is the same one.
+
+    A model is replaced as a whole, but it is read file by file: graph, weights, vocabularies.
+
+    Args:
+        folder: Folder of the SavedModel, which the block reads.
+
+    Yields:
+        The card.
+
+    Raises:
+        ValueError: As `verify`, or another model has taken the folder's name meanwhile.
+    """
+    card = verify(folder)
+    yield card
+    if read_card(folder) != card:
+        raise ValueError(f"{folder}: was replaced while it was read; read it again")

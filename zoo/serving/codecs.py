@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zoo.serving.cards import SAVED_MODEL_FILE, verify
+from zoo.serving.cards import SAVED_MODEL_FILE, unchanged
 from zoo.serving.load import resolve
 
 if TYPE_CHECKING:
@@ -34,13 +34,18 @@ def load_codecs(name_or_path: str | Path) -> tuple["TextCodec", ...]:
             tokenizer and a vocabulary (`zoo.serving.load.load_vocabulary`).
     """
     folder = resolve(name_or_path)
-    tokenizer = verify(folder).tokenizer
+    with unchanged(folder) as card:
+        return _codecs(folder, card.tokenizer)
+
+
+def _codecs(folder: Path, tokenizer: Mapping[str, Any]) -> tuple["TextCodec", ...]:
+    """The codecs that a card describes."""
     single = "class" in tokenizer
     configs = [tokenizer] if single else [tokenizer[side] for side in _SIDES if side in tokenizer]
     if not configs:
         raise ValueError(f"{folder}: has no codecs; load_vocabulary gives the words that it reads")
     contents = tokenizer_contents(folder)
-    codecs: dict[bytes | Path, TextCodec] = {}
+    made: list[tuple[bytes | Path, Any, TextCodec]] = []
     found = []
     for config in configs:
         if not isinstance(config, dict):
@@ -50,9 +55,11 @@ def load_codecs(name_or_path: str | Path) -> tuple["TextCodec", ...]:
             raise ValueError(f"{folder}: the card names {len(configs)} codecs, more than it holds")
         if isinstance(content, Path):
             next(contents)  # words to ids, ids to words: two tables of one file
-        if content not in codecs:
-            codecs[content] = _make(config, content)
-        found.append(codecs[content])
+        # Both sides may have the words of one file, and cut texts in ways of their own.
+        same = (codec for *parts, codec in made if parts == [content, config])
+        codec = next(same, None) or _make(config, content)
+        made.append((content, config, codec))
+        found.append(codec)
     return tuple(found)
 
 
@@ -72,10 +79,10 @@ def load_labels(name_or_path: str | Path) -> tuple[str, ...]:
     from tensorflow import make_ndarray, string
 
     folder = resolve(name_or_path)
-    task = verify(folder).task
+    with unchanged(folder) as card:
+        task, functions = card.task, _graph(folder).graph_def.library.function
     if task not in ("classification", "images", "inference", "stories"):
         raise ValueError(f"{folder} must hold a classifier, got a model whose task is {task!r}")
-    functions = _graph(folder).graph_def.library.function
     found = [
         make_ndarray(node.attr["value"].tensor)
         for function in functions

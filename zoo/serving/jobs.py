@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -128,14 +128,17 @@ class Job:
                 self.check(parts)
             complete = not self._missing
         if complete:
-            joined = join_rows(parts, self._axes)
-            if not self.future.done() and self.future.set_running_or_notify_cancel():
-                self.future.set_result(joined)
+            self._settle(self.future.set_result, join_rows(parts, self._axes))
 
     def fail(self, error: BaseException) -> None:
         """Answers the request with an error, unless nobody waits for it any longer."""
-        if not self.future.done() and self.future.set_running_or_notify_cancel():
-            self.future.set_exception(error)
+        self._settle(self.future.set_exception, error)
+
+    def _settle(self, answer: Callable[[Any], None], value: Any) -> None:
+        """Answers the request once; several threads may have a piece of it that fails."""
+        with self._lock:
+            if not self.future.done() and self.future.set_running_or_notify_cancel():
+                answer(value)
 
 
 class Piece(NamedTuple):

@@ -61,7 +61,9 @@ class KnownWords:
             ValueError: No such model, a card that is missing or broken, or no vocabulary.
         """
         folder = resolve(name_or_path)
-        self._folds = bool(read_card(folder).tokenizer.get("case_fold"))
+        tokenizer = read_card(folder).tokenizer
+        # A translator's has a part for the text that it reads, and one for that it writes.
+        self._folds = bool(tokenizer.get("source", tokenizer).get("case_fold"))
         content = next(tokenizer_contents(folder), None)
         if content is None:
             raise ValueError(

@@ -12,11 +12,19 @@ import os
 import random
 import warnings
 from collections.abc import Collection
+from contextlib import AbstractContextManager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from zoo.serving.cards import CARD_FILE, SAVED_MODEL_FILE, ModelCard, read_card, verify
+from zoo.serving.cards import (
+    CARD_FILE,
+    SAVED_MODEL_FILE,
+    ModelCard,
+    read_card,
+    unchanged,
+    verify,
+)
 from zoo.serving.fetching import Offer, fetch_address, fetch_offer, is_address, offers
 from zoo.serving.remarks import spend_remarks
 
@@ -165,17 +173,23 @@ def load_servable(name_or_path: str | Path) -> Any:
     Raises:
         ValueError: No such model, or one whose files are not those that its card describes.
     """
+    return load_with_card(resolve(name_or_path))[0]
+
+
+def load_with_card(folder: Path) -> tuple[Any, ModelCard | None]:
+    """Loads what `load_servable` does, and the card that belongs to it; None if there is none."""
     import tensorflow as tf
 
     from zoo.serving.paths import without_patterns
 
-    folder = resolve(name_or_path)
-    if (folder / CARD_FILE).is_file():
-        verify(folder)
-    spend_remarks()
-    _register_text_operations()
-    with without_patterns(folder) as plain:
-        return tf.saved_model.load(str(plain))
+    has_card = (folder / CARD_FILE).is_file()
+    same: AbstractContextManager[ModelCard | None]
+    same = unchanged(folder) if has_card else nullcontext()
+    with same as card:
+        spend_remarks()
+        _register_text_operations()
+        with without_patterns(folder) as plain:
+            return tf.saved_model.load(str(plain)), card
 
 
 def _register_text_operations() -> None:
@@ -219,15 +233,15 @@ def load(name_or_path: str | Path) -> "keras.Model":
     from zoo.serving.weights import assign_weights, check_weights, declared_weights, read_weights
 
     folder = resolve(name_or_path)
-    card = verify(folder)
-    spend_remarks()
-    declared = declared_weights(folder)
-    drawn = random.getstate()  # of which Keras makes the seeds of dropout
-    with tf.Graph().as_default():  # where weights have shapes, and no memory
-        check_weights(_made(card, folder, len(declared)), declared, folder)
-    random.setstate(drawn)
-    model = _made(card, folder, len(declared))
-    assign_weights(model, read_weights(folder), folder)
+    with unchanged(folder) as card:
+        spend_remarks()
+        declared = declared_weights(folder)
+        drawn = random.getstate()  # of which Keras makes the seeds of dropout
+        with tf.Graph().as_default():  # where weights have shapes, and no memory
+            check_weights(_made(card, folder, len(declared)), declared, folder)
+        random.setstate(drawn)
+        model = _made(card, folder, len(declared))
+        assign_weights(model, read_weights(folder), folder)
     return model
 
 

@@ -168,7 +168,7 @@ def _of_instances(instances: Any, infos: Mapping[str, "TensorInfo"]) -> dict[str
             " 'inputs'"
         )
     named = _is_object(instances[0])
-    if not named and len(infos) > 1:
+    if not named and len(infos) != 1:
         raise RequestError(
             "instances is a plain list, but expecting list of objects as multiple input tensors"
             " required as per tensorinfo_map"
@@ -192,7 +192,7 @@ def _of_instances(instances: Any, infos: Mapping[str, "TensorInfo"]) -> dict[str
 def _of_inputs(inputs: Any, infos: Mapping[str, "TensorInfo"]) -> dict[str, np.ndarray]:
     """Takes arrays by name, or the one array of a signature with one input."""
     if not _is_object(inputs):
-        if len(infos) > 1:
+        if len(infos) != 1:
             raise RequestError(
                 "inputs is a plain value/list, but expecting an object as multiple input tensors"
                 " required as per tensorinfo_map"
@@ -226,10 +226,14 @@ def _array(name: str, value: Any, info: "TensorInfo") -> np.ndarray:
         )
     flat: list[Any] = []
     _flatten(value, shape, info.dtype, flat)
-    dtype = object if info.dtype == "string" else np.dtype(info.dtype)
-    array = np.empty(len(flat), dtype)
+    array = np.empty(len(flat), object if info.dtype == "string" else _numpy_type(info.dtype))
     array[:] = flat
     return array.reshape(shape)
+
+
+def _numpy_type(dtype: str) -> np.dtype[Any]:
+    """The type of an input as NumPy knows it, which has no bfloat16."""
+    return np.dtype("float32" if dtype == "bfloat16" else dtype)
 
 
 def _shape(value: Any) -> tuple[int, ...]:
@@ -267,13 +271,14 @@ def _element(value: Any, dtype: str) -> Any:
     if dtype == "bool" and isinstance(value, bool):
         return value
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    kind = np.dtype(dtype).kind
+    numpy_type = _numpy_type(dtype)
+    kind = numpy_type.kind
     if number and kind == "f":
         with np.errstate(over="ignore"):
-            if abs(value) <= float(np.finfo(dtype).max):
+            if abs(value) <= float(np.finfo(numpy_type).max):
                 return float(value)
     if isinstance(value, int) and number and kind in "iu":
-        limits = np.iinfo(dtype)
+        limits = np.iinfo(numpy_type)
         if limits.min <= value <= limits.max:
             return value
     raise _type_error(value, dtype)

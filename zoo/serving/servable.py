@@ -3,6 +3,7 @@
 import itertools
 import math
 import re
+import reprlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,8 +13,8 @@ import numpy as np
 import tensorflow as tf
 
 from zoo.models.core.axes import Axes, from_json
-from zoo.serving.cards import CARD_FILE, read_card
-from zoo.serving.load import load_servable, resolve
+from zoo.serving.cards import ModelCard
+from zoo.serving.load import load_with_card, resolve
 from zoo.serving.stopping import GraphStopper
 
 DEFAULT_SIGNATURE = "serving_default"
@@ -21,6 +22,9 @@ DEFAULT_SIGNATURE = "serving_default"
 _FRAME = re.compile(
     r"Graph execution error|Detected at node|<stack traces|\(\d+\) |\d+ (root|derived)"
 )
+
+_NO_NUMBERS = "cmMSU"
+"""Kinds of NumPy's arrays that TensorFlow takes for numbers: complex ones, times and texts."""
 
 
 class TensorInfo(NamedTuple):
@@ -49,6 +53,7 @@ class Servable:
 
     Attributes:
         folder: where it was loaded from.
+        card: what it was loaded with; None if there is none.
         signatures: name -> what it takes and gives.
         axes: output -> the meaning of its last axes; None: the card, if any, does not say.
         limits: those of its card, such as the tokens of a text that are read; none without a card.
@@ -56,6 +61,7 @@ class Servable:
         stopper: makes an object that stops what its thread asks meanwhile.
     """
 
+    card: ModelCard | None = None
     stopper = GraphStopper
 
     def __init__(self, name_or_path: str | Path) -> None:
@@ -68,13 +74,13 @@ class Servable:
             ValueError: No such model, or one whose files are not those that its card describes.
         """
         self.folder = resolve(name_or_path)
-        self._loaded = load_servable(self.folder)  # whose variables its functions do not hold
+        # Variables are not held by the functions.
+        self._loaded, self.card = load_with_card(self.folder)
         self._functions: Mapping[str, Any] = self._loaded.signatures
         self.axes: Mapping[str, Axes] | None = None
         self.limits: Mapping[str, Any] = {}
         self.example: Mapping[str, Any] = {}
-        if (self.folder / CARD_FILE).is_file():
-            card = read_card(self.folder)
+        if (card := self.card) is not None:
             self.limits = card.limits
             self.example = {} if card.example is None else card.example.question()
             self.axes = None if card.axes is None else from_json(card.axes)
@@ -128,8 +134,15 @@ def unoptimised() -> Iterator[None]:
 
 
 def _tensor(name: str, value: Any, info: TensorInfo) -> tf.Tensor:
-    """Raises ValueError for another rank or size than the signature has: it would not be seen."""
-    tensor = tf.constant(_in_range(name, value, tf.as_dtype(info.dtype)), dtype=info.dtype)
+    """Raises ValueError for another type, rank or size than the signature has.
+
+    TensorFlow would not see them, or say so without the name of the input.
+    """
+    read = _in_range(name, value, tf.as_dtype(info.dtype))
+    try:
+        tensor = tf.constant(read, dtype=info.dtype)
+    except (TypeError, ValueError) as error:
+        raise _type_error(name, value, info.dtype) from error
     if not tf.TensorShape(info.shape).is_compatible_with(tensor.shape):
         raise ValueError(
             f"{name} must have the shape {tf.TensorShape(info.shape)}, got {tensor.shape}"
@@ -137,33 +150,56 @@ def _tensor(name: str, value: Any, info: TensorInfo) -> tf.Tensor:
     return tensor
 
 
+def _type_error(name: str, value: Any, dtype: str) -> ValueError:
+    shown = " ".join(reprlib.repr(value).split())
+    return ValueError(f"{name} must be of type {dtype}, in lists of equal lengths, got {shown}")
+
+
 def _in_range(name: str, value: Any, dtype: tf.DType) -> Any:
     """Raises ValueError for a number that its type has not: TensorFlow takes another one instead.
 
-    That is one beyond its bounds and, of whole numbers, one of NumPy's with a fraction.
+    That is one beyond its bounds, of whole numbers one of NumPy's with a fraction, and what is no
+    number, such as a date or the imaginary part of one.
 
     Returns:
         The value, as an array if it is one of numbers: nested lists are not read again.
     """
-    if not (dtype.is_integer or dtype.is_floating) or dtype == getattr(value, "dtype", None):
+    checked = dtype.is_integer or dtype.is_floating or dtype.is_bool
+    if not checked or dtype == getattr(value, "dtype", None):
         return value
     try:
         numbers = read = np.asarray(value)
     except ValueError:  # rows of different sizes, which TensorFlow refuses
         return value
-    bounds = least, most = dtype.min, dtype.max
+    if dtype.is_bool:
+        if numbers.size and numbers.dtype.kind not in "bO":
+            raise _type_error(name, value, dtype.name)
+        return value if numbers.dtype.kind == "O" else read.astype(bool)
+    if numbers.dtype.kind in _NO_NUMBERS:
+        raise _type_error(name, value, dtype.name)
     if dtype.is_integer and numbers.dtype.kind == "f":
         for number in numbers[numbers != np.floor(numbers)].flat:
             raise ValueError(f"{name} must be whole, got {number}")
+    for number in _beyond(numbers, dtype).flat:
+        if dtype.is_integer or isinstance(number, int) or not math.isinf(number):
+            raise ValueError(f"{name} must be from {dtype.min} to {dtype.max}, got {number}")
+    # TensorFlow refuses lists of whole numbers with a decimal point, but not such arrays.
+    return read if read.dtype.kind in ("iuf" if dtype.is_floating else "iu") else value
+
+
+def _beyond(numbers: np.ndarray, dtype: tf.DType) -> np.ndarray:
+    """The numbers that are beyond the bounds of a type."""
+    least, most = dtype.min, dtype.max
     if numbers.dtype.kind not in "iuf":
         # Where there are whole numbers beyond 64 bits, all are objects.
         numbers = np.array([x for x in numbers.flat if isinstance(x, int)], object)
-        bounds = int(least), int(most)
-    for number in numbers[(numbers < bounds[0]) | (numbers > bounds[1])].flat:
-        if dtype.is_integer or isinstance(number, int) or not math.isinf(number):
-            raise ValueError(f"{name} must be from {least} to {most}, got {number}")
-    # TensorFlow refuses lists of whole numbers with a decimal point, but not such arrays.
-    return read if read.dtype.kind in ("iuf" if dtype.is_floating else "iu") else value
+        least, most = int(least), int(most)
+    elif dtype.is_integer and numbers.dtype.kind == "f":
+        # Floats hold the number after the largest one of 64 bits, but not that one.
+        numbers = numbers.astype(np.float64)
+        least, most = float(least), np.nextafter(float(int(most) + 1), 0.0)
+    beyond: np.ndarray = numbers[(numbers < least) | (numbers > most)]
+    return beyond
 
 
 def _infos(specs: Mapping[str, tf.TensorSpec]) -> dict[str, TensorInfo]:

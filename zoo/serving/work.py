@@ -134,7 +134,8 @@ def _sizes(name: str, texts: Any) -> list[int]:
     """Bytes of each of the texts of an input, or what each file counts."""
     if name.endswith(_FILE):
         return [_FILE_BYTES] * np.size(texts)
-    return list(map(len, np.ravel(texts)))
+    # As objects: NumPy's own bytes end before the first of trailing NULs.
+    return list(map(len, np.ravel(np.asarray(texts, object)).tolist()))
 
 
 def _longest(inputs: Arrays, limits: Mapping[str, Any]) -> dict[str, int]:
