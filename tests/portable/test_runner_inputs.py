@@ -215,7 +215,7 @@ def test_what_are_no_numbers_is_refused_by_name(answer, value):
 
 
 def test_probabilities_that_are_too_small_still_have_logarithms():
-    """Of a start behind the end both are 0 in 32 bits wherever a span is allowed."""
+    """Where a span is allowed, its start or its end has probability 0 in 32 bits."""
     limits = {f"maximum_{what}_tokens": 3 for what in ("question", "context", "answer")}
     model = Fixed({"limits": limits}, start=[0, 10, 200], end=[200, 0, 10])
     given = {side: answers.Read(np.array([4, 5, 6])) for side in ("question", "context")}
