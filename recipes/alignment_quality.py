@@ -82,7 +82,7 @@ def main(settings: Settings) -> dict[str, Any]:
         OSError: if a file is missing.
     """
     from zoo.metrics.gold import read_gold, score_links
-    from zoo.tasks.shared.exported import find_models
+    from zoo.tasks.shared.exported import check_task, find_models
     from zoo.tasks.translation.alignment_quality import diagonal_links
     from zoo.training.json_files import write_json
 
@@ -98,6 +98,7 @@ def main(settings: Settings) -> dict[str, Any]:
         drop_outside=settings.drop_outside,
     )
     backward = find_backward(settings)
+    check_task([*folders.values(), *filter(None, backward)], "translation", "translator")
     counted = None  # first, so that nothing is measured in vain if the aligner is not installed
     if training is not None:
         counted = measure_aligner(settings, training, (sources, targets), gold)

@@ -93,12 +93,15 @@ def main(settings: Settings) -> dict[str, Any]:
 def load_data(settings: Settings) -> "CaptionData":
     """Reads the pictures and their captions."""
     from zoo.tasks.captioning.data import load_flickr8k, load_own
+    from zoo.training.unused import refuse_given
 
     logger = logging.getLogger(__name__)
     if settings.folder is None:
+        refuse_given(settings, ("held_out",), "without a folder")
         return load_flickr8k(settings.splits, settings.data_dir, logger)
     if settings.splits is not None:
         raise ValueError(f"splits must not be given with a folder, got {settings.splits}")
+    refuse_given(settings, ("data_dir",), "with a folder")
     return load_own(settings, logger)
 
 

@@ -194,17 +194,17 @@ def main(settings: Settings) -> dict[str, Any]:
     """Trains incomplete runs; returns the rows of the table.
 
     Raises:
-        ValueError: if there is no such row or data set, a seed comes twice, a run of the folder was
-            trained with other flags, or one failed.
+        ValueError: if there is no such row or data set, a seed comes twice, the folder holds
+            something else, or runs with other flags, or a run failed.
     """
-    from zoo.tasks.shared.studies import Study, gather_seeds, table_of_seeds
+    from zoo.tasks.shared.studies import Study, gather_seeds, held_seeds, table_of_seeds
 
     claim = CLAIMS[settings.claim]
     check(settings, claim)
     data = choose_data(settings, claim)
     folder = (settings.run_dir or Path("runs") / f"claims_{settings.claim}_{data}").absolute()
     wanted = [name for name in claim.rows if name in (settings.rows or claim.rows)]
-    held = sorted({*settings.seeds, *_seeds_of(folder)})
+    held = sorted({*settings.seeds, *held_seeds(folder)})
     flags = {
         run_name(*one): flags_of(*one, data, settings)
         for one in itertools.product(claim.rows, held)
@@ -222,15 +222,6 @@ def main(settings: Settings) -> dict[str, Any]:
     rows = gather_seeds(complete, [*claim.rows], claim.measures)
     print(f"\n{table_of_seeds(rows, claim.measures)}")
     return {"rows": rows}
-
-
-def _seeds_of(folder: Path) -> list[int]:
-    """Returns the seeds of the runs that a folder holds already."""
-    from zoo.training.json_files import read_object
-
-    path = folder / "result.json"
-    rows = read_object(path)["rows"] if path.exists() else []
-    return [int(row["row"].rpartition(" ")[2]) for row in rows]
 
 
 def check(settings: Settings, claim: Claim) -> None:
@@ -289,12 +280,18 @@ def run_name(row: str, seed: int) -> str:
 
 
 def flags_of(row: str, seed: int, data: str, settings: Settings) -> list[str]:
-    """Returns the flags of a run; the last value of a repeated flag wins."""
+    """Returns the flags of a run; the last value of a repeated flag wins.
+
+    Raises:
+        ValueError: if ``more`` has a flag that each run is given.
+    """
+    from zoo.tasks.shared.studies import split_more
+
     claim, common = CLAIMS[settings.claim], ["--data", data, "--seed", str(seed)]
     if settings.data_dir is not None:
         common += ["--data-dir", str(settings.data_dir.absolute())]
-    texts = (claim.budgets[data], settings.more, claim.rows[row])
-    return [*common, *(flag for text in texts for flag in shlex.split(text))]
+    more = split_more(settings.more, ("--data", "--data-dir", "--seed", "--run-dir"))
+    return [*common, *shlex.split(claim.budgets[data]), *more, *shlex.split(claim.rows[row])]
 
 
 def measured(folder: Path, measures: Sequence[str]) -> dict[str, Any]:

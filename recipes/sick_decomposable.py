@@ -145,6 +145,8 @@ def main(settings: Settings) -> dict[str, Any]:
             refuse_given(settings, ("distances",), "without intra")
     else:
         refuse_given(settings, ("distances",), f"with the parents {settings.parents}")
+    if settings.normalise == "none":
+        refuse_given(settings, ("vector_norm",), "with normalise none")
     return run(settings, FixedVectorTask("sick_decomposable", make_model, DEFAULTS, load))
 
 

@@ -91,12 +91,19 @@ def main(settings: Settings) -> dict[str, Any]:
 
 
 def flags_of(name: str, data: str, settings: Settings) -> list[str]:
-    """Returns the flags of a row's run; the last value of a repeated flag wins."""
+    """Returns the flags of a row's run; the last value of a repeated flag wins.
+
+    Raises:
+        ValueError: if ``more`` has a flag that each run is given.
+    """
+    from zoo.tasks.shared.studies import split_more
+
     common = ["--data", data, "--source", settings.source, "--target", settings.target]
     if settings.data_dir is not None:
         common += ["--data-dir", str(settings.data_dir.absolute())]
-    texts = (BUDGETS[data], settings.more, ROWS[name][0])
-    return [*common, *(flag for text in texts for flag in shlex.split(text))]
+    taken = ("--data", "--data-dir", "--source", "--target", "--run-dir")
+    more = split_more(settings.more, taken)
+    return [*common, *shlex.split(BUDGETS[data]), *more, *shlex.split(ROWS[name][0])]
 
 
 def describe(name: str, folder: Path) -> dict[str, Any]:

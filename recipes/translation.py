@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from zoo.tasks.shared.training_run import run
-from zoo.tasks.translation.own import DEFAULTS, OwnTranslationSettings, OwnTranslationTask
+from zoo.tasks.translation.own import DEFAULTS, SIZES, OwnTranslationSettings, OwnTranslationTask
 from zoo.training.command import start
 
 
@@ -44,7 +44,7 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
     size = settings.hidden_dim
     wanted = {
         "embedding_dim": settings.embedding_dim,
-        **dict.fromkeys(("hidden_dim", "alignment_dim", "maxout_dim", "rank", "model_dim"), size),
+        **dict.fromkeys(SIZES, size),
         "feed_forward_dim": 2 * size,
         "shared_embeddings": settings.vocabulary == "joint",
         "maximum_source_length": settings.maximum_tokens,

@@ -76,19 +76,21 @@ def main(settings: Settings) -> dict[str, Any]:
     """Measures, prints and draws; returns the content of ``result.json``.
 
     Raises:
-        ValueError: if there is no such model, labels do not fit, a number is too small, a source
-            is longer than a model reads, or no bucket has enough sources.
+        ValueError: if there is no such model, or one of another task, labels do not fit, a number
+            is too small, a source is longer than a model reads, no bucket has enough sources, or
+            languages are named with the sample, which has its own.
         OSError: if data are missing.
     """
     from zoo.metrics.translation import bleu, choose_bleu_tokenizer
     from zoo.plots import save_figure, scores_by_length
-    from zoo.tasks.shared.exported import find_models
+    from zoo.tasks.shared.exported import check_task, find_models
     from zoo.tasks.translation.lengths import buckets_of_words, join_sentences, score_buckets
     from zoo.training.json_files import write_json
 
     check(settings)
     tokenizer = choose_bleu_tokenizer(settings.target, settings.bleu_tokenize)
     folders = find_models(settings.models, settings.labels)
+    check_task(folders.values(), "translation", "translator")
     data, pairs = read_test_part(settings)
     frame = join_sentences(pairs, settings.joined)
     sources, references = [*frame["source"]], [*frame["target"]]
@@ -136,9 +138,11 @@ def read_test_part(settings: Settings) -> tuple[str, "pd.DataFrame"]:
     from zoo.data.multi30k import load_multi30k
     from zoo.data.translation_sample import translation_sample
     from zoo.tasks.translation.data import SPLITS, multi30k_record, resolve_data
+    from zoo.training.unused import refuse_given
 
     languages = (settings.source, settings.target)
     if resolve_data(settings.data, *languages, settings.data_dir) == "sample":
+        refuse_given(settings, ("source", "target"), "with the data sample")
         return "the generated sample", translation_sample("test")
     part = SPLITS[-1]
     frame = load_multi30k(part, *languages, settings.data_dir, download=True)

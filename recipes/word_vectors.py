@@ -104,7 +104,8 @@ def main(settings: Settings) -> Result:
     """Trains and writes vectors.
 
     Raises:
-        ValueError: If a text is neither a known name nor a file, or no word is frequent enough.
+        ValueError: If a text is neither a known name nor a file, the output is a folder, or no word
+            is frequent enough.
         FileNotFoundError: If a known data set, or the folder to write to, is not there.
         ModuleNotFoundError: If gensim is not installed.
     """
@@ -113,6 +114,8 @@ def main(settings: Settings) -> Result:
     started = time.time()
     if not settings.output.absolute().parent.is_dir():
         raise FileNotFoundError(f"output must be in a folder that exists, got {settings.output}")
+    if settings.output.is_dir():  # else the vectors would be lost at the end
+        raise ValueError(f"output must be a file, got the folder {settings.output}")
     import_word2vec()  # tokenising takes minutes, and would be in vain without it
     sentences: list[list[str]] = []
     for name in settings.texts:

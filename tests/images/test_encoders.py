@@ -94,6 +94,13 @@ def test_other_networks_are_refused():
         annotation_encoder(small_network())
 
 
+@pytest.mark.parametrize("size", [0, -3])
+def test_a_size_that_is_none_is_not_replaced_by_the_networks_own(size):
+    for network in ("squeezenet", "VGG16", small_network()):
+        with pytest.raises(ValueError, match=f"size must be at least 1, got {size}"):
+            annotation_encoder(network, size=size)
+
+
 def test_the_fingerprint_is_of_weights_and_size(folder, encoder):
     again = annotation_encoder(size=40, data_dir=folder)
     assert encoder.fingerprint == again.fingerprint

@@ -230,6 +230,8 @@ def test_no_texts_have_no_results_and_batches_do_not_matter(load):
         ),
         ("cloze_aoa", [DOCUMENT, QUERY], {"candidates": [["a"], ["b"]]}, "per question, 1, got 2"),
         ("cloze_aoa", [DOCUMENT, QUERY], {"candidates": []}, "must hold a word at least"),
+        ("cloze_aoa", [DOCUMENT, QUERY], {"candidates": ["Tom", " fox"]}, "without .*, got ' fox'"),
+        ("cloze_aoa", [DOCUMENT, QUERY], {"candidates": ["the fox"]}, "single words .*'the fox'"),
         ("cloze_aoa", [DOCUMENT, QUERY], {"candidates": 3}, "a list of words, .*, got int '3'"),
         ("cloze_aoa", [DOCUMENT, QUERY], {"candidates": {"fox"}}, "a list of words, .*, got set"),
         (

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from zoo.pipelines.tables import split_table
 from zoo.pipelines.trainers import TRAINERS, find_answer
 from zoo.tasks.reading.endpoint import ReadingEndpoint
 from zoo.text.tokenizer import WordTokenizer
@@ -157,3 +158,34 @@ def test_answers_are_found_where_they_are_whole_words():
     assert find_answer(0, "art art", "art", pd.NA) == 0
     for start in (4.0, np.int8(4), Decimal(4)):
         assert find_answer(0, "art art", "art", start) == 4
+
+
+def test_rows_with_the_same_text_are_held_out_together():
+    """The training does not know what chooses the weights."""
+    frame = pd.DataFrame({"context": [*"aabbccddee"], "question": range(10)})
+    training, held_out = split_table(frame, 0.4, 3, "context")
+    assert len(held_out) == 4
+    assert not {*training["context"]} & {*held_out["context"]}
+    assert training.index.tolist() == [*range(6)]
+    assert training["question"].is_monotonic_increasing
+    apart = split_table(frame, 0.4, 3)  # each row by itself, as before
+    for one, other in zip(apart, split_table(frame, 0.4, 3, "question"), strict=True):
+        pd.testing.assert_frame_equal(one, other)
+    order = np.random.default_rng(3).permutation(10)
+    assert apart[1]["question"].tolist() == sorted(order[:4])
+    told = r"must leave a row to train on, got 0\.9 of 1 texts of context"
+    with pytest.raises(ValueError, match=told):
+        split_table(frame[:2], 0.9, 3, "context")
+
+
+def test_tasks_keep_the_rows_together_that_their_recipes_do():
+    together = {task: trainer.together for task, trainer in TRAINERS.items()}
+    assert together == {
+        "classification": "text",
+        "cloze": "document",
+        "inference": "premise",
+        "language_model": None,
+        "reading": "context",
+        "tabular": None,
+        "translation": "source",
+    }

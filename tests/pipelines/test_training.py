@@ -1,5 +1,7 @@
 """Pipelines trained on a few strings: one task after the other, saved and loaded again."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +17,7 @@ from zoo.serving.headlines import headline
 from zoo.tasks.classification.endpoint import ClassificationEndpoint
 from zoo.tasks.shared.endpoints import export_endpoint
 from zoo.tasks.shared.pictures import draw_answer
+from zoo.tasks.translation import examples as translation
 from zoo.text.vocabulary import END, write_vocabulary
 from zoo.text.words import WordCodec
 
@@ -223,11 +226,22 @@ def test_what_was_learned_before_an_interruption_can_be_saved(inference, tmp_pat
 
     monkeypatch.setattr(trained.trainer, "evaluator", interrupted)
     with pytest.raises(KeyError):
-        pipeline.fit(PAIRS, validation_data=PAIRS, epochs=2, progress=False)
+        pipeline.fit(PAIRS, validation_data=PAIRS, epochs=2, seed=7, progress=False)
     assert len(scored) == 1
     card = verify(pipeline.save(tmp_path / "mine"))
+    assert (card.seed, card.wall_time_seconds > 0) == (7, True)
     assert (card.data.training, card.data.evaluation) == ("3 rows, interrupted", "")
     assert card.metrics == {}
+
+
+def test_bleu_is_counted_by_the_tokeniser_of_the_models_recipe(monkeypatch):
+    """Chinese has no spaces: by the usual one, a sentence would be one word."""
+    monkeypatch.setattr(translation, "encode_pairs", lambda *_: None)
+    monkeypatch.setattr(translation, "TranslationEvaluator", lambda *_, **options: options)
+    names = ("model", "source_codec", "target_codec", "beam_width", "length_penalty")
+    endpoint = SimpleNamespace(**dict.fromkeys(names), bleu_tokenizer="zh")
+    evaluate = TRAINERS["translation"](endpoint).evaluator({"target": []}, final=True)
+    assert evaluate["bleu_tokenizer"] == "zh"
 
 
 @pytest.mark.parametrize(("texts", "asked"), [(["", "a b"], "a b"), ([" ", ""], " ")])

@@ -119,6 +119,15 @@ def test_a_bad_setting_is_one_line(arguments, message, files, tmp_path, monkeypa
     assert "\n" not in str(exit_.value.code)
 
 
+def test_models_of_another_task_are_found_before_any_is_measured(files, monkeypatch) -> None:
+    monkeypatch.setattr(recipe, "measure", lambda *_: 1 / 0)
+    told = "must hold a translator, got a model whose task is 'reading'"
+    for given in ({"models": (MODEL, "squad_dcn")}, {"backward": ("squad_dcn",)}):
+        settings = {"models": (MODEL,), "drop_outside": True, **files} | given
+        with pytest.raises(ValueError, match=told):
+            recipe.main(recipe.Settings(**settings))
+
+
 def test_a_model_of_counts_stands_beside_them(files, tmp_path: Path, capsys) -> None:
     words = {"dog": "Hund", "man": "Mann", "house": "Haus", "runs": "rennt", "plays": "spielt"}
     texts = [

@@ -93,6 +93,10 @@ def test_what_cannot_be_measured_is_an_error(folder: Path, tmp_path: Path, monke
         recipe.main(recipe.Settings((MODEL,), folder=folder, beam_widths=()))
     with pytest.raises(ValueError, match="splits must not be given with a folder"):
         recipe.main(recipe.Settings((MODEL,), folder=folder, splits=tmp_path / "some.json"))
+    with pytest.raises(ValueError, match="data_dir must be left out with a folder"):
+        recipe.load_data(recipe.Settings((MODEL,), folder=folder, data_dir=tmp_path))
+    with pytest.raises(ValueError, match=r"held_out must be left out without a folder, got 0\.2"):
+        recipe.load_data(recipe.Settings((MODEL,), held_out=0.2))
     command = ["caption_quality", MODEL, "--folder", str(tmp_path / "none")]
     monkeypatch.setattr(sys, "argv", command)
     with pytest.raises(SystemExit) as exit_:

@@ -3,6 +3,7 @@
 import dataclasses
 import importlib
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -140,3 +141,37 @@ def test_what_there_is_not_is_one_line(arguments, told, monkeypatch):
     with pytest.raises(SystemExit) as exit_:
         start(claims.main, claims.Settings, claims.__doc__)
     assert str(exit_.value.code).startswith(f"error: {told}")
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("--seed 3", "more must not have --seed, which the study gives its runs"),
+        ("--epochs 1 --data=sample", "more must not have --data, which the study gives its runs"),
+        ("--data_dir x", "more must not have --data-dir, which the study gives its runs"),
+        ("--run-dir x", "more must not have --run-dir, which the study gives its runs"),
+        ("--vectors 'a b", 'more must be flags as in a shell, got "--vectors \'a b": No closing'),
+    ],
+)
+def test_flags_of_all_runs_leave_alone_those_that_a_run_is_given(more, told, pretended, tmp_path):
+    """The last value of a flag wins: all seeds would be one."""
+    with pytest.raises(ValueError, match=f"^{re.escape(told)}"):
+        claims.main(claims.Settings("hops", data="sample", run_dir=tmp_path / "new", more=more))
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("held", "told"),
+    [
+        ({"rows": [{"row": "x, seed 1", "flags": []}]}, "hold rows of another study, got .*'x, se"),
+        ({"rows": [{"row": "base", "flags": []}]}, "hold rows of another study, got .*with 'base'"),
+        ({"accuracy": 1.0}, "be a study's folder or a new one, got .*result.json of no study"),
+        ({"rows": [{"model": "soft"}]}, "be a study's folder or a new one, got .* of no study"),
+    ],
+)
+def test_rows_of_something_else_are_not_overwritten(held, told, pretended, tmp_path):
+    (tmp_path / "result.json").write_text(json.dumps(held))
+    with pytest.raises(ValueError, match=rf"^run_dir must (not )?{told}"):
+        claims.main(claims.Settings("hops", data="sample", run_dir=tmp_path, seeds=(1,)))
+    assert json.loads((tmp_path / "result.json").read_text()) == held
+    assert not pretended

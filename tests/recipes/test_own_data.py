@@ -187,6 +187,15 @@ def test_a_language_model_of_own_texts(tmp_path: Path, until_training, capsys) -
     assert json.loads((run / "data.json").read_text()).keys() == {"a.txt", "b.txt"}
 
 
+def test_a_text_that_ends_in_empty_lines_is_not_scored_on_them(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("the cat sat\n" * 20 + "\n" * 9)
+    settings = language_model.Settings(train=(path,), run_dir=tmp_path / "run", **TINY)
+    with pytest.raises(ValueError, match=r"held_out must leave lines with words .*, got 0\.1"):
+        language_model.main(settings)
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize("questions", [False, True])
 def test_a_cloze_reader_of_own_books(questions: bool, tmp_path: Path, until_training) -> None:
     book = tmp_path / "book.txt"
@@ -226,6 +235,31 @@ def test_a_cloze_reader_of_own_books(questions: bool, tmp_path: Path, until_trai
             translation,
             ["--train", "p.tsv", "--model", "DynamicCoattentionNetwork"],
             "model must be one of ['BiasedRNNsearch', ",
+        ),
+        (
+            translation,
+            ["--train", "p.tsv", "--model", "transformer", "--embedding-dim", "9"],
+            "embedding_dim must be left out with the model Transformer, got 9",
+        ),
+        (
+            translation,
+            ["--train", "p.tsv", "--model", "ExtendedNeuralGPU", "--hidden-dim", "9"],
+            "hidden_dim must be left out with the model ExtendedNeuralGPU, got 9",
+        ),
+        (
+            translation,
+            ["--train-source", "a.en", "--train-target", "p.tsv", "--columns", "a", "b"],
+            "columns must be left out without a table, got ('a', 'b')",
+        ),
+        (
+            reading,
+            ["--train", "q.json", "--columns", "a", "b", "c", "d"],
+            "columns must be left out without a table, got ('a', 'b', 'c', 'd')",
+        ),
+        (
+            reading,
+            ["--train", "p.tsv", "--vectors", "v.txt", "--embedding-dim", "9"],
+            "embedding_dim must be left out with vectors, got 9",
         ),
         (reading, ["--train", "p.tsv"], "p.tsv: a column must be named 'question', got 'one'"),
         (reading, ["--train", "a.en"], "a.en: the name must end in one of .csv, .tsv"),
@@ -292,7 +326,8 @@ def test_a_try_that_fails_in_the_data_leaves_no_folder_and_the_next_one_begins(t
         validation=write_csv(tmp_path / "v.csv", question),
         vectors=tmp_path / "none.txt",
         run_dir=tmp_path / "run",
-        **TINY,
+        hidden_dim=6,
+        epochs=1,
     )
     with pytest.raises(FileNotFoundError, match=r"none\.txt"):
         reading.main(settings)

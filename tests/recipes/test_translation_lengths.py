@@ -14,6 +14,7 @@ from zoo.tasks.translation.lengths import join_sentences
 
 JOINED = 2
 LIMIT = 60  # tokens
+RUN = "the first of the models"
 
 
 class Phrasebook(tf.Module):
@@ -147,6 +148,24 @@ def test_labels(models):
 def test_settings_that_measure_nothing_are_refused(changes, problem):
     with pytest.raises(ValueError, match=problem):
         main(Settings(**{"models": ("one",)} | changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"models": (RUN, "squad_dcn")}, "squad_dcn must hold a translator, got a model"),
+        ({"target": "fr"}, "target must be left out with the data sample, got 'fr'"),
+        ({"source": "cs"}, "source must be left out with the data sample, got 'cs'"),
+    ],
+)
+def test_what_cannot_be_measured_is_found_before_anything_is_translated(
+    changes, problem, models, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("recipes.translation_lengths.translate_all", lambda *_: 1 / 0)
+    given = {"models": (RUN,), "data": "sample", "run_dir": tmp_path} | changes
+    given["models"] = tuple(models[0] if one is RUN else one for one in given["models"])
+    with pytest.raises(ValueError, match=problem):
+        main(Settings(**given))
 
 
 def test_table():

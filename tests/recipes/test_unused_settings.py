@@ -122,6 +122,11 @@ WITHOUT_USE = [
     ("imdb_self_attentive", "--data sst --held-out 0.4", "held_out: the data sst: 0.4"),
     ("imdb_self_attentive", "--data imdb --fold 3", "fold: the data imdb: 3"),
     ("snli_self_attentive", "--data sample --pooling max --hops 4", "hops: the pooling max: 4"),
+    (
+        "sick_decomposable",
+        "--data sample --normalise none --vector-norm 2",
+        "vector_norm: normalise none: 2.0",
+    ),
     ("sst_lstmn", "--data sample --phrases", "phrases: the data sample: True"),
     ("squad_dcn", "--data sample --vector-norm 3", "vector_norm: the data sample: 3.0"),
     ("squad_dcn", "--data sample --maximum-vocabulary 5", "maximum_vocabulary: the data sample: 5"),

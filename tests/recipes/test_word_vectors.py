@@ -146,6 +146,8 @@ def test_unwritable_output_is_found_before_training(tmp_path):
         FileNotFoundError, match=r"output must be in a folder that exists, got .*missing"
     ):
         main(settings)
+    with pytest.raises(ValueError, match=f"output must be a file, got the folder {tmp_path}"):
+        main(Settings(output=tmp_path, texts=("never read",)))
 
 
 def test_missing_gensim_is_named(tmp_path, monkeypatch):

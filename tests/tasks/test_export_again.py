@@ -2,6 +2,8 @@
 
 import dataclasses
 import shutil
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -53,6 +55,16 @@ def test_readers_have_the_limits_and_words_of_their_cards(name):
     inputs = [["Jenny led the horse"], ["The XXXXX drank"]]
     outputs = endpoint.serve(*map(tf.constant, inputs[:: -1 if name == "squad_dcn" else 1]))
     assert outputs["answer"].shape == [1]
+
+
+def test_a_translator_keeps_the_tokeniser_of_its_bleu(monkeypatch):
+    monkeypatch.setattr(again, "load_codecs", lambda _: ("source", "target"))
+    made = lambda *_, **options: SimpleNamespace(assets=[], options=options)  # noqa: E731
+    monkeypatch.setattr(again, "TranslationEndpoint", made)
+    for tokenizer in ({}, {"bleu_tokenizer": "zh"}):
+        card = SimpleNamespace(limits={}, tokenizer={"source": {}, "target": {}} | tokenizer)
+        endpoint, _ = again.ENDPOINTS["translation"](Path("model"), card, None)
+        assert endpoint.options == tokenizer
 
 
 def test_the_names_of_classes_are_read_from_the_graph():

@@ -136,9 +136,11 @@ def annotation_encoder(
 
     Raises:
         FileNotFoundError: the weights of SqueezeNet are missing.
-        ValueError: there is no such network or layer, the weights do not fit, or weights or
-            preprocessing have no use.
+        ValueError: there is no such network or layer, the size is not positive, the weights do not
+            fit, or weights or preprocessing have no use.
     """
+    if size is not None and size < 1:
+        raise ValueError(f"size must be at least 1, got {size}")
     if isinstance(network, str) and preprocess is not None and not Path(network).is_file():
         raise ValueError(f"preprocess must be left out with {network}, which has its own")
     if isinstance(network, str) and network.lower() == SQUEEZENET:

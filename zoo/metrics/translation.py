@@ -21,7 +21,7 @@ _TOKENIZERS = {
     **dict.fromkeys(("ja", "jpn", "ko", "kor"), "char"),
     **dict.fromkeys(("th", "tha", "lo", "lao", "km", "khm", "my", "mya", "bo", "bod"), "char"),
 }
-_DEFAULT_TOKENIZER = "13a"
+DEFAULT_TOKENIZER = "13a"
 _ORDER = 4  # BLEU counts n-grams up to this length, if it can
 
 
@@ -58,7 +58,7 @@ def choose_bleu_tokenizer(language: str, chosen: str = "auto") -> str:
     """
     if chosen == "auto":
         primary = language.lower().replace("_", "-").split("-")[0]
-        chosen = _TOKENIZERS.get(primary, _DEFAULT_TOKENIZER)
+        chosen = _TOKENIZERS.get(primary, DEFAULT_TOKENIZER)
     _metric(chosen)
     return chosen
 
@@ -68,7 +68,7 @@ def bleu(
     references: Sequence[str],
     *,
     lowercase: bool = False,
-    tokenize: str = _DEFAULT_TOKENIZER,
+    tokenize: str = DEFAULT_TOKENIZER,
 ) -> BleuScore:
     """Computes BLEU of a corpus with one reference per sentence, as `sacrebleu` prints it.
 

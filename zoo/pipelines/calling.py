@@ -117,7 +117,8 @@ class Pipeline:
                 `premise`, `hypothesis`, `label`; `document`, `query`, `answer` and, if need be,
                 `candidates`; `text`; or the columns of a model of rows.
             validation_data: The same, held out: the weights of the best epoch on it are kept.
-            validation_split: Share of `data` to hold out instead.
+            validation_split: Share of `data` to hold out instead; rows with the same source,
+                context, text, premise or document stay together.
             epochs: Passes over the data, at most.
             batch_size: Examples of a step.
             learning_rate: Adam's.

@@ -1,5 +1,6 @@
 """Arguments of a pipeline's call, as the columns that a servable is asked about."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 IMAGE = ("image",)
 """Inputs of models that take files of pictures."""
+_SPACE = re.compile(r"[\t-\r ]")  # at which the graph cuts documents into tokens
 
 
 class Questions(NamedTuple):
@@ -170,4 +172,7 @@ def _candidates(value: Any, count: int) -> list[list[str]]:
     words = [_texts("candidates", "a list of words, or a list of these", one) for one in lists]
     if not all(words) or any("" in one for one in words):
         raise ValueError("candidates must hold a word at least, and no empty one")
+    for word in (word for one in words for word in one):
+        if _SPACE.search(word):  # no token of a document has one
+            raise ValueError(f"candidates must be single words without spaces, got {word!r}")
     return words

@@ -122,7 +122,7 @@ def check_rows(column: str, values: Iterable[Any], right: Callable[[Any], bool],
 
 
 def split_table(
-    frame: pd.DataFrame, share: float, seed: int
+    frame: pd.DataFrame, share: float, seed: int, together: str | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """Holds out a share of the rows, drawn at random.
 
@@ -130,6 +130,9 @@ def split_table(
         frame: The rows.
         share: Of the rows, 0 for none.
         seed: Of the draw.
+        together: Column of which rows with the same value stay together, so that what is held out
+            is not known from the training; the share is then one of the different values. None:
+            each row is drawn by itself.
 
     Returns:
         The rows to train on, and those held out, one at least; None if none is wanted.
@@ -141,14 +144,15 @@ def split_table(
         raise ValueError(f"validation_split must be at least 0 and below 1, got {share!r}")
     if not share:
         return frame, None
-    count = max(1, round(share * len(frame)))
-    if count >= len(frame):
-        raise ValueError(
-            f"validation_split must leave a row to train on, got {share} of {len(frame)} rows"
-        )
-    order = np.random.default_rng(seed).permutation(len(frame))
-    parts = (np.sort(order[count:]), np.sort(order[:count]))
-    training, held_out = (frame.iloc[rows].reset_index(drop=True) for rows in parts)
+    groups = np.arange(len(frame)) if together is None else pd.factorize(frame[together])[0]
+    distinct = int(groups.max()) + 1
+    count = max(1, round(share * distinct))
+    if count >= distinct:
+        of = f"{len(frame)} rows" if together is None else f"{distinct} texts of {together}"
+        raise ValueError(f"validation_split must leave a row to train on, got {share} of {of}")
+    order = np.random.default_rng(seed).permutation(distinct)
+    held = np.isin(groups, order[:count])
+    training, held_out = (frame[rows].reset_index(drop=True) for rows in (~held, held))
     return training, held_out
 
 

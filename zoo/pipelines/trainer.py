@@ -31,6 +31,8 @@ class Trainer(ABC):
     """Columns of strings that a table must have; first the inputs of the endpoint, in its order."""
     optional: ClassVar[tuple[str, ...]] = ()
     """Further columns that are used where they are there."""
+    together: ClassVar[str | None] = None
+    """Column of which rows with the same text are held out together; None: there is none."""
     monitor: ClassVar[str]
     """The metric by which the best weights are chosen; lower is better."""
 

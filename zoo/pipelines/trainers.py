@@ -34,6 +34,7 @@ class TranslationTrainer(Trainer):
     """Pairs of a text and its translation."""
 
     columns = ("source", "target")
+    together = "source"
     monitor = "perplexity"
 
     def _encode(self, frame: pd.DataFrame) -> translation.TranslationExamples:
@@ -53,6 +54,7 @@ class TranslationTrainer(Trainer):
             self.endpoint.target_codec,
             beam_width=self.endpoint.beam_width if final else 1,
             length_penalty=self.endpoint.length_penalty,
+            bleu_tokenizer=self.endpoint.bleu_tokenizer,
         )
 
 
@@ -61,6 +63,7 @@ class ReadingTrainer(Trainer):
 
     columns = ("question", "context", "answer")
     optional = ("answer_start",)
+    together = "context"
     monitor = "answer_loss"
 
     def checked(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -138,6 +141,7 @@ class ClassificationTrainer(Trainer):
     """Texts with one of the classes that the model knows."""
 
     columns: ClassVar[tuple[str, ...]] = ("text", "label")
+    together = "text"
     monitor = "loss"
 
     def checked(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -171,6 +175,7 @@ class InferenceTrainer(ClassificationTrainer):
     """Pairs of texts with one of the classes that the model knows."""
 
     columns: ClassVar[tuple[str, ...]] = ("premise", "hypothesis", "label")
+    together = "premise"
 
 
 class ClozeTrainer(Trainer):
@@ -178,6 +183,7 @@ class ClozeTrainer(Trainer):
 
     columns = ("document", "query", "answer")
     optional = ("candidates",)
+    together = "document"
     monitor = "answer_loss"
 
     def checked(self, frame: pd.DataFrame) -> pd.DataFrame:

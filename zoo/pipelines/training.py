@@ -117,12 +117,11 @@ class TrainedModel:
             raise
         except BaseException:  # by the user, for instance: what it has learned so far stays
             if not all(map(np.array_equal, before, self.model.get_weights())):
-                self._record(f"{len(training)} rows, interrupted", shown)
+                self._record(f"{len(training)} rows, interrupted", shown, settings.seed, began)
                 self.metrics, self._evaluated = {}, ""  # those of other weights
             raise
-        self._seconds += time.monotonic() - began
-        self._seed = settings.seed
-        self._record(f"{len(training)} rows, {len(history['loss'])} epochs", shown)
+        told = f"{len(training)} rows, {len(history['loss'])} epochs"
+        self._record(told, shown, settings.seed, began)
         self._evaluated = "the same rows" if best is None else f"{len(shown)} rows held out"
         return history
 
@@ -131,7 +130,7 @@ class TrainedModel:
     ) -> tuple[pd.DataFrame, pd.DataFrame | None]:
         """Reads the rows to train on, and those held out, if any."""
         frame = self.trainer.read(data)
-        training, validation = split_table(frame, share, settings.seed)
+        training, validation = split_table(frame, share, settings.seed, self.trainer.together)
         if held_out is not None and validation is not None:
             raise ValueError("validation_data and validation_split must not be given both")
         validation = validation if held_out is None else self.trainer.read(held_out)
@@ -142,9 +141,11 @@ class TrainedModel:
             )
         return training, validation
 
-    def _record(self, told: str, shown: pd.DataFrame) -> None:
+    def _record(self, told: str, shown: pd.DataFrame, seed: int, began: float) -> None:
         """Notes that the weights have changed, for the card, and what its picture shows."""
         self._fits.append(told)
+        self._seconds += time.monotonic() - began
+        self._seed = seed
         self._question = self.trainer.question(shown)
 
     def _train(

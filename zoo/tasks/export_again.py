@@ -27,7 +27,7 @@ from zoo.tasks.reading.endpoint import ReadingEndpoint
 from zoo.tasks.stories.endpoint import StoryEndpoint
 from zoo.tasks.symbols.endpoint import SymbolEndpoint
 from zoo.tasks.tabular.endpoint import TabularEndpoint
-from zoo.tasks.translation.endpoint import TranslationEndpoint
+from zoo.tasks.translation.endpoint import BLEU_TOKENIZER, TranslationEndpoint
 from zoo.text.symbols import SymbolCodec
 from zoo.text.tokenizer import WordTokenizer
 
@@ -80,7 +80,8 @@ def _limits(card: ModelCard) -> dict[str, Any]:
 
 
 def _translator(source: Path, card: ModelCard, model: keras.Model) -> tuple[Any, list[Any]]:
-    endpoint = TranslationEndpoint(model, *load_codecs(source), **_limits(card))
+    options = {name: card.tokenizer[name] for name in (BLEU_TOKENIZER,) if name in card.tokenizer}
+    endpoint = TranslationEndpoint(model, *load_codecs(source), **_limits(card), **options)
     return endpoint, endpoint.assets
 
 

@@ -41,6 +41,14 @@ def test_examples_are_cut_and_keep_their_labels(codec):
     assert rows[(4, 1, 0)] == 1
 
 
+@pytest.mark.parametrize("label", [1.5, -1, np.nan, None, "good"])
+def test_labels_that_are_no_numbers_of_classes_are_refused(codec, label):
+    """Rounded, they would be other classes."""
+    frame = FRAME.assign(label=[0, 2, label, 2]).set_index(pd.Index([7] * 4))
+    with pytest.raises(ValueError, match="label of row 2 must be the number of a class, from 0"):
+        encode_examples(frame, codec, SIDES, batch_size=4)
+
+
 @pytest.mark.parametrize(("limit", "cut"), [(1, 4), (2, 3), (3, 1), (4, 0)])
 def test_it_is_told_how_many_examples_have_a_text_that_is_cut(codec, limit, cut):
     told = []

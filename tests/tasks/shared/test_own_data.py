@@ -7,12 +7,28 @@ from dataclasses import dataclass
 import pandas as pd
 import pytest
 
-from zoo.tasks.shared.own_data import at_the_end, own_parts
+from zoo.tasks.shared.own_data import at_the_end, make_named, own_parts
 
 
 @dataclass(frozen=True)
 class Settings:
     held_out: float = 0.5
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.004, "0.4%"), (0.125, "12.5%"), (0.07, "7%")])
+def test_the_record_tells_the_share_that_is_held_out(share, told, tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("one\n")
+    files = {"train": [path], "validation": [], "test": []}
+    frame = pd.DataFrame({"line": range(1000)})
+    record = own_parts(files, lambda _: frame, Settings(share), at_the_end).record
+    assert record.training == f"a.txt but for {told}"
+    assert record.evaluation == f"{told} of a.txt, held out"
+
+
+def test_an_argument_that_is_given_twice_is_refused():
+    with pytest.raises(ValueError, match="arguments must be given once each, got depth=2 depth=3"):
+        make_named("Transformer", {}, {}, ("depth=2", "depth=3"))
 
 
 @pytest.fixture

@@ -30,6 +30,12 @@ def test_no_strings_are_no_rows(codec):
     assert encoded.to_list() == []
 
 
+@pytest.mark.parametrize("value", [None, float("nan"), 3, ["a"]])
+def test_what_is_no_text_is_named(codec, value):
+    with pytest.raises(ValueError, match=r"strings\[1\] must be text, got "):
+        text_input.encode_strings(["a dog", value], codec)
+
+
 @pytest.mark.parametrize("end", [False, True])
 def test_texts_are_cut_and_padded_to_a_rectangle(codec, end):
     read = text_input.read_texts(tf.constant(TEXTS), codec, 3 + end, end=end)

@@ -268,3 +268,14 @@ def test_what_cannot_be_read_is_refused(codec):
     column = CategoricalColumn("a", "a", ("x", "y"))
     with pytest.raises(ValueError, match="columns must have different names"):
         RowCodec((), (column, column))
+
+
+@pytest.mark.parametrize("value", [b"Ulm", ["Ulm"], ("Ulm",), {"Ulm"}, np.array(["Ulm"])])
+@pytest.mark.parametrize("name", ["Age", "Town"])
+def test_bytes_and_lists_are_not_written_out_as_categories(codec, name, value):
+    table = TABLE.astype(object).set_index(pd.RangeIndex(1, 5))
+    table[name] = pd.Series([table[name][1], value, None, None], table.index, dtype=object)
+    told = f"{name} of row 2 must be text, a number or a truth value, got {type(value).__name__}"
+    for refuse in (codec.encode, lambda table: infer_columns(table, [*table])):
+        with pytest.raises(ValueError, match=told):
+            refuse(table)

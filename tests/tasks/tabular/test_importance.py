@@ -1,13 +1,17 @@
 """Weights beside what happens when features are changed, on models whose answers are known."""
 
+import logging
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from tests.contracts.tabular_task import CODEC, LABELS
 from zoo.plots import answer, save_figure
 from zoo.plots.importance import importances
+from zoo.tasks.tabular.data import load_table
 from zoo.tasks.tabular.endpoint import Target
-from zoo.tasks.tabular.examples import Answers, Rows, scores
+from zoo.tasks.tabular.examples import Answers, Rows, encode_rows, scores
 from zoo.tasks.tabular.importance import (
     MEAN,
     MISSING,
@@ -20,6 +24,7 @@ from zoo.tasks.tabular.importance import (
     typical_row,
 )
 from zoo.tasks.tabular.pictures import draw_importance
+from zoo.tasks.tabular.recipe import TabularTask
 
 GENERATOR = np.random.default_rng(0)
 ROWS = np.column_stack(
@@ -140,3 +145,24 @@ def test_an_answer_with_names_of_features_is_drawn_as_bars(tmp_path):
     save_figure(answer(result), tmp_path / "a.svg")
     with pytest.raises(ValueError, match="row must be in a batch of 1, got 1"):
         answer(result, row=1)
+
+
+def test_known_features_are_compared_in_the_order_of_the_codec(monkeypatch):
+    """Categories come last there, whatever their place in the table."""
+    monkeypatch.setattr("zoo.data.known_importance.ROWS", {"train": 40, "test": 30})
+    logger = logging.getLogger()
+    data = load_table("syn1", None, 0.5, 11, logger)
+    codec, _ = data.codec(("x1",), 1)
+    assert codec.names[-1] == "x1"
+    weights = np.tile(np.isin(codec.names, ["x1", "x2"]).astype("float32"), (30, 1))
+
+    def ask(rows):
+        return Answers(np.full((len(rows), 2), 0.5, "float32"), weights[: len(rows)])
+
+    monkeypatch.setattr("zoo.tasks.tabular.examples.Asking", lambda _: ask)
+    task = TabularTask("", None, {})
+    task.data, task.codec, task.settings = data, codec, SimpleNamespace(seed=0)
+    task.folder = SimpleNamespace(logger=logger)
+    task._rows = {"test": encode_rows(data.test, codec, data.target)}
+    metrics = task.measure(SimpleNamespace(model=None))
+    assert (metrics["found"], metrics["found_above"], metrics["false_above"]) == (100, 100, 0)

@@ -62,6 +62,14 @@ def test_targets_beyond_float32_are_refused(tmp_path, numbers):
             make_target(pd.Series(same, name="y"), "regression")
 
 
+def test_targets_that_float32_cannot_tell_apart_are_refused():
+    """A model's answers are float32: of seconds since 1970 they would be minutes apart."""
+    seconds = pd.Series(1.7e9 + 60 * np.arange(30), name="y")
+    with pytest.raises(ValueError, match=r"y must have numbers that differ by more than float32"):
+        make_target(seconds, "auto")
+    assert make_target(seconds - 1.7e9, "auto").mean == 870
+
+
 def test_a_target_that_is_no_number_is_named_with_its_file(tmp_path):
     rows = [{"a": n, "y": f"{n}.5"} for n in range(8)]
     rows[0]["y"] = "dear"

@@ -40,6 +40,12 @@ def endpoint(codecs):
     return TranslationEndpoint(model, *codecs, beam_width=3, maximum_source_tokens=LIMIT)
 
 
+def test_the_card_names_the_tokeniser_of_bleu_unless_it_is_the_usual_one(endpoint, codecs):
+    assert endpoint.get_config().keys() == {"source", "target"}
+    other = TranslationEndpoint(endpoint.model, *codecs, bleu_tokenizer="zh")
+    assert other.get_config() == endpoint.get_config() | {"bleu_tokenizer": "zh"}
+
+
 def compiled(endpoint):
     """Signature -> the endpoint in a graph, as a server runs it; NumPy in, NumPy out."""
 

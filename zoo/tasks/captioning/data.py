@@ -19,7 +19,7 @@ from zoo.data.download import file_sha256
 from zoo.data.picture_files import PictureFiles, open_pictures
 from zoo.metrics.captions import normalise_caption
 from zoo.serving.cards import DataRecord
-from zoo.tasks.shared.records import file_sums, own_name, record_files
+from zoo.tasks.shared.records import file_sums, own_name, record_files, told_share
 from zoo.training.unused import refuse_given
 
 SPLITS = ("training", "validation", "test")
@@ -182,7 +182,8 @@ def load_own(settings: Any, logger: logging.Logger) -> CaptionData:
         refuse_given(settings, ("held_out",), f"with parts in {own_captions.CAPTIONS_FILE}")
     else:
         frame = _divided(frame, held_out)
-        remarks = f"{held_out:.0%} of the pictures held out for validation, and as many for test"
+        share = told_share(held_out)
+        remarks = f"{share} of the pictures held out for validation, and as many for test"
     frames = [frame[frame["part"] == part] for part in own_captions.PARTS]
     if frames[1].empty or frames[0].empty:
         raise ValueError(

@@ -14,7 +14,7 @@ from zoo.data.choice import DataSet, choose, sample_reason
 from zoo.data.classification_sample import SAMPLE_ROWS, inference_sample, sentiment_sample
 from zoo.serving.cards import DataRecord
 from zoo.tasks.shared.own_data import by_groups
-from zoo.tasks.shared.records import record_files
+from zoo.tasks.shared.records import record_files, told_share
 from zoo.text.tokenizer import WordTokenizer
 from zoo.text.vocabulary import choose_words, count_words
 
@@ -64,7 +64,7 @@ def load_texts(
         train, dev, test = (sentiment_sample(split, 2) for split in SAMPLE_ROWS)
         record = _sample_record(logger, imdb.DATA_SET)
         return ClassificationData(data, ("text",), imdb.LABELS, train, dev, test, record)
-    told = f"{held_out:.0%} of the training part held out"
+    told = f"{told_share(held_out)} of the training part held out"
     labels: tuple[str, ...] = imdb.LABELS
     if data == "imdb":
         title, published = "IMDb", imdb.PUBLISHED

@@ -35,7 +35,8 @@ def encode_examples(
         tell: told how many examples have a text that is cut.
 
     Raises:
-        ValueError: if there is no example, or ``maximum_tokens`` is below 1.
+        ValueError: if there is no example, a label is no number of a class, or ``maximum_tokens``
+            is below 1.
     """
     if not len(frame):
         raise ValueError("frame must have at least one row, got none")
@@ -45,8 +46,20 @@ def encode_examples(
     tell(int(np.any([ids.row_lengths() > maximum_tokens for ids in whole.values()], axis=0).sum()))
     columns: dict[str, Any] = {side: ids[:, :maximum_tokens] for side, ids in whole.items()}
     lengths = np.stack([columns[side].row_lengths().numpy() for side in sides])
-    columns["label"] = frame["label"].to_numpy("int32")
+    columns["label"] = _classes(frame["label"])
     return BucketedBatches(columns, sides, "label", lengths.max(axis=0), batch_size, seed)
+
+
+def _classes(labels: pd.Series) -> np.ndarray:
+    """Reads numbers of classes, int32; raises ValueError for others, which would be rounded."""
+    numbers = pd.to_numeric(labels, errors="coerce").to_numpy("float64", na_value=np.nan)
+    wrong = ~((numbers >= 0) & (numbers == np.round(numbers)))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise ValueError(
+            f"label of row {row} must be the number of a class, from 0, got {labels.iloc[row]!r}"
+        )
+    return numbers.astype("int32")
 
 
 class SlowStart:

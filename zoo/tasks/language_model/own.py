@@ -56,13 +56,21 @@ class OwnLanguageModelTask(LanguageModelTask):
     parts: "OwnParts"
 
     def resolve(self, settings: Any) -> Any:
-        """Reads all texts, and chooses sizes by their length."""
+        """Reads all texts, and chooses sizes by their length.
+
+        Raises:
+            ValueError: as of `own_parts`, or the lines held out, or all others, are empty.
+        """
         from zoo.tasks.shared.own_data import at_the_end, model_of, own_parts, resolve_own
 
         settings = replace(settings, model=model_of(settings.model, self.name))
         files = {part: getattr(settings, part) for part in ("train", "validation", "test")}
         parts = own_parts(files, read_texts, settings, at_the_end)
         lines = parts.training["line"]
+        if not any(lines) or not any(parts.validation["line"]):
+            raise ValueError(
+                f"held_out must leave lines with words for both parts, got {settings.held_out}"
+            )
         count = sum(map(len, lines)) + len(lines)
         examples, notes = -(-count // _WORDS_AN_EXAMPLE), list(parts.notes)
         sized = resolve_own(settings, self.recipe, examples, files["train"][0], self.defaults)

@@ -12,6 +12,7 @@ from zoo.tasks.reading.recipe import (
 )
 from zoo.tasks.shared.own_settings import OwnDataSettings
 from zoo.training.bounds import Rate
+from zoo.training.unused import refuse_given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,11 +65,15 @@ class OwnReadingTask(ReadingTask):
         from zoo.tasks.shared.own_data import by_groups, model_of, own_parts, resolve_own
 
         refuse_without_vectors(settings)
+        if settings.vectors is not None:
+            refuse_given(settings, ("embedding_dim",), "with vectors")
         settings = replace(settings, model=model_of(settings.model, self.name))
         files = {
             part: tuple(filter(None, [getattr(settings, part)]))
             for part in ("train", "validation", "test")
         }
+        if all(is_squad(path) for paths in files.values() for path in paths):
+            refuse_given(settings, ("columns",), "without a table")
 
         def read(paths: Sequence[Path]) -> "pd.DataFrame":
             return read_questions(paths[0], settings.columns)
@@ -104,10 +109,16 @@ class OwnReadingTask(ReadingTask):
         return self.settings.embedding_dim
 
 
+def is_squad(path: Path) -> bool:
+    """Tells whether a file is in SQuAD's layout, by its name; others are tables."""
+    from zoo.data.tables import ending
+
+    return ending(path) == ".json"
+
+
 def read_questions(path: Path, columns: tuple[str, ...]) -> "pd.DataFrame":
     """Reads a file in SQuAD's layout, or a table."""
     from zoo.data.reading_table import read_reading_table
     from zoo.data.squad import read_squad
-    from zoo.data.tables import ending
 
-    return read_squad(path) if ending(path) == ".json" else read_reading_table(path, columns)
+    return read_squad(path) if is_squad(path) else read_reading_table(path, columns)

@@ -1,9 +1,9 @@
 """Exported models, as recipes that measure several of them are given them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from zoo.serving.cards import SAVED_MODEL_FILE
+from zoo.serving.cards import SAVED_MODEL_FILE, read_card
 from zoo.serving.load import resolve
 
 
@@ -31,3 +31,19 @@ def find_models(models: Sequence[str], labels: Sequence[str]) -> dict[str, Path]
             raise ValueError(f"labels must differ, got {label!r} twice")
         found[label] = folder
     return found
+
+
+def check_task(folders: Iterable[Path], task: str, called: str) -> None:
+    """Refuses SavedModels of another task, before the first of them is measured.
+
+    Args:
+        folders: of the SavedModels.
+        task: that they must have.
+        called: what a model of it is called, for the error.
+
+    Raises:
+        ValueError: if one has another task, or no card.
+    """
+    for folder in folders:
+        if (found := read_card(folder).task) != task:
+            raise ValueError(f"{folder} must hold a {called}, got a model whose task is {found!r}")

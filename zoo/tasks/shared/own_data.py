@@ -16,7 +16,7 @@ import pandas as pd
 from zoo.data.download import contents
 from zoo.serving.cards import DataRecord
 from zoo.tasks.shared.own_settings import DATA
-from zoo.tasks.shared.records import content_sha256, file_sums, own_name
+from zoo.tasks.shared.records import content_sha256, file_sums, own_name, told_share
 from zoo.training.settings import resolve
 from zoo.training.unused import refuse_given
 
@@ -90,8 +90,8 @@ def own_parts(
                 f"held_out must be a share that leaves some of the {whole} training examples for "
                 f"both parts, unless there is a validation part, got {share}"
             )
-        names["validation"] = f"{share:.0%} of {names['train']}, held out"
-        names["train"] += f" but for {share:.0%}"
+        names["validation"] = f"{told_share(share)} of {names['train']}, held out"
+        names["train"] += f" but for {told_share(share)}"
         notes.append(f"no validation files: {len(frames['validation'])} examples are held out")
     if "test" not in frames:
         frames["test"], names["test"] = frames["validation"], names["validation"]
@@ -190,6 +190,21 @@ def model_of(name: str, task: str) -> str:
     return found[0]
 
 
+def refuse_ignored(settings: Any, becomes: Mapping[str, Sequence[str]]) -> None:
+    """Refuses settings that are given although the model takes nothing that they become.
+
+    Args:
+        settings: Those of the recipe, not resolved, whose ``model`` is a registered name.
+        becomes: Setting -> the arguments of a constructor that it becomes.
+
+    Raises:
+        ValueError: There is one; names it.
+    """
+    known = _arguments_of(settings.model)
+    unused = [name for name, arguments in becomes.items() if known.isdisjoint(arguments)]
+    refuse_given(settings, unused, f"with the model {settings.model}")
+
+
 def make_named(
     name: str, arguments: Mapping[str, Any], wanted: Mapping[str, Any], more: Sequence[str]
 ) -> "keras.Model":
@@ -202,19 +217,27 @@ def make_named(
         more: More arguments as texts, such as "depth=2", which win.
 
     Raises:
-        ValueError: The constructor has no such argument, or refuses a value.
+        ValueError: The constructor has no such argument, or refuses a value; or one comes twice.
     """
+    from zoo.models.core.registry import find_model
+
+    known, pairs = _arguments_of(name), [*map(_argument, more)]
+    given = dict(pairs)
+    if len(given) < len(pairs):
+        raise ValueError(f"arguments must be given once each, got {' '.join(more)}")
+    if unknown := sorted(given.keys() - known):
+        raise ValueError(f"arguments of {name} must be some of {sorted(known)}, got {unknown[0]!r}")
+    fitting = {key: value for key, value in wanted.items() if key in known}
+    return find_model(name).cls(**{**fitting, **arguments, **given})
+
+
+def _arguments_of(name: str) -> set[str]:
+    """Names the arguments of a registered model's constructor."""
     import inspect
 
     from zoo.models.core.registry import find_model
 
-    cls = find_model(name).cls
-    known = set(inspect.signature(cls.__init__).parameters) - {"self", "kwargs"}
-    given = dict(map(_argument, more))
-    if unknown := sorted(given.keys() - known):
-        raise ValueError(f"arguments of {name} must be some of {sorted(known)}, got {unknown[0]!r}")
-    fitting = {key: value for key, value in wanted.items() if key in known}
-    return cls(**{**fitting, **arguments, **given})
+    return {*inspect.signature(find_model(name).cls.__init__).parameters} - {"self", "kwargs"}
 
 
 def _argument(text: str) -> tuple[str, Any]:

@@ -88,6 +88,11 @@ def own_name(names: Iterable[str]) -> str:
     return f"own files: {listed(names)}"
 
 
+def told_share(share: float) -> str:
+    """Writes a share in percent, with up to four digits: 0.004 is no 0%."""
+    return f"{100 * share:.4g}%"
+
+
 def finite_metrics(metrics: Mapping[str, float], logger: logging.Logger) -> dict[str, float]:
     """Leaves out metrics that the test part does not have: no card holds what is not a number."""
     for name, value in metrics.items():

@@ -2,13 +2,16 @@
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 Row = dict[str, Any]
 """``row``, its name, ``flags``, and what was measured."""
+
+RESULT_FILE = "result.json"
+"""File of a study's complete rows."""
 
 _ROOT = Path(__file__).parents[3]
 
@@ -45,20 +48,15 @@ class Study:
             All complete rows, those trained by an earlier call too.
 
         Raises:
-            ValueError: if a row was trained with other flags, wanted or not, which is found before
-                any training, or its run failed.
+            ValueError: if the folder holds something else, or a row was trained with other flags,
+                wanted or not, which is found before any training; or a run failed.
             SystemExit: if a signal stopped it.
         """
-        from zoo.training.json_files import read_object, with_nan, write_json
+        from zoo.training.json_files import write_json
 
+        rows = self._held(flags)
         self.folder.mkdir(parents=True, exist_ok=True)
-        path = self.folder / "result.json"
-        held = read_object(path)["rows"] if path.exists() else []
-        rows = {row["row"]: with_nan(row) for row in held}
-        for name, own in flags.items():
-            if name in rows and rows[name]["flags"] != [*own]:
-                other = shlex.join(rows[name]["flags"])
-                raise ValueError(f"{name}: {self.folder} holds it with other flags: {other}")
+        path = self.folder / RESULT_FILE
         for name in wanted:
             if name not in rows:
                 measured = self.describe(name, self._run(name, flags[name]))
@@ -67,6 +65,19 @@ class Study:
             write_json(path, {"rows": complete})
             self.write(complete)
         return self._ordered(rows)
+
+    def _held(self, flags: Mapping[str, Sequence[str]]) -> dict[str, Row]:
+        """Returns the complete rows of the folder, by name; raises ValueError, see `train`."""
+        rows = {row["row"]: row for row in held_rows(self.folder)}
+        if others := [name for name in rows if name not in flags]:
+            raise ValueError(
+                f"run_dir must not hold rows of another study, got {self.folder} with {others[0]!r}"
+            )
+        for name, row in rows.items():
+            if row["flags"] != [*flags[name]]:
+                other = shlex.join(row["flags"])
+                raise ValueError(f"{name}: {self.folder} holds it with other flags: {other}")
+        return rows
 
     def _ordered(self, rows: Mapping[str, Row]) -> list[Row]:
         return [rows[name] for name in self.order if name in rows]
@@ -84,6 +95,54 @@ class Study:
         if status:
             raise ValueError(f"{name}: the recipe ended with status {status}")
         return own
+
+
+def held_rows(folder: Path) -> list[Row]:
+    """Reads the complete rows that the folder of a study holds; none of a new folder.
+
+    Raises:
+        ValueError: its ``result.json`` is that of something else, or damaged.
+    """
+    from zoo.training.json_files import read_object, with_nan
+
+    path = folder / RESULT_FILE
+    held = read_object(path).get("rows") if path.exists() else []
+    if not isinstance(held, list) or not all(
+        isinstance(row, dict) and {"row", "flags"} <= row.keys() for row in held
+    ):
+        raise ValueError(f"run_dir must be a study's folder or a new one, got {path} of no study")
+    return [with_nan(row) for row in held]
+
+
+def held_seeds(folder: Path) -> list[int]:
+    """Lists the seeds of the rows that a folder holds; names of rows end in ", seed " and it.
+
+    Raises:
+        ValueError: as `held_rows`.
+    """
+    ends = [row["row"].rpartition(", seed ")[2] for row in held_rows(folder)]
+    return [int(seed) for seed in ends if seed.isdecimal()]  # other rows are another study's
+
+
+def split_more(more: str, taken: Collection[str]) -> list[str]:
+    """Splits the flags that all runs of a study have beside its own.
+
+    Args:
+        more: flags in one string, as a shell takes them.
+        taken: flags that the study itself gives its runs, such as ``--seed``.
+
+    Raises:
+        ValueError: a quotation has no end, or one of these flags is given: it would win, and the
+            runs would not be what the study calls them.
+    """
+    try:
+        words = shlex.split(more)
+    except ValueError as error:
+        raise ValueError(f"more must be flags as in a shell, got {more!r}: {error}") from None
+    for word in words:
+        if (name := word.partition("=")[0].replace("_", "-")) in taken:
+            raise ValueError(f"more must not have {name}, which the study gives its runs")
+    return words
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> str:

@@ -91,7 +91,14 @@ def check_limit(name: str, limit: int, least: int = 1) -> None:
 
 
 def encode_strings(strings: Iterable[str], codec: TextCodec) -> tf.RaggedTensor:
-    """Ids (rows, tokens) of many strings, int32."""
+    """Ids (rows, tokens) of many strings, int32.
+
+    Raises:
+        ValueError: one is no text, such as a missing value of a table; says which.
+    """
     texts = list(strings)
+    for row, text in enumerate(texts):
+        if not isinstance(text, str | bytes):
+            raise ValueError(f"strings[{row}] must be text, got {text!r}")
     chunks = [texts[i : i + _CHUNK] for i in range(0, len(texts), _CHUNK)] or [[]]
     return tf.concat([codec.encode(tf.constant(chunk, tf.string)) for chunk in chunks], axis=0)

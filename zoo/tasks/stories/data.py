@@ -13,7 +13,7 @@ from zoo.data import babi
 from zoo.data.choice import choose, sample_reason
 from zoo.data.story_sample import SAMPLE_STORIES, story_sample
 from zoo.serving.cards import DataRecord
-from zoo.tasks.shared.records import record_sums
+from zoo.tasks.shared.records import record_sums, told_share
 from zoo.tasks.stories.sentences import without_end_mark
 from zoo.text.tokenizer import WordTokenizer
 from zoo.text.vocabulary import choose_words, count_words
@@ -73,7 +73,7 @@ def load_stories(
             split: babi.read_babi(babi.find_babi(task, split, data_dir)) for split in babi.SPLITS
         }
         sums = {babi.file_name(task, split): sha256 for split, (_, sha256) in read.items()}
-        told = f"task {task}, {held_out:.0%} of the training part held out"
+        told = f"task {task}, {told_share(held_out)} of the training part held out"
         title = "bAbI 1k, English"
         record = record_sums(title, babi.SPLITS, sums, babi.published(task), logger, told)
         train, test = (frame for frame, _ in read.values())

@@ -20,6 +20,7 @@ from zoo.tasks.tabular.precision import LARGEST, check_size, check_spacing
 from zoo.tasks.tabular.spellings import (
     all_strange,
     refuse_misspelt,
+    refuse_no_text,
     spell_alike,
     spell_as,
     spell_in_graph,
@@ -210,6 +211,7 @@ def _numbers(column: pd.Series) -> np.ndarray:
 def to_strings(column: pd.Series) -> pd.Series:
     """Reads a column as strings without white space around them, missing where there is none."""
     texts = column.astype(object).where(column.notna(), None)
+    refuse_no_text(texts)
     texts = texts.map(lambda value: None if value is None else str(value).strip())
     return texts.where(~texts.isin(MISSING), None)
 

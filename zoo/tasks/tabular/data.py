@@ -21,7 +21,7 @@ from zoo.tasks.shared.own_settings import DATA
 from zoo.tasks.shared.records import record_files
 from zoo.tasks.tabular.columns import RowCodec, infer_columns, is_numeric, to_numbers, to_strings
 from zoo.tasks.tabular.endpoint import Target
-from zoo.tasks.tabular.precision import LARGEST
+from zoo.tasks.tabular.precision import LARGEST, check_spacing
 from zoo.tasks.tabular.spellings import spell_alike
 
 Kind = Literal["auto", "classification", "regression"]
@@ -231,12 +231,13 @@ def make_target(column: pd.Series, kind: Kind) -> Target:
 
     Raises:
         ValueError: there are fewer than two classes, a value is not finite or beyond float32, or
-            all are equal.
+            all are equal or differ by less than float32 can tell.
     """
     if not _is_class(column, kind):
         values = _finite(column)
         if values.min() == values.max() or not np.float32(values.std()) > 0:
             raise ValueError(f"{column.name} must have different values, got {values[0]}")
+        check_spacing(str(column.name), values)  # answers are float32
         return Target(str(column.name), (), float(values.mean()), float(values.std()))
     labels = sorted_classes({*spell_alike(to_strings(column))})
     if len(labels) < 2:

@@ -198,7 +198,8 @@ class TabularTask(Task):
         answers = ask(examples.rows)
         metrics = scores(answers, examples.targets, self.data.target)
         if self.data.known:
-            metrics |= found_features(answers.weights, self.data.relevant())
+            places = [self.data.features.index(name) for name in self.codec.names]
+            metrics |= found_features(answers.weights, self.data.relevant()[:, places])
             metrics["best_auc"] = self.data.best_auc()
         told = ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
         logger.info("test: %s", told)

@@ -18,6 +18,7 @@ _MOSTLY = 0.95
 """Share of the values of a column that are numbers, of which others are taken for mistakes."""
 _MANY = 20
 """Different numbers that a column of numbers has at least; fewer may be codes."""
+_NO_TEXT = (bytes, bytearray, list, tuple, dict, set, frozenset, np.ndarray)
 # All that `str.strip` takes for white space: in ASCII, and beyond.
 _SPACE = r"\t-\r\x1c-\x20\x{85}\x{a0}"
 _SPACE += r"\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}"
@@ -98,6 +99,20 @@ def all_strange(strings: pd.Series, categories: Collection[str]) -> str:
         f"{strings.name}: no value is a category that training knew, so that all are missing, such"
         f" as {shown(values.iloc[0])}; known: {shown([*categories])}"
     )
+
+
+def refuse_no_text(values: pd.Series) -> None:
+    """Refuses bytes and lists, which would be written out: b'red' is not the category red.
+
+    Raises:
+        ValueError: a value is one; names column and row, as the column's index does.
+    """
+    for row, value in values.items():
+        if isinstance(value, _NO_TEXT):
+            raise ValueError(
+                f"{values.name} of row {row} must be text, a number or a truth value, got"
+                f" {type(value).__name__} {shown(value)}"
+            )
 
 
 def refuse_misspelt(strings: pd.Series) -> None:

@@ -10,7 +10,8 @@ from zoo.metrics.alignment import Alignment, Lengths, Links, links
 from zoo.metrics.gold import AlignmentScores, score_links
 from zoo.metrics.symmetrisation import Method, flip_links, symmetrise
 from zoo.serving.codecs import load_codecs
-from zoo.serving.load import load, load_card
+from zoo.serving.load import load
+from zoo.tasks.shared.exported import check_task
 from zoo.tasks.translation.forced import shifted_weights, unknown_share
 
 METHODS: tuple[Method, ...] = (
@@ -42,8 +43,7 @@ def read_attention(
     Raises:
         ValueError: the folder holds no translator, or one without an alignment.
     """
-    if (task := load_card(folder).task) != "translation":
-        raise ValueError(f"{folder} must hold a translator, got a model whose task is {task!r}")
+    check_task([folder], "translation", "translator")
     first, second = load_codecs(folder)
     weights = shifted_weights(load(folder), (first, second), sources, targets, shifts)
     return WordAttention(weights, unknown_share(sources, first), unknown_share(targets, second))

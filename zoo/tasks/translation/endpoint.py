@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from zoo.decoding.protocol import Hypotheses, Tensors
 from zoo.decoding.unknown import Convention, Dictionary, replace_unknown
+from zoo.metrics.translation import DEFAULT_TOKENIZER
 from zoo.models.core.axes import Axes, Steps, Tokens
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.sequence_to_sequence import SequenceToSequenceModel
@@ -21,6 +22,8 @@ from zoo.tasks.translation.examples import search
 from zoo.text.codecs import TextCodec
 from zoo.text.vocabulary import PADDING, START
 
+BLEU_TOKENIZER = "bleu_tokenizer"
+"""Key in the card of sacreBLEU's tokeniser, where it is not the default."""
 # The outputs that a search gives of each of its translations.
 _SEVERAL = ("translation", "score", "target_tokens", "target_length", "attention_alignment")
 
@@ -38,6 +41,8 @@ class TranslationEndpoint:
         dictionary: translations of words that ``<unk>`` stands for, such as a
             ``tf.lookup.StaticHashTable``, exported too; None: such words are copied.
         convention: which word an alignment is of, as in `zoo.decoding.unknown.replace_unknown`.
+        bleu_tokenizer: of sacreBLEU, by which the model is scored; the card names any but the
+            default.
 
     Raises:
         ValueError: a beam below 1, or a limit that leaves no token beside ``</s>``.
@@ -54,12 +59,14 @@ class TranslationEndpoint:
         maximum_source_tokens: int = 200,
         dictionary: Dictionary | None = None,
         convention: Convention = "predicted",
+        bleu_tokenizer: str = DEFAULT_TOKENIZER,
     ) -> None:
         self.beam_width = beam_width
         self.length_penalty = length_penalty
         self.maximum_source_tokens = maximum_source_tokens
         self.dictionary = dictionary
         self.convention = convention
+        self.bleu_tokenizer = bleu_tokenizer
         check_limit("beam_width", beam_width)
         check_limit("maximum_source_tokens", maximum_source_tokens, least=2)
         self.model = model
@@ -92,7 +99,9 @@ class TranslationEndpoint:
     def get_config(self) -> dict[str, Any]:
         """How strings of source and target become tokens and ids, for the model card."""
         codecs = {"source": self.source_codec, "target": self.target_codec}
-        return {side: codec_config(codec) for side, codec in codecs.items()}
+        config: dict[str, Any] = {side: codec_config(codec) for side, codec in codecs.items()}
+        usual = self.bleu_tokenizer == DEFAULT_TOKENIZER
+        return config if usual else config | {BLEU_TOKENIZER: self.bleu_tokenizer}
 
     def endpoints(self) -> dict[str, Endpoint]:
         """The signatures to export, as `zoo.serving.export.export_servable` takes them."""

@@ -11,6 +11,7 @@ from zoo.tasks.translation.recipe import (
     TranslationTrainingSettings,
     refuse_batch_size,
 )
+from zoo.training.unused import refuse_given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +26,8 @@ _LEARNING: dict[str, Any] = {
     "beam_width": 5,
     "label_smoothing": 0.1,
 }
+SIZES = ("hidden_dim", "alignment_dim", "maxout_dim", "rank", "model_dim")
+"""Arguments of the architectures that are as large as ``hidden_dim``."""
 DEFAULTS: dict[str, dict[str, Any]] = {
     "small": _LEARNING
     | {
@@ -100,10 +103,17 @@ class OwnTranslationTask(TranslationTask):
     def resolve(self, settings: Any) -> Any:
         """Reads all pairs, and chooses sizes by their number."""
         from zoo.metrics.translation import choose_bleu_tokenizer
-        from zoo.tasks.shared.own_data import by_groups, model_of, own_parts, resolve_own
+        from zoo.tasks.shared.own_data import (
+            by_groups,
+            model_of,
+            own_parts,
+            refuse_ignored,
+            resolve_own,
+        )
 
         refuse_batch_size(settings, settings.batch_tokens)
         settings = replace(settings, model=model_of(settings.model, self.name))
+        refuse_ignored(settings, {"embedding_dim": ("embedding_dim",), "hidden_dim": SIZES})
         tokenizer = choose_bleu_tokenizer(settings.target_language, settings.bleu_tokenize)
         files = files_of(settings)
 
@@ -131,7 +141,8 @@ def files_of(settings: OwnTranslationSettings) -> dict[str, tuple[Path, ...]]:
     """Returns the files of each part: one table, or source and target.
 
     Raises:
-        ValueError: A part is given in both ways, or one of its two files is missing.
+        ValueError: A part is given in both ways, or one of its two files is missing; or there are
+            names of columns, and no table.
     """
     files = {}
     for part in ("train", "validation", "test"):
@@ -146,6 +157,8 @@ def files_of(settings: OwnTranslationSettings) -> dict[str, tuple[Path, ...]]:
         files[part] = (table,) if table is not None else tuple(given)
     if not files["train"]:
         raise ValueError("train must be a table, or else train_source and train_target, got none")
+    if not any(len(paths) == 1 for paths in files.values()):
+        refuse_given(settings, ("columns",), "without a table")
     return files
 
 

@@ -213,7 +213,7 @@ class TranslationTask(Task):
             encode_pairs(frame, *self.codecs),
             frame["target"],
             self.codecs[1],
-            bleu_tokenizer=self.settings.bleu_tokenize,
+            **self._scored(),
             **search,
         )
 
@@ -226,7 +226,12 @@ class TranslationTask(Task):
         """Translates strings."""
         from zoo.tasks.translation.endpoint import TranslationEndpoint
 
-        return TranslationEndpoint(model, *self.codecs, **self._search())
+        return TranslationEndpoint(model, *self.codecs, **self._search(), **self._scored())
+
+    def _scored(self) -> dict[str, Any]:
+        """Names the tokeniser of sacreBLEU, where the settings have one."""
+        chosen = getattr(self.settings, "bleu_tokenize", None)
+        return {} if chosen is None else {"bleu_tokenizer": chosen}
 
     def ask(self, endpoint: Any) -> Callable[[], Any] | None:
         """Greedy translations, which take less time, of models with an alignment to draw."""
