@@ -82,11 +82,11 @@ def main(settings: Settings) -> dict[str, Any]:
         OSError: if a file is missing.
     """
     from zoo.metrics.gold import read_gold, score_links
-    from zoo.tasks.shared.exported import check_task, find_models
+    from zoo.tasks.shared.exported import find_translators
     from zoo.tasks.translation.alignment_quality import diagonal_links
     from zoo.training.json_files import write_json
 
-    folders = find_models(settings.models, settings.labels)
+    folders = find_translators(settings.models, settings.labels)
     training = read_training(settings)
     sources, targets = read_pairs(settings)
     lengths = [(len(s.split()), len(t.split())) for s, t in zip(sources, targets, strict=True)]
@@ -98,7 +98,6 @@ def main(settings: Settings) -> dict[str, Any]:
         drop_outside=settings.drop_outside,
     )
     backward = find_backward(settings)
-    check_task([*folders.values(), *filter(None, backward)], "translation", "translator")
     counted = None  # first, so that nothing is measured in vain if the aligner is not installed
     if training is not None:
         counted = measure_aligner(settings, training, (sources, targets), gold)
@@ -186,9 +185,10 @@ def find_backward(settings: Settings) -> list[Path | None]:
     """Returns the folder of the other direction of each model, or None.
 
     Raises:
-        ValueError: if there is no such model, or not one for each.
+        ValueError: if there is no such model, one is no translator, or not one for each.
     """
     from zoo.serving.load import resolve
+    from zoo.tasks.shared.exported import check_translators
 
     if not settings.backward:
         return [None] * len(settings.models)
@@ -197,7 +197,9 @@ def find_backward(settings: Settings) -> list[Path | None]:
             f"backward must be one for each of {len(settings.models)} models, "
             f"got {len(settings.backward)}"
         )
-    return [resolve(one) for one in settings.backward]
+    folders = [resolve(one) for one in settings.backward]
+    check_translators(folders)
+    return [*folders]
 
 
 def picture_names(labels: Iterable[str]) -> dict[str, str]:

@@ -83,14 +83,13 @@ def main(settings: Settings) -> dict[str, Any]:
     """
     from zoo.metrics.translation import bleu, choose_bleu_tokenizer
     from zoo.plots import save_figure, scores_by_length
-    from zoo.tasks.shared.exported import check_task, find_models
+    from zoo.tasks.shared.exported import find_translators
     from zoo.tasks.translation.lengths import buckets_of_words, join_sentences, score_buckets
     from zoo.training.json_files import write_json
 
     check(settings)
     tokenizer = choose_bleu_tokenizer(settings.target, settings.bleu_tokenize)
-    folders = find_models(settings.models, settings.labels)
-    check_task(folders.values(), "translation", "translator")
+    folders = find_translators(settings.models, settings.labels)
     data, pairs = read_test_part(settings)
     frame = join_sentences(pairs, settings.joined)
     sources, references = [*frame["source"]], [*frame["target"]]

@@ -101,10 +101,10 @@ class Align:
         """Links (source, target) of the model in a folder."""
         with without_greetings():
             from zoo.serving.codecs import load_codecs
-            from zoo.serving.load import load, load_card
+            from zoo.serving.load import load
+            from zoo.tasks.shared.exported import check_translators
             from zoo.tasks.translation.forced import align_pairs
-        if (task := load_card(folder).task) != "translation":
-            raise ValueError(f"{folder} must hold a translator, got a model whose task is {task!r}")
+        check_translators([folder])
         first, second = load_codecs(folder)
         model = load(folder)
         return align_pairs(

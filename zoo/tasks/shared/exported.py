@@ -33,17 +33,15 @@ def find_models(models: Sequence[str], labels: Sequence[str]) -> dict[str, Path]
     return found
 
 
-def check_task(folders: Iterable[Path], task: str, called: str) -> None:
-    """Refuses SavedModels of another task, before the first of them is measured.
+def find_translators(models: Sequence[str], labels: Sequence[str]) -> dict[str, Path]:
+    """As ``find_models``; raises a ValueError too if one is no translator."""
+    found = find_models(models, labels)
+    check_translators(found.values())
+    return found
 
-    Args:
-        folders: of the SavedModels.
-        task: that they must have.
-        called: what a model of it is called, for the error.
 
-    Raises:
-        ValueError: if one has another task, or no card.
-    """
+def check_translators(folders: Iterable[Path]) -> None:
+    """Raises a ValueError for a SavedModel of another task, before the first one is measured."""
     for folder in folders:
-        if (found := read_card(folder).task) != task:
-            raise ValueError(f"{folder} must hold a {called}, got a model whose task is {found!r}")
+        if (task := read_card(folder).task) != "translation":
+            raise ValueError(f"{folder} must hold a translator, got a model whose task is {task!r}")

@@ -108,7 +108,7 @@ def refuse_no_text(values: pd.Series) -> None:
         ValueError: a value is one; names column and row, as the column's index does.
     """
     for row, value in values.items():
-        if isinstance(value, _NO_TEXT):
+        if isinstance(value, _NO_TEXT) and not (isinstance(value, np.ndarray) and value.ndim == 0):
             raise ValueError(
                 f"{values.name} of row {row} must be text, a number or a truth value, got"
                 f" {type(value).__name__} {shown(value)}"

@@ -11,7 +11,7 @@ from zoo.metrics.gold import AlignmentScores, score_links
 from zoo.metrics.symmetrisation import Method, flip_links, symmetrise
 from zoo.serving.codecs import load_codecs
 from zoo.serving.load import load
-from zoo.tasks.shared.exported import check_task
+from zoo.tasks.shared.exported import check_translators
 from zoo.tasks.translation.forced import shifted_weights, unknown_share
 
 METHODS: tuple[Method, ...] = (
@@ -43,7 +43,7 @@ def read_attention(
     Raises:
         ValueError: the folder holds no translator, or one without an alignment.
     """
-    check_task([folder], "translation", "translator")
+    check_translators([folder])
     first, second = load_codecs(folder)
     weights = shifted_weights(load(folder), (first, second), sources, targets, shifts)
     return WordAttention(weights, unknown_share(sources, first), unknown_share(targets, second))
