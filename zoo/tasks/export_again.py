@@ -81,7 +81,8 @@ def _limits(card: ModelCard) -> dict[str, Any]:
 
 def _translator(source: Path, card: ModelCard, model: keras.Model) -> tuple[Any, list[Any]]:
     options = {name: card.tokenizer[name] for name in (BLEU_TOKENIZER,) if name in card.tokenizer}
-    endpoint = TranslationEndpoint(model, *load_codecs(source), **_limits(card), **options)
+    first, second = load_codecs(source)
+    endpoint = TranslationEndpoint(model, first, second, **_limits(card), **options)
     return endpoint, endpoint.assets
 
 

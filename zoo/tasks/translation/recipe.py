@@ -226,7 +226,8 @@ class TranslationTask(Task):
         """Translates strings."""
         from zoo.tasks.translation.endpoint import TranslationEndpoint
 
-        return TranslationEndpoint(model, *self.codecs, **self._search(), **self._scored())
+        source, target = self.codecs
+        return TranslationEndpoint(model, source, target, **self._search(), **self._scored())
 
     def _scored(self) -> dict[str, Any]:
         """Names the tokeniser of sacreBLEU, where the settings have one."""
