@@ -32,7 +32,13 @@ class Settings(RecurrentSettings):
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "sample": {**RECURRENT_SIZES["sample"], "alignment_dim": 64, "maxout_dim": 64, "epochs": 8},
-    "multi30k": RECURRENT_SIZES["multi30k"] | {"alignment_dim": 256, "maxout_dim": 256},
+    "multi30k": {
+        **RECURRENT_SIZES["multi30k"],
+        "alignment_dim": 256,
+        "maxout_dim": 256,
+        "dropout": 0.4,
+        "epochs": 48,
+    },
 }
 """Defaults for settings that are None, by data set."""
 

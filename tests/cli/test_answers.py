@@ -154,7 +154,7 @@ def test_what_is_missing_comes_from_standard_input(zoo_command, context_file):
         (["squad_dcn", "a text"], b"", "does not take TEXT: it takes --context, --question"),
         (["squad_dcn", "--query", "x"], b"", "does not take --query"),
         ([TRANSLATOR, "--question", "x"], b"", "does not take --question: it takes TEXT; or "),
-        ([TRANSLATOR, "x", "--beam-width", "0"], b"", "beam_width, expected at least 1"),
+        ([TRANSLATOR, "x", "--beam-width", "0"], b"", "beam_width must be at least 1, got 0"),
         (["squad_dcn"], b"who?", "line 1 must be a JSON object with context, question"),
         (["squad_dcn"], b"{}", "line 1 must be a JSON object with context, question"),
         (["squad_dcn"], b'{"question": 1, "context": ""}', "line 1: question must be text"),
