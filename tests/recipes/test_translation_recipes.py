@@ -231,7 +231,7 @@ def test_trains_on_files_in_the_layout_of_multi30k(tmp_path: Path) -> None:
     assert result["perplexity"] < 150
     assert [set(one) >= {"bleu", "step"} for one in result["history"]] == [True]
     stored = json.loads((tmp_path / "run" / "settings.json").read_text())
-    assert (stored["data"], stored["dropout"]) == ("multi30k", 0.3)
+    assert (stored["data"], stored["dropout"]) == ("multi30k", 0.4)
     card = read_card(tmp_path / "run" / "saved_model")
     assert card.data.sha256.keys() == {f"{s}.{side}" for s in SPLITS for side in ("en", "de")}
     assert card.limits["beam_width"] == 2
