@@ -2,7 +2,7 @@
 
     python -m recipes.retrain                              # lists them, with the time each took
     python -m recipes.retrain imdb_self_attentive --run    # trains it again, in runs/
-    python -m recipes.retrain --run                        # all of them: about eleven hours
+    python -m recipes.retrain --run                        # all of them: twelve to thirteen hours
 
 The data sets lie in $ZOO_DATA. A command that was interrupted is resumed when this one is started
 again; word vectors whose file is there are kept. Nothing is copied to ``saved_models/``: each run
