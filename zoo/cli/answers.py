@@ -136,6 +136,11 @@ def _ask(question: Question, folder: Path, rows: int, name: str | None = None) -
     signature = servable.signatures[name]
     if other := given.keys() - signature.inputs.keys():
         raise ValueError(f"{', '.join(sorted(other))} must be left out with --heads")
+    if unbatched := signature.unbatched_outputs:
+        raise ValueError(
+            f"{servable.folder.name} does not answer example by example: {', '.join(unbatched)} has"
+            " no axis of rows"
+        )
     same = scalars(servable, signature, given)
     many = bool(left_to_input(question, given, signature))
     with nullcontext() if many else unoptimised():

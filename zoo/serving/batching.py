@@ -101,6 +101,7 @@ class Batcher:
         costs: np.ndarray | None = None,
         check: Check | None = None,
         wanted: Collection[str] | None = None,
+        alone: bool = False,
     ) -> "Future[Answer]":
         """Queues a request.
 
@@ -111,6 +112,7 @@ class Batcher:
             check: Is given the answers so far, (rows, ...) each, after every piece; an error that
                 it raises is the answer, and the rest is not asked.
             wanted: Names of outputs that are kept at least; None: all.
+            alone: Whether outputs are of all rows together: nothing else is asked with it.
 
         Returns:
             The answer to come. A request that is cancelled is not asked, or stopped.
@@ -119,7 +121,9 @@ class Batcher:
             RuntimeError: The batcher is closed.
         """
         costs = np.zeros(0) if costs is None else costs
-        job = Job(signature, inputs, costs=costs, axes=self._axes, check=check, wanted=wanted)
+        job = Job(
+            signature, inputs, costs=costs, axes=self._axes, check=check, wanted=wanted, alone=alone
+        )
         with self._changed:
             if self._closed:
                 raise RuntimeError("the batcher is closed")
@@ -285,7 +289,7 @@ class Batcher:
     def _recover(self, batch: list[Piece], error: Exception, overdue: bool) -> None:
         """Asks again in smaller pieces what took too long, and one by one what failed."""
         rows = _rows(batch)
-        if overdue and rows > 1:
+        if overdue and rows > 1 and not batch[0].job.alone:
             self._leave(batch)
             with self._changed:
                 for one in batch:

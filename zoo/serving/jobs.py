@@ -24,6 +24,7 @@ class Job:
         inputs: those with an axis of rows.
         scalars: the others.
         rows: of all inputs; of the longest where they differ.
+        alone: whether it is neither asked together with others nor divided.
         costs: (rows,) of each row.
         check: looks at the answers so far, and raises an error where they are too much.
         future: the answer to come. It stays pending, so that it can be cancelled, to the end.
@@ -40,6 +41,7 @@ class Job:
         axes: Mapping[str, Axes] | None = None,
         check: Check | None = None,
         wanted: Collection[str] | None = None,
+        alone: bool = False,
     ) -> None:
         """Nothing is answered yet.
 
@@ -51,6 +53,8 @@ class Job:
             check: Looks at the answers so far.
             wanted: Names of the outputs that are kept, beside those that tell the padding; None:
                 all.
+            alone: Whether outputs are of all rows together. Inputs with different numbers of rows
+                are asked alone, too.
         """
         self.signature = signature
         self.scalars = {name: value for name, value in inputs.items() if not value.ndim}
@@ -59,8 +63,10 @@ class Job:
         self.rows = max(sizes, default=0)
         shapes = tuple((name, value.shape[1:]) for name, value in sorted(self.inputs.items()))
         same = tuple((name, value.tobytes()) for name, value in sorted(self.scalars.items()))
-        self.key: Hashable = (signature, shapes, same) if len(sizes) == 1 else object()
-        self.costs = costs if len(costs) == self.rows and len(sizes) == 1 else np.zeros(self.rows)
+        self.alone = alone or len(sizes) != 1
+        self.key: Hashable = object() if self.alone else (signature, shapes, same)
+        divided = len(costs) == self.rows and not self.alone
+        self.costs = costs if divided else np.zeros(self.rows)
         self.check = check
         self._axes = axes
         self._wanted = wanted

@@ -83,12 +83,10 @@ def _predict(name: str, servable: "Servable") -> dict[str, Any]:
         answered = _outputs(signature, servable.axes)
         named = {"signature_name": {"const": signature_name}}
         required = [] if signature_name == "serving_default" else ["signature_name"]
-        for form, inputs, outputs in (
-            ("instances", _rows_in(signature), {"predictions": _rows_out(answered)}),
-            ("inputs", _object(_inputs(signature)), {"outputs": _object(answered, some=True)}),
-        ):
-            if inputs is None:
-                continue
+        forms = [("inputs", _object(_inputs(signature)), {"outputs": _object(answered, some=True)})]
+        if _by_row(signature):
+            forms[:0] = [("instances", _rows_in(signature), {"predictions": _rows_out(answered)})]
+        for form, inputs, outputs in forms:
             wanted = {"type": "array", "minItems": 1, "items": {"enum": [*answered]}}
             requests.append(
                 {
@@ -103,10 +101,12 @@ def _predict(name: str, servable: "Servable") -> dict[str, Any]:
     return _operation(f"Ask {name}", _json({"anyOf": answers})) | {"requestBody": body}
 
 
-def _rows_in(signature: "Signature") -> dict[str, Any] | None:
-    """Describes rows; a signature with an input that has no axis of rows takes none."""
-    if not all(info.batched for info in signature.inputs.values()):
-        return None
+def _by_row(signature: "Signature") -> bool:
+    """Whether all that a signature takes and gives has an axis of rows."""
+    return all(one.batched for one in (*signature.inputs.values(), *signature.outputs.values()))
+
+
+def _rows_in(signature: "Signature") -> dict[str, Any]:
     row = _object({name: _array(info, 1) for name, info in signature.inputs.items()})
     return {"type": "array", "minItems": 1, "items": _or_alone(row)}
 

@@ -83,13 +83,13 @@ def read_request(
     infos, outputs = signatures[name].inputs, _wanted(values, signatures[name])
     for given in ("instances", "inputs"):
         _check_rows(values.get(given), maximum_rows)
-    both = "instances" in values and "inputs" in values
-    if both:
+    if "instances" in values and "inputs" in values:
         raise RequestError(
             "Not formatted correctly expecting only one of 'inputs' or 'instances' keys to exist"
         )
     if "instances" in values:
-        return Request(name, _of_instances(values["instances"], infos), True, outputs)
+        rows = _of_instances(values["instances"], signatures[name], outputs)
+        return Request(name, rows, True, outputs)
     if "inputs" in values:
         return Request(name, _of_inputs(values["inputs"], infos), False, outputs)
     raise RequestError("Missing 'inputs' or 'instances' key")
@@ -155,18 +155,23 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"Invalid value: {name}")
 
 
-def _of_instances(instances: Any, infos: Mapping[str, "TensorInfo"]) -> dict[str, np.ndarray]:
+def _of_instances(
+    instances: Any, signature: "Signature", outputs: tuple[str, ...] | None
+) -> dict[str, np.ndarray]:
     """Puts rows together to arrays."""
+    infos = signature.inputs
     if not isinstance(instances, list):
         raise RequestError("Excepting 'instances' to be an list/array")
     if not instances:
         raise RequestError("No values in 'instances' array")
-    fixed = [name for name, info in infos.items() if not info.batched]
-    if fixed:
-        raise RequestError(
-            f"'instances' gives every input an axis of rows, but {', '.join(fixed)} has none: use"
-            " 'inputs'"
-        )
+    unbatched = [name for name, info in infos.items() if not info.batched]
+    answered = [x for x in signature.unbatched_outputs if outputs is None or x in outputs]
+    for kind, names in (("input", unbatched), ("output", answered)):
+        if names:
+            raise RequestError(
+                f"'instances' gives every {kind} an axis of rows, but {', '.join(names)} has none:"
+                " use 'inputs'"
+            )
     named = _is_object(instances[0])
     if not named and len(infos) != 1:
         raise RequestError(
@@ -315,12 +320,10 @@ def _shown(value: Any) -> str:
     """The beginning of a value, as JSON in ASCII."""
     if isinstance(value, str):
         value = value[:_LONGEST_SHOWN]
-    elif isinstance(value, list | dict):
-        try:
-            return _cut(json.dumps(value))
-        except RecursionError:
-            return "(nested)"
-    return _cut(json.dumps(value))
+    try:
+        return _cut(json.dumps(value))
+    except RecursionError:
+        return "(nested)"
 
 
 def _cut(text: str) -> str:

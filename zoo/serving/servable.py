@@ -47,6 +47,11 @@ class Signature(NamedTuple):
     inputs: dict[str, TensorInfo]
     outputs: dict[str, TensorInfo]
 
+    @property
+    def unbatched_outputs(self) -> list[str]:
+        """Names of the outputs that are of all rows together; no model of the zoo has one."""
+        return [name for name, info in self.outputs.items() if not info.batched]
+
 
 class Servable:
     """A loaded SavedModel. Threads may ask it at the same time.

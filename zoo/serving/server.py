@@ -169,16 +169,16 @@ class ModelServer:
 
     def _prepare(self, body: bytes, servable: "Servable") -> tuple[Request, dict[str, Any]]:
         """Reads a request, refuses one that is too large, and tells how it is to be asked."""
-        most, limits = self.limits.maximum_rows, getattr(servable, "limits", {})
-        request = read_request(body, servable.signatures, maximum_rows=most)
+        request = read_request(body, servable.signatures, maximum_rows=self.limits.maximum_rows)
         check_work(request.inputs, self.limits)
         limit = AnswerLimit(servable, request, self.limits.maximum_answer_bytes)
         return request, {
             "signature": request.signature,
             "inputs": request.inputs,
-            "costs": row_costs(request.inputs, limits),
+            "costs": row_costs(request.inputs, getattr(servable, "limits", {})),
             "check": limit.check_parts,
             "wanted": request.outputs,
+            "alone": bool(servable.signatures[request.signature].unbatched_outputs),
         }
 
     async def _aside(self, work: Callable[[], _Made], size: int) -> _Made:
