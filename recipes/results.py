@@ -147,7 +147,7 @@ WITHOUT_CARD: Mapping[str, tuple[list[str], ...]] = {
             *[_SAME, "33.67", "other data", "1 H100, shared, 24 min", "4,848,544", ""],
         ],
         [
-            "RNNencdec: RNNsearch without attention (not shipped)",
+            "RNNencdec: RNNsearch without attention, 24 epochs (not shipped)",
             *[_SAME, "27.16", "other data", "2 CPU cores, 23 min", "4,520,096", ""],
         ],
     )

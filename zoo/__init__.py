@@ -1,4 +1,4 @@
-"""Attention models of 2014 to 2017 in Keras, exact to the papers that they come from.
+"""Attention models of 2014 to 2017 in Keras, with the equations of their papers.
 
 `import zoo` is cheap: it loads neither TensorFlow nor Keras, NumPy or pandas, so that a command
 line answers `--help` at once. The names that `zoo/__init__.pyi` lists are imported when they are

@@ -96,6 +96,17 @@ def test_a_word_of_either_text_is_followed_in_another_model(open_page):
         assert texts(page, f".tokens.{place} .token.active") == [word, word]
 
 
+def test_a_model_beside_another_one_that_reads_something_else_is_refused(open_page):
+    """Its other inputs would be empty."""
+    page = open_page(model="many_hops", beside="glimpses", inputs={"text": TEXT}, wait=False)
+    page.wait_for_selector("#said.error")
+    assert page.inner_text("#said").startswith("glimpses reads ")
+    assert page.inner_text("#said").endswith(", which many_hops does not.")
+    assert page.locator("#panes *").count() == 0
+    page.select_option("#beside", "")
+    page.wait_for_selector("#said.done")
+
+
 def test_many_hops_are_seen_together_and_one_by_one(open_page, tmp_path):
     hops = ask(tmp_path, "many_hops", text=TEXT)["hops"]
     assert hops.shape[0] == HOPS

@@ -233,6 +233,23 @@ def test_reading_draws_what_an_endpoint_answers(tmp_path):
         assert len(red_labels(figure.axes[2])) >= len(answer.split()) > 0
 
 
+def test_the_iteration_that_answers_decides_between_places_of_the_same_text():
+    """The first iteration is surer of the first tower, where the last one has left it."""
+    result = make_result([b"The", b"tower", b"fell", b"tower"], b"tower", 3, 3, iterations=2)
+    for name in ("start_probabilities", "end_probabilities"):
+        result[name][0][0, [1, 3]] = 0.99, 0.0
+    offsets = {
+        "start": np.array([15]),
+        "end": np.array([20]),
+        "start_per_iteration": np.array([[4, 15]]),
+        "end_per_iteration": np.array([[9, 20]]),
+    }
+    frames = [
+        one.axes[0].patches[0].get_x() for one in (reading(result), reading(result | offsets))
+    ]
+    assert frames == [0.5, 2.5]
+
+
 @pytest.mark.parametrize("answer", [b"tower", b"elsewhere"])
 def test_of_a_reader_that_answers_at_once_the_attention_alone_is_drawn(answer):
     result = make_result([b"The", b"tower", b"fell", b"tower"], answer, 3, 3)

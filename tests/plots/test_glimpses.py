@@ -40,6 +40,17 @@ def test_the_path_the_patches_and_the_belief_are_those_of_the_answer(tmp_path):
     assert save_figure(figure, tmp_path / "path.png").stat().st_size > 5000
 
 
+def test_a_picture_of_another_size_is_drawn_as_the_model_read_it():
+    """A file of 100 by 30 pixels, which was scaled to the 20 by 10 that the frames count."""
+    result = RESULT | {"attention_glimpses": np.zeros((2, 3, 20, 10))}
+    large = answer(result, row=1, inputs={"image": np.ones((2, 100, 30, 1))}).axes[0]
+    small = answer(result, row=1, inputs={"image": IMAGES}).axes[0]
+    assert large.images[0].get_array().shape == (100, 30)
+    assert large.images[0].get_extent() == small.images[0].get_extent() == [0, 10, 20, 0]
+    frames = [[frame.get_bbox().bounds for frame in one.patches] for one in (large, small)]
+    assert frames[0] == frames[1]
+
+
 def test_what_cannot_be_drawn_is_refused():
     with pytest.raises(ValueError, match="row must be in a batch of 2, got 2"):
         glimpses(RESULT, {"image": IMAGES}, row=2)

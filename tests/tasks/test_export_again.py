@@ -57,14 +57,17 @@ def test_readers_have_the_limits_and_words_of_their_cards(name):
     assert outputs["answer"].shape == [1]
 
 
-def test_a_translator_keeps_the_tokeniser_of_its_bleu(monkeypatch):
+def test_a_translator_keeps_its_options(monkeypatch):
     monkeypatch.setattr(again, "load_codecs", lambda _: ("source", "target"))
     made = lambda *_, **options: SimpleNamespace(assets=[], options=options)  # noqa: E731
     monkeypatch.setattr(again, "TranslationEndpoint", made)
-    for tokenizer in ({}, {"bleu_tokenizer": "zh"}):
+    for tokenizer in ({}, {"bleu_tokenizer": "zh"}, {"convention": "input"}):
         card = SimpleNamespace(limits={}, tokenizer={"source": {}, "target": {}} | tokenizer)
         endpoint, _ = again.ENDPOINTS["translation"](Path("model"), card, None)
         assert endpoint.options == tokenizer
+    card = SimpleNamespace(limits={}, tokenizer={"dictionary": True})
+    with pytest.raises(ValueError, match="must have no dictionary of unknown words"):
+        again.ENDPOINTS["translation"](Path("model"), card, None)
 
 
 def test_the_names_of_classes_are_read_from_the_graph():

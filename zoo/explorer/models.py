@@ -3,6 +3,7 @@
 import queue
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -180,8 +181,9 @@ class OfferedModels:
 
     def close(self) -> None:
         """Ends the thread after the model that it is loading."""
-        while not self._wanted.empty():
-            self._wanted.get()
+        with suppress(queue.Empty):  # of which the thread may take the last one meanwhile
+            while True:
+                self._wanted.get_nowait()
         self._wanted.put(None)
         if self._thread is not None:
             self._thread.join()

@@ -227,7 +227,8 @@ def checked_weights(
 def answer_tokens(picked: Mapping[str, Any], length: int) -> tuple[int, int] | None:
     """First and last token of the answer: of all runs with its text, the most probable one.
 
-    Without estimates it is the first one.
+    The iterations whose own estimate is the answer decide, or all if there is none: an earlier one
+    may have been surer of another place. Without estimates it is the first run.
     """
     wanted = _squeezed(picked["answer"])
     tokens = [_squeezed(token) for token in picked["context_tokens"][:length]]
@@ -243,6 +244,11 @@ def answer_tokens(picked: Mapping[str, Any], length: int) -> tuple[int, int] | N
     if not runs or _ESTIMATES[0] not in picked:
         return runs[0] if runs else None
     starts, ends = (picked[name] for name in _ESTIMATES)  # (I, m)
+    if "start_per_iteration" in picked:
+        deciding = picked["start_per_iteration"] == picked["start"]
+        deciding &= picked["end_per_iteration"] == picked["end"]
+        if deciding.any():
+            starts, ends = starts[deciding], ends[deciding]
     return max(runs, key=lambda run: (starts[:, run[0]] * ends[:, run[1]]).max())
 
 

@@ -33,7 +33,9 @@ def glimpses(result: Mapping[str, Any], inputs: Mapping[str, Any], row: int = 0)
         result: Outputs of a servable that looks at images in steps: `locations` (batch, T, 2),
             `seen` (batch, T, scales, side, side, C), `label_per_step` (batch, T),
             `probabilities_per_step` (batch, T, classes), as NumPy arrays or tensors.
-        inputs: What it was asked: `image` (batch, H, W, C), from 0 to 1.
+        inputs: What it was asked: `image` (batch, H, W, C), from 0 to 1. One of another size than
+            the model reads, that of `attention_glimpses` (batch, T, H, W), is drawn as it was
+            scaled for the model.
         row: Which example of the batch.
 
     Returns:
@@ -53,7 +55,8 @@ def glimpses(result: Mapping[str, Any], inputs: Mapping[str, Any], row: int = 0)
     steps, scales, side = picked["seen"].shape[:3]
     figure, grid = _figure(steps, scales)
     sides = [side * 2**scale for scale in range(scales)]
-    _draw_path(figure.add_subplot(grid[:, 0]), image, picked["locations"], sides)
+    size = np.shape(result.get("attention_glimpses", image[None, None, ..., 0]))[2:]
+    _draw_path(figure.add_subplot(grid[:, 0]), image, size, picked["locations"], sides)
     for step in range(steps):
         for scale in range(scales):
             panel = figure.add_subplot(grid[scale, step + 1])
@@ -76,9 +79,14 @@ def _figure(steps: int, scales: int) -> tuple[Figure, GridSpec]:
     return figure, grid
 
 
-def _draw_path(panel: Panel, image: np.ndarray, locations: np.ndarray, sides: list[int]) -> None:
-    """Draws the image, the patches of all glimpses, and a line through their centres."""
-    height, width = image.shape[:2]
+def _draw_path(
+    panel: Panel, image: np.ndarray, size: tuple[int, ...], locations: np.ndarray, sides: list[int]
+) -> None:
+    """Draws the image, the patches of all glimpses, and a line through their centres.
+
+    Places and sides of patches count the pixels of the image that the model read.
+    """
+    height, width = size
     _show(panel, image, extent=(0, width, height, 0))
     # As the retina rounds locations to pixels.
     centres = np.floor(0.5 * (locations + 1) * (height, width) + 0.5)  # (T, 2)

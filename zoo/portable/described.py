@@ -11,6 +11,13 @@ from zoo.serving.cards import ModelCard
 from zoo.serving.codecs import load_labels
 from zoo.serving.weights import read_frozen_weights
 
+_KNOWN = (
+    ("cloze", "readings", 1),
+    ("translation", "convention", "predicted"),
+    ("translation", "dictionary", False),
+)
+"""Task, key of its card's tokenizer, and the one value that the runner answers by."""
+
 
 def describe(source: Path, card: ModelCard, model: Any) -> dict[str, Any]:
     """Describes what a model reads and answers, by its task.
@@ -23,7 +30,17 @@ def describe(source: Path, card: ModelCard, model: Any) -> dict[str, Any]:
     Returns:
         Entries of the manifest: `inputs`, `labels`, and what the functions in `runner/values.py`
         read.
+
+    Raises:
+        ValueError: a cloze reader of several readings, or a translator that replaces unknown words
+            in another way than the runner.
     """
+    for task, name, known in _KNOWN:
+        if card.task == task and (given := card.tokenizer.get(name, known)) != known:
+            raise ValueError(
+                f"{source}: {name} must be {known} in a portable export, got {given}: the runner"
+                " knows no other"
+            )
     kinds = model.input_kinds()
     if card.task in ("classification", "inference"):
         return {"labels": [*load_labels(source)]}

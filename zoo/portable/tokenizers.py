@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from zoo.decoding.limits import SPECIALS
+from zoo.portable.runner.words import is_ideograph
 from zoo.serving.cards import ModelCard
 from zoo.serving.codecs import tokenizer_contents
 
@@ -82,7 +83,9 @@ def _joined_by_spaces(content: bytes | Path) -> bool:
     if isinstance(content, bytes):
         return True
     words = content.read_text(encoding="utf-8").split("\n")[SPECIALS:]
-    return all(word.isalnum() or not word for word in words)
+    return all(word.isalnum() or not word for word in words) and not any(
+        is_ideograph(character) or "\uff01" <= character <= "\uff1f" for character in "".join(words)
+    )
 
 
 def _write(content: bytes | Path, folder: Path, number: int) -> str:

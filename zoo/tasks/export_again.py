@@ -27,7 +27,12 @@ from zoo.tasks.reading.endpoint import ReadingEndpoint
 from zoo.tasks.stories.endpoint import StoryEndpoint
 from zoo.tasks.symbols.endpoint import SymbolEndpoint
 from zoo.tasks.tabular.endpoint import TabularEndpoint
-from zoo.tasks.translation.endpoint import BLEU_TOKENIZER, TranslationEndpoint
+from zoo.tasks.translation.endpoint import (
+    BLEU_TOKENIZER,
+    CONVENTION,
+    DICTIONARY,
+    TranslationEndpoint,
+)
 from zoo.text.symbols import SymbolCodec
 from zoo.text.tokenizer import WordTokenizer
 
@@ -80,7 +85,12 @@ def _limits(card: ModelCard) -> dict[str, Any]:
 
 
 def _translator(source: Path, card: ModelCard, model: keras.Model) -> tuple[Any, list[Any]]:
-    options = {name: card.tokenizer[name] for name in (BLEU_TOKENIZER,) if name in card.tokenizer}
+    if card.tokenizer.get(DICTIONARY):
+        raise ValueError(
+            f"{source}: must have no dictionary of unknown words: only its graphs hold the words"
+        )
+    names = (BLEU_TOKENIZER, CONVENTION)
+    options = {name: card.tokenizer[name] for name in names if name in card.tokenizer}
     first, second = load_codecs(source)
     endpoint = TranslationEndpoint(model, first, second, **_limits(card), **options)
     return endpoint, endpoint.assets

@@ -63,8 +63,11 @@ def test_only_the_last_sentences_are_read(endpoint):
 def test_lines_without_a_word_are_no_sentences(endpoint):
     plain = served(endpoint, ["\n".join(STORY[:3])])
     spaced = served(endpoint, ["\r\n\n . \n".join(STORY[:3]) + "\n?!\n"])
+    wide = served(endpoint, ["\u00a0.\u3000\n\u00a0\n\u3000".join(STORY[:3])])
     for name, value in plain.items():
         np.testing.assert_array_equal(spaced[name], value, err_msg=name)
+        if name not in ("story_sentences", "facts"):  # in which marks at the end stay
+            np.testing.assert_array_equal(wide[name], value, err_msg=name)
     empty = served(endpoint, ["", "\n"])
     assert empty["story_length"].tolist() == [0, 0]
     assert empty["facts"].tolist() == [[b"", b""]] * 2

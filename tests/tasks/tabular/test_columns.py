@@ -14,11 +14,11 @@ from zoo.tasks.tabular.columns import (
     as_texts,
     infer_columns,
     is_numeric,
-    strip,
     to_categories,
     unprintable,
 )
 from zoo.tasks.tabular.input_names import input_names
+from zoo.text.white_space import strip
 
 TABLE = pd.DataFrame(
     {

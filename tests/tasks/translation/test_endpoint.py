@@ -278,6 +278,10 @@ def test_unknown_words_are_translated_by_a_dictionary(codecs, tmp_path):
         TranslationEndpoint(WordByWord(), *codecs, dictionary=table, convention=convention)
         for convention in ("predicted", "input")
     )
+    assert (predicted.get_config()["dictionary"], read.get_config()["convention"]) == (
+        True,
+        "input",
+    )
     model = make_model("RNNencdec", codecs)  # stands in: the other has no weights to export
     facts = {"task": "translation", "metrics": {}, "seed": 0, "wall_time_seconds": 0.0}
     card = describe(model, data=DataRecord("none", "none", "none"), **facts)

@@ -160,7 +160,7 @@ async function answer() {
   try {
     say("Asking the model.", "busy");
     await load(names, signal);
-    if (lacks()) return;
+    if (lacks() || differs()) return;
     const inputs = { ...state.inputs };
     const begun = performance.now();
     const answers = await Promise.all(
@@ -186,6 +186,16 @@ function lacks() {
   const empty = fields.find((field) => blank(field) && (nothing || !field.optional));
   if (empty) fail(missing(empty), Object.keys(state.inputs).length ? "error" : "");
   return !!empty;
+}
+
+/** Reports a model beside the other one that reads what that one does not. */
+function differs() {
+  const other = find(state.beside);
+  const given = new Set(fieldsOf(find(state.model)).map(({ name }) => name));
+  const more = other ? fieldsOf(other).filter(({ name }) => !given.has(name)) : [];
+  const shown = more.map(({ title, label }) => visible((title ?? label).slice(0, 40))).join(", ");
+  if (more.length) fail(`${other.name} reads ${shown}, which ${state.model} does not.`);
+  return !!more.length;
 }
 
 /** Loads the chosen models, then updates the form to their inputs. */

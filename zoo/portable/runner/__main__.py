@@ -24,7 +24,7 @@ def main() -> None:
         sys.exit(f"error: inputs must be {len(names)}, {', '.join(names)}, got {len(given)}")
     try:
         answer = model.answer(**{k: _read(k, v) for k, v in zip(names, given, strict=True)})
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError) as error:
         sys.exit(f"error: {error}")
     shown = {k: v for k, v in answer.items() if not (isinstance(v, np.ndarray) and v.ndim > 1)}
     sys.stdout.write(json.dumps(shown, ensure_ascii=False, default=_plain) + "\n")

@@ -56,11 +56,16 @@ def _class_of(character: str) -> str:
     return _by_category(character)
 
 
+def is_ideograph(character: str) -> bool:
+    """Tells whether a character is a word of its own, such as those of Chinese and Japanese."""
+    return unicodedata.name(character, "").startswith(_IDEOGRAPHS) or character == "\u30fc"
+
+
 def _by_category(character: str) -> str:
-    category, name = unicodedata.category(character), unicodedata.name(character, "")
+    category = unicodedata.category(character)
     if "\u2160" <= character <= "\u2188" or category in ("Nd", "No"):
         return "0"
-    if name.startswith(_IDEOGRAPHS) or character == "\u30fc":
+    if is_ideograph(character):
         return "i"
     if "\U0001f1e6" <= character <= "\U0001f1ff":
         return "f"

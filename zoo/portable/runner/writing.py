@@ -26,6 +26,7 @@ def translate(
     """
     ids, tokens, _ = given["text"]
     ids = ids[: model.manifest["limits"]["maximum_source_tokens"] - 1]
+    tokens = tokens and tokens[: len(ids)]  # words that are not read are not copied
     source = np.append(ids, END)[None].astype(np.int32) if len(ids) else np.zeros((1, 1), np.int32)
     limit = maximum_length(source.shape[1] if len(ids) else 0)
     found = _find(model, source, limit, beam_width, length_penalty, n_best)

@@ -6,9 +6,11 @@ import tensorflow as tf
 
 from zoo.tasks.shared.text_input import beginnings
 from zoo.text.codecs import TextCodec
+from zoo.text.white_space import SPACE, strip
 
 LINE_END = "\n"
 """Separates the sentences of a story that is one string."""
+_END_MARK = f"[{SPACE}.?!]+$"
 
 
 class SentenceIds(NamedTuple):
@@ -25,13 +27,13 @@ class SentenceIds(NamedTuple):
 
 def without_end_mark(sentences: tf.Tensor) -> tf.Tensor:
     """Removes full stops, question marks, exclamation marks and spaces at the end."""
-    return tf.strings.regex_replace(sentences, r"[\s.?!]+$", "")
+    return tf.strings.regex_replace(sentences, _END_MARK, "")
 
 
 def split_story(stories: tf.Tensor) -> tf.RaggedTensor:
     """Splits stories (batch,) into lines, those without a word left out: ragged (batch, lines)."""
     lines = tf.strings.split(stories, LINE_END)
-    return real_sentences(lines.with_flat_values(tf.strings.strip(lines.flat_values)))
+    return real_sentences(lines.with_flat_values(strip(lines.flat_values)))
 
 
 def real_sentences(lines: tf.RaggedTensor) -> tf.RaggedTensor:

@@ -25,8 +25,8 @@ from zoo.tasks.tabular.spellings import (
     spell_as,
     spell_in_graph,
     spelled,
-    strip,
 )
+from zoo.text.white_space import strip
 
 MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>"})
 """Strings that stand for a missing value."""

@@ -10,7 +10,8 @@ from zoo.models.core.base import BaseModel
 from zoo.serving.export import Endpoint
 from zoo.tasks.shared.endpoints import attention_maps, map_axes, same_batch
 from zoo.tasks.tabular.columns import MISSING, RowCodec
-from zoo.tasks.tabular.spellings import NUMBER, strip
+from zoo.tasks.tabular.spellings import NUMBER
+from zoo.text.white_space import strip
 
 NAMES = "row_features"
 """Output with the names of the features, in the order of their weights."""

@@ -19,18 +19,6 @@ _MOSTLY = 0.95
 _MANY = 20
 """Different numbers that a column of numbers has at least; fewer may be codes."""
 _NO_TEXT = (bytes, bytearray, list, tuple, dict, set, frozenset, np.ndarray)
-# All that `str.strip` takes for white space: in ASCII, and beyond.
-_SPACE = r"\t-\r\x1c-\x20\x{85}\x{a0}"
-_SPACE += r"\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}"
-_AROUND = f"^[{_SPACE}]+|[{_SPACE}]+$"
-
-
-def strip(strings: tf.Tensor) -> tf.Tensor:
-    """Strips white space in the graph as `str.strip` does.
-
-    `tf.strings.strip` knows ASCII alone, and leaves the ideographic space for instance.
-    """
-    return tf.strings.regex_replace(strings, _AROUND, "")
 
 
 def spelled(value: Any, known: Collection[str]) -> Any:

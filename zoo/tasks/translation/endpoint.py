@@ -24,6 +24,10 @@ from zoo.text.vocabulary import PADDING, START
 
 BLEU_TOKENIZER = "bleu_tokenizer"
 """Key in the card of sacreBLEU's tokeniser, where it is not the default."""
+CONVENTION = "convention"
+"""Key in the card of the word that an alignment is of, where it is not the predicted one."""
+DICTIONARY = "dictionary"
+"""Key in the card that tells of a dictionary, whose words it does not hold."""
 # The outputs that a search gives of each of its translations.
 _SEVERAL = ("translation", "score", "target_tokens", "target_length", "attention_alignment")
 
@@ -100,8 +104,11 @@ class TranslationEndpoint:
         """How strings of source and target become tokens and ids, for the model card."""
         codecs = {"source": self.source_codec, "target": self.target_codec}
         config: dict[str, Any] = {side: codec_config(codec) for side, codec in codecs.items()}
-        usual = self.bleu_tokenizer == DEFAULT_TOKENIZER
-        return config if usual else config | {BLEU_TOKENIZER: self.bleu_tokenizer}
+        if self.bleu_tokenizer != DEFAULT_TOKENIZER:
+            config[BLEU_TOKENIZER] = self.bleu_tokenizer
+        if self.convention != "predicted":
+            config[CONVENTION] = self.convention
+        return config if self.dictionary is None else config | {DICTIONARY: True}
 
     def endpoints(self) -> dict[str, Endpoint]:
         """The signatures to export, as `zoo.serving.export.export_servable` takes them."""
