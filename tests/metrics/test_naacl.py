@@ -65,3 +65,12 @@ def test_sentence_pairs_that_there_are_not_are_refused() -> None:
         read_naacl(["1 3 1"], lengths=[(2, 2)])
     with pytest.raises(ValueError, match="first must be 0 or 1, got 2"):
         read_naacl(LINES, first=2)
+
+
+def test_a_corpus_without_a_first_token_is_told():
+    ones = [f"{pair} 1 {pair}" for pair in range(1, 11)]
+    read_naacl(ones)
+    read_naacl(ones, first=0, lengths=[(2, 11)] * 10)
+    read_naacl([*ones, "11 0 1"], first=0)
+    with pytest.warns(UserWarning, match="lines: none of 10 alignments has the position 0"):
+        read_naacl(ones, first=0)

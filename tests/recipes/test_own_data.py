@@ -57,6 +57,7 @@ def test_a_translator_of_own_pairs(tmp_path: Path, capsys: pytest.CaptureFixture
         model="luongtranslator",
         arguments=("score=general", "depth=2"),
         beam_width=2,
+        maximum_tokens=300,
         devices="cpu:2",
         **TINY,
     )
@@ -68,7 +69,9 @@ def test_a_translator_of_own_pairs(tmp_path: Path, capsys: pytest.CaptureFixture
     data = check_card(tmp_path / "run", *files)
     assert data.training == "dates.en, dates.iso but for 25%"
     assert data.evaluation == "25% of dates.en, dates.iso, held out"
-    config = read_card(tmp_path / "run" / "saved_model").config
+    card = read_card(tmp_path / "run" / "saved_model")
+    config = card.config
+    assert card.limits["maximum_source_tokens"] == 300  # no fewer than in training
     assert (config["score"], config["depth"], config["hidden_dim"]) == ("general", 2, 6)
     assert check_run_folder(tmp_path / "run", "bleu")["step"] == result["step"] == 1
     assert translation.main(settings)["step"] == 1  # nothing more to train
@@ -86,10 +89,13 @@ def test_a_reader_of_an_own_table(tmp_path: Path) -> None:
         run_dir=tmp_path / "run",
         arguments=("iterations=1",),  # each of them is a part of every graph
         batch_size=8,
+        maximum_context_tokens=2500,
         **TINY,
     )
     result = reading.main(settings)
-    assert read_card(tmp_path / "run" / "saved_model").config["iterations"] == 1
+    card = read_card(tmp_path / "run" / "saved_model")
+    assert card.config["iterations"] == 1
+    assert card.limits["maximum_context_tokens"] == 2500
     assert 0 <= result["exact_match"] <= result["f1"] <= 100
     assert check_card(tmp_path / "run", train, test).evaluation == "test.csv"
     serve = load_servable(tmp_path / "run" / "saved_model").signatures["serving_default"]

@@ -80,6 +80,7 @@ def test_settings_of_another_variant_are_refused(
 
 OWN = "--train t.csv --validation v.csv --held-out 0.4"
 WITHOUT_USE = [
+    ("babi_structured", "--task 14", "task: the data sample: 14"),  # where bAbI is not there
     ("wikitext_lstmn", "--data sample --decay 0.9", "decay: the optimizer adam: 0.9"),
     ("wikitext_lstmn", "--data ptb --least-gain 0.5", "least_gain: the optimizer adam: 0.5"),
     (

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import keras
 import numpy as np
@@ -24,7 +25,8 @@ from tests.training.toy import (
 from zoo.training.checkpoints import Checkpointer
 from zoo.training.distribution import make_strategy
 from zoo.training.json_files import write_json
-from zoo.training.loop import train
+from zoo.training.limits import Limits
+from zoo.training.loop import _resume, train
 from zoo.training.runs import RunFolder
 
 EPOCHS = 4
@@ -344,6 +346,23 @@ def test_a_time_limit_stops_in_mid_epoch_and_more_time_goes_on(tmp_path):
     assert (report["stopped"], report["step"]) == ("epochs", STEPS_PER_EPOCH)
     assert report["restarts"] == 1
     assert report["seconds"] > seconds
+
+
+def test_processes_agree_on_the_time_of_a_restored_training():
+    """Else each start of a training that has taken all of its time would take one more step."""
+    others = SimpleNamespace(count=2, index=0, all_of=lambda own: np.array([own, own]))
+    progress = SimpleNamespace(step=3, seconds=61.0, evaluations_without_gain=0)
+    restarts = []
+    checkpointer = SimpleNamespace(
+        progress=progress,
+        workers=others,
+        restore_latest=lambda: True,
+        check_best=lambda: None,
+        count_restart=lambda: restarts.append(1),
+    )
+    limits = Limits(checkpointer, steps=10, patience=None, minutes=1.0)
+    _resume(checkpointer, limits)
+    assert (limits.reached, restarts) == ("time", [])
 
 
 class StopAt(keras.callbacks.Callback):

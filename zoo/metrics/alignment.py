@@ -212,7 +212,7 @@ def read_pharaoh(
     if lengths is not None:
         check_links(read, lengths, name)
     elif first == 0:
-        _warn_of_ones(name, read)
+        warn_of_ones(name, read)
     return read
 
 
@@ -262,7 +262,7 @@ def _parse(name: str, number: int, line: str, first: int) -> Alignment:
     return Alignment(frozenset(sure), frozenset(possible))
 
 
-def _warn_of_ones(name: str, alignments: Sequence[Alignment]) -> None:
+def warn_of_ones(name: str, alignments: Sequence[Alignment]) -> None:
     """Warns if no first token has a link, which is unlikely for real sentences."""
     linked = [alignment.possible for alignment in alignments if alignment.possible]
     if len(linked) >= _ENOUGH_SENTENCES and all(min(map(min, found)) > 0 for found in linked):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from zoo.metrics.alignment import Alignment, Lengths, Link, check_links
+from zoo.metrics.alignment import Alignment, Lengths, Link, check_links, warn_of_ones
 from zoo.text_files import read_text, split_lines
 
 _LINE = re.compile(r"([0-9]+)\s+([0-9]+)\s+([0-9]+)(?:\s+([SP]))?(?:\s+[0-9.eE+-]+)?")
@@ -72,6 +72,8 @@ def read_naacl(
     ]
     if lengths is not None:
         check_links(read, lengths, name)
+    elif first == 0:
+        warn_of_ones(name, read)
     return read
 
 

@@ -12,7 +12,7 @@ _OF_STEPS = ("probabilities", "reads", "adds", "erases")
 
 
 def pad_sequences(sequences: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
-    """Pads sequences (T, d) with zeros: `vectors` (n, T, d) and `length` (n,).
+    """Pads sequences (T, d) with zeros: `vectors` (n, T, d), T at least 1, and `length` (n,).
 
     Raises:
         ValueError: their vectors have different sizes.
@@ -21,7 +21,7 @@ def pad_sequences(sequences: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
     if len(sizes) > 1:
         raise ValueError(f"vectors must have the same size in all sequences, got {sizes}")
     length = np.array([len(one) for one in sequences], "int32")
-    vectors = np.zeros((len(sequences), length.max(initial=0), sizes[0]), "float32")
+    vectors = np.zeros((len(sequences), length.max(initial=1), sizes[0]), "float32")
     for row, one in enumerate(sequences):
         vectors[row, : len(one)] = one
     return {"vectors": vectors, "length": length}

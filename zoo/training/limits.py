@@ -54,13 +54,15 @@ class Limits(keras.callbacks.Callback):
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
         """Stop in mid-epoch."""
-        self._agree()
+        self._asked = self._asked or bool(self.model.stop_training)
+        self.agree()
         if self.reached is not None:
             self.model.stop_training = True
 
     def on_epoch_end(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
         """Stop `fit`, because each epoch has its own data set and `fit`."""
-        self._agree()
+        self._asked = self._asked or bool(self.model.stop_training)
+        self.agree()
         self.model.stop_training = True
 
     def check(self) -> None:
@@ -69,9 +71,8 @@ class Limits(keras.callbacks.Callback):
         if number is not None:
             raise StoppedBySignalError(number, self.progress.step)
 
-    def _agree(self) -> None:
-        """Note whether a callback wants to stop, and tell the other processes, if any."""
-        self._asked = self._asked or bool(self.model.stop_training)
+    def agree(self) -> None:
+        """Tell the other processes, if any, of signals, clocks and wishes to stop."""
         if self.workers.count > 1:
             own = (self.watch.received or 0, self.progress.seconds, self._asked)
             signal, seconds, asked = self.workers.all_of(own).max(axis=0)

@@ -165,8 +165,7 @@ def _resume(checkpointer: Checkpointer, limits: Limits) -> None:
     """Restore the newest checkpoint, if there is one.
 
     Raises:
-        ValueError: all checkpoints or the best weights are damaged, or processes that train
-            together would begin at different steps.
+        ValueError: checkpoints are damaged, or processes would begin at different steps.
     """
     restored = checkpointer.restore_latest()
     checkpointer.check_best()
@@ -176,6 +175,7 @@ def _resume(checkpointer: Checkpointer, limits: Limits) -> None:
             f"run_dir must be a folder that all processes share, got step {limits.progress.step} "
             f"in process {limits.workers.index} and {steps[0]:.0f} in the chief"
         )
+    limits.agree()  # of several processes, on the time that the restored training took
     if restored and limits.reached is None:
         checkpointer.count_restart()
         checkpointer.logger.info("going on at step %d", checkpointer.progress.step)

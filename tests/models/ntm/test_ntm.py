@@ -2,6 +2,7 @@
 
 import re
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -120,6 +121,38 @@ def test_targets_that_are_no_bits_are_refused(dtype, value):
     targets[1, 2, 0] = value
     with pytest.raises(ValueError, match=f"targets must be 0, 1 or -1, got {value}"):
         model.fit(sequences(), targets, verbose=0)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "value"),
+    [("int32", 7), ("int32", -2), ("uint8", 255), ("float32", np.nan), ("float32", 0.5)],
+)
+def test_targets_of_data_sets_that_are_no_bits_are_refused(dtype, value):
+    model = NeuralTuringMachine.from_preset("tiny")
+    model.compile("sgd")
+    targets = np.zeros((2, 6, 3), dtype)
+    targets[1, 2, 0] = value
+    with pytest.raises(tf.errors.InvalidArgumentError, match="targets must be 0, 1 or -1, got"):
+        model.fit(tf.data.Dataset.from_tensors((sequences(), targets)), verbose=0)
+
+
+def test_metrics_count_the_steps_that_are_asked_as_a_whole():
+    """Keras takes the mean over the bits of a step, those without a target among them."""
+    model = build()
+    targets = np.full((2, 6, 3), -1, "int32")
+    logits = model(sequences())["logits"].numpy()
+    targets[0, :2] = logits[0, :2] > 0
+    targets[0, 3, 0] = logits[0, 3, 0] > 0
+    model.compile("sgd", metrics=[keras.metrics.BinaryAccuracy(threshold=0.0)])
+    found = model.evaluate(sequences(), targets, verbose=0, return_dict=True)
+    assert found["binary_accuracy"] == 1.0
+
+
+@pytest.mark.parametrize("cls", [NeuralTuringMachine, LSTMTransducer])
+def test_sequences_without_a_step_have_no_answers(cls):
+    model = cls.from_preset("tiny")
+    inputs = {"vectors": np.zeros((2, 0, 5), "float32"), "length": np.zeros(2, "int32")}
+    assert model(inputs)["logits"].shape == (2, 0, 3)
 
 
 @pytest.mark.parametrize("length", [-1, 7])

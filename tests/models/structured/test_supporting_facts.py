@@ -161,10 +161,17 @@ def test_wrong_arguments_are_refused(cls, options, message):
         cls.from_preset("tiny", **options)
 
 
-@pytest.mark.parametrize(("cls", "scale"), [(MemoryNetwork, 200.0), (SupportingFactsReader, 20.0)])
-def test_scores_beyond_half_precision_are_numbers(cls, scale):
-    """Products of two vectors of some hundreds are no numbers of float16."""
-    model = cls.from_preset("tiny", **TASK.sizes, dtype="mixed_float16", memory=6)
+@pytest.mark.parametrize(
+    ("cls", "scale", "options"),
+    [
+        (MemoryNetwork, 200.0, {}),
+        (SupportingFactsReader, 20.0, {}),
+        (SupportingFactsReader, 20.0, {"queries": "memory"}),
+    ],
+)
+def test_scores_beyond_half_precision_are_numbers(cls, scale, options):
+    """Products of two or three vectors of some hundreds are no numbers of float16."""
+    model = cls.from_preset("tiny", **TASK.sizes, dtype="mixed_float16", memory=6, **options)
     model.build()
     draw_weights(model, 3, scale)
     weights = np.array(model(BATCH.inputs)["attention"]["facts"])

@@ -44,6 +44,25 @@ def test_a_machine_shows_its_heads_and_the_baseline_has_none():
     assert found.keys() == {"bits", "probabilities"}
 
 
+@pytest.mark.parametrize("name", ["NeuralTuringMachine", "LSTMTransducer"])
+def test_a_sequence_without_a_step_has_no_answer(name):
+    endpoint = AlgorithmEndpoint(build(find_model(name)))
+    serve = tf.function(
+        endpoint.serve,
+        input_signature=[tf.TensorSpec((None, None, 5)), tf.TensorSpec((None,), tf.int32)],
+    )
+    found = serve(tf.zeros((2, 0, 5)), tf.constant([0, 0]))
+    assert found["bits"].numpy().tolist() == [[b""]] * 2
+    assert not found["probabilities"].numpy().any()
+
+
+@pytest.mark.parametrize("length", [-1, 4])
+def test_lengths_that_no_sequence_has_are_refused(length):
+    endpoint = AlgorithmEndpoint(build(find_model("LSTMTransducer")))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="length must be from 0 to the steps"):
+        endpoint.serve(tf.zeros((2, 3, 5)), tf.constant([3, length]))
+
+
 def test_batches_of_two_sizes_are_refused():
     endpoint = AlgorithmEndpoint(build(find_model("LSTMTransducer")))
     with pytest.raises(tf.errors.InvalidArgumentError, match="the same batch size"):

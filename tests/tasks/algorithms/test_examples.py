@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from zoo.data.algorithms import Copy
+from zoo.data.algorithms import Copy, RepeatCopy
 from zoo.models.ntm import LSTMTransducer
 from zoo.tasks.algorithms.examples import AlgorithmBatches, AlgorithmEvaluator, as_pair
 
@@ -54,6 +54,21 @@ def test_scores_are_bits_a_sequence_and_the_share_of_wrong_bits():
     means = evaluate()
     assert means.keys() == {"bits", "wrong_bits"}
     np.testing.assert_allclose(means["bits"], np.mean([one["bits"] for one in found.values()]))
+
+
+def test_each_number_of_repeats_has_as_many_sequences():
+    """Their scores have the weights of their numbers: 7 sequences of 2, 3 and 4 repeats."""
+    algorithm = RepeatCopy(bits=2, repeats=(2, 4))
+    model = LSTMTransducer(4, 3, hidden_dim=4, depth=1)
+    model.build()
+    evaluate = AlgorithmEvaluator(model, algorithm, (2,), count=7, seed=1)
+    parts = evaluate.parts(2)
+    assert [one.targets.shape[:2] for one in parts] == [(3, 9), (2, 11), (2, 13)]
+    bits = [float(evaluate._compute(*as_pair(one))["bits"]) for one in parts]
+    expected = (3 * bits[0] + 2 * bits[1] + 2 * bits[2]) / 7
+    np.testing.assert_allclose(evaluate.by_length()[2]["bits"], expected, rtol=1e-6)
+    few = AlgorithmEvaluator(model, algorithm, (2,), count=2, seed=1).parts(2)
+    assert [len(one.targets) for one in few] == [1, 1]
 
 
 def test_test_sequences_are_others_than_those_of_validation_and_of_training():

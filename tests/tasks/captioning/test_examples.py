@@ -71,7 +71,7 @@ def test_each_caption_comes_once_an_epoch_with_its_picture(codec):
 def test_long_captions_are_left_out(codec):
     batches = CaptionBatches(INPUTS, CAPTIONS, codec, batch_size=4, maximum_words=3)
     assert (batches.count, batches.dropped) == (7, 2)
-    with pytest.raises(ValueError, match="captions must have one that is not too long, got none"):
+    with pytest.raises(ValueError, match="maximum_words must leave captions, got 2"):
         CaptionBatches(INPUTS, [["a a a"]] * 5, codec, batch_size=4, maximum_words=2)
     with pytest.raises(ValueError, match="captions must be a list for each of 5 pictures, got 1"):
         CaptionBatches(INPUTS, [["a"]], codec, batch_size=4)

@@ -65,7 +65,7 @@ def test_rows_go_on_from_segment_to_segment():
     [
         ((0, 4), "batch_size must be at least 1, got 0"),
         ((2, 0), "segment_length must be at least 1, got 0"),
-        ((41, 4), "ids must hold at least a word for each of 41 rows, got 40"),
+        ((41, 4), "batch_size must be at most 40, the words of the text, got 41"),
     ],
 )
 def test_batches_that_cannot_be_are_refused(arguments, message):

@@ -97,6 +97,13 @@ def test_pairs_with_a_side_above_the_limit_are_dropped_and_counted(
         assert getattr(short, name).to_list() == [rows[row] for row in kept]
 
 
+def test_sources_are_cut_as_a_served_model_reads_them(codecs, frame, examples):
+    cut = encode_pairs(frame, *codecs, maximum_source_tokens=3)
+    expected = [[*row[:-1][:2], END] for row in examples.source.to_list()]
+    assert cut.source.to_list() == expected != examples.source.to_list()
+    assert cut.target_out.to_list() == examples.target_out.to_list()
+
+
 def test_either_side_may_be_too_long(codecs):
     frame = pd.DataFrame({"source": ["a", "a dog"], "target": ["ein Hund", "ein"]})
     assert encode_pairs(frame, *codecs, maximum_tokens=2).dropped == 2

@@ -92,6 +92,16 @@ def assert_asked_tokens(targets: Tensor, tokens: str, ids: Any) -> Tensor:
     return _once(lawful, targets, f"targets must be 0 where {tokens} is padding, got")
 
 
+def assert_bits(targets: Tensor) -> Tensor:
+    """Returns targets that are 0, 1 or, where nothing is asked, -1, checked in a run."""
+    targets = tf.convert_to_tensor(targets)
+    if targets.dtype.is_unsigned:  # as such a number, -1 is another one
+        targets = tf.cast(targets, "int32")
+    known = [targets == tf.cast(value, targets.dtype) for value in (0, 1, NOT_ASKED_BIT)]
+    lawful = tf.reduce_all(known[0] | known[1] | known[2])
+    return _once(lawful, targets, "targets must be 0, 1 or -1, got")
+
+
 def assert_asked_steps(targets: Tensor, name: str, lengths: Any) -> Tensor:
     """Returns targets (B, T, n), none of which is beyond its length, (B,), checked in a run."""
     steps = tf.range(tf.shape(targets)[1])

@@ -16,6 +16,7 @@ from keras import ops, tree
 from zoo.models.core.asked import (
     assert_asked_steps,
     assert_asked_tokens,
+    assert_bits,
     check_asked_steps,
     check_asked_tokens,
     check_positions,
@@ -67,8 +68,8 @@ def standard_targets(
     Raises:
         ValueError: if names are missing, or a shape differs.
         tensorflow.errors.InvalidArgumentError: likewise, for sizes that are only known in a run; or
-            a class, a token or a position is negative, beyond the last one or no whole number; or
-            padding has a target.
+            a class, a token or a position is negative, beyond the last one or no whole number; a
+            bit is none; or padding has a target.
     """
     if kind is None:
         return targets
@@ -78,6 +79,8 @@ def standard_targets(
     targets = tree.map_structure(_without_bool, targets)
     if kind.steps:
         targets = _like("targets", targets, inputs[kind.steps], 2, (kind.width,))
+        if kind.bits:
+            targets = assert_bits(targets)
         if kind.lengths and kind.lengths in inputs:
             targets = assert_asked_steps(targets, kind.lengths, inputs[kind.lengths])
         return targets

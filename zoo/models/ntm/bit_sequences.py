@@ -50,8 +50,11 @@ class BitSequenceModel(BaseModel):
         return losses, ops.ones_like(losses)
 
     def real_targets(self, targets: Tensor) -> Tensor:
-        """Marks the steps (B, T) at which an answer is asked for."""
-        return ops.any(ops.greater_equal(targets, 0), axis=-1)
+        """Marks the steps (B, T) at which all bits of an answer are asked for.
+
+        Keras takes the mean over the bits of a step before it looks at this.
+        """
+        return ops.all(ops.greater_equal(targets, 0), axis=-1)
 
     def real_steps(self, vectors: Tensor, length: Tensor) -> Tensor:
         """Returns True (B, T) at steps that are no padding."""

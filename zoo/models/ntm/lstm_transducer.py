@@ -63,6 +63,8 @@ class TransducerLayer(keras.layers.Layer):
     def call(self, values: Tensor) -> Tensor:
         """Computes hidden states (T, B, n) from values (T, B, d)."""
         projected = project(values, self.kernel, self.bias)  # (T, B, 4n)
+        if values.shape[0] == 0:  # over no steps no loop can run
+            return projected[..., : self.units]
         shape = (ops.shape(values)[1], self.units)
         hidden, cell = (
             ops.broadcast_to(ops.cast(first, projected.dtype)[None], shape)  # (B, n)

@@ -162,12 +162,14 @@ class SupportingFactsReader(StoryReader):
         weights = self._marginals(keys, queries, story.mask)  # (B, K, S)
         values = ops.stack([memory(story) for memory in self.values], axis=1)  # o (B, K, S, d)
         context = ops.einsum("bks,bksd->bd", weights, at_least_float32(values))  # (B, d)
-        state = ops.cast(context, self.compute_dtype) + queries[-1]
+        state = ops.cast(context + ops.cast(queries[-1], context.dtype), self.compute_dtype)
         logits = self.output_layer(self.drop(state, training=training))  # (B, C)
         return {"logits": logits, "attention": {"facts": weights}}
 
     def _queries(self, first: Tensor, keys: Sequence[Tensor]) -> list[Tensor]:
         """Makes q^1 .. q^K, each (B, d)."""
+        if not self.updates:  # products of three vectors, which half precision may not hold
+            first, *keys = (at_least_float32(one) for one in (first, *keys))
         queries = [first]
         for number in range(self.hops - 1):
             if self.updates:

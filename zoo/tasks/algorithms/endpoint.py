@@ -51,12 +51,21 @@ class AlgorithmEndpoint:
 
         Returns:
             A flat dict:
-            `bits` (batch, T) string, the answer at each step, such as "0110"; "" on padding;
+            `bits` (batch, T) string, the answer at each step, such as "0110"; "" on padding. T is 1
+            where there are no steps;
             `probabilities` (batch, T, o) float32, that each bit is a one; 0 on padding;
             `reads`, `adds` and `erases` (batch, T, heads, m) of a model with a memory;
             `attention_<name>`, the model's maps.
+
+        Raises:
+            tf.errors.InvalidArgumentError: a length is negative or beyond the steps.
         """
         vectors, length = same_batch(vectors=vectors, length=length)
+        steps = tf.shape(vectors)[1]
+        lawful = tf.reduce_all((length >= 0) & (length <= steps))
+        said = ["length must be from 0 to the steps,", steps, "got", length]
+        with tf.control_dependencies([tf.debugging.Assert(lawful, said)]):
+            vectors = tf.pad(vectors, [[0, 0], [0, tf.maximum(1 - steps, 0)], [0, 0]])
         outputs = self.model({"vectors": vectors, "length": length}, training=False)
         real = tf.sequence_mask(length, tf.shape(vectors)[1])  # (batch, T)
         logits = tf.cast(outputs["logits"], tf.float32)

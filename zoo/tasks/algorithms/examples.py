@@ -1,13 +1,14 @@
 """Sequences of an algorithm: batches without end, and evaluation."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from zoo.data.algorithms import Algorithm, Sequences
+from zoo.data.algorithms import Algorithm, RepeatCopy, Sequences
 from zoo.tasks.shared.drawn import DrawnBatches, DrawnEvaluator
 
 
@@ -48,6 +49,20 @@ class AlgorithmEvaluator(DrawnEvaluator):
     def as_pair(self, sequences: Sequences) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Returns inputs and targets of the model."""
         return as_pair(sequences)
+
+    def parts(self, length: int) -> list[Sequences]:
+        """Draws equally many sequences for each number of repeats, where there are several."""
+        algorithm = self.algorithm
+        if not isinstance(algorithm, RepeatCopy):
+            return super().parts(length)
+        fewest, most = algorithm.repeats
+        share, more = divmod(self.count, most - fewest + 1)
+        generator = self.generator(length)
+        return [
+            replace(algorithm, repeats=(repeats, repeats)).draw(generator, rows, length)
+            for place, repeats in enumerate(range(fewest, most + 1))
+            if (rows := share + (place < more))
+        ]
 
     def compute(self, inputs: Any, targets: tf.Tensor) -> dict[str, tf.Tensor]:
         """Computes the mean loss of a sequence in bits, and the share of wrong bits in percent."""

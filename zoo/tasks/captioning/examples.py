@@ -87,7 +87,7 @@ class CaptionBatches:
                 f"{len(self.captions)}"
             )
         if not self.count:
-            raise ValueError("captions must have one that is not too long, got none")
+            raise ValueError(f"maximum_words must leave captions, got {self.maximum_words}")
 
     @property
     def steps_per_epoch(self) -> int:

@@ -90,7 +90,10 @@ class FixedVectorTask(ClassificationTask):
             return vectors
         words = self.data.words(settings.minimum_count, settings.case_fold)
         rows = vectors.given & np.isin(self.codec.words, words)
-        matrix = remove_common_components(vectors.matrix, rows, settings.common_components)
+        try:
+            matrix = remove_common_components(vectors.matrix, rows, settings.common_components)
+        except ValueError as error:  # of its argument, count
+            raise ValueError(f"common_components{str(error).removeprefix('count')}") from error
         given = vectors.given[:, np.newaxis]
         return vectors._replace(matrix=np.where(given, matrix, vectors.matrix))
 

@@ -18,6 +18,9 @@ from zoo.tasks.shared.text_input import TextInput, beginnings, check_limit, padd
 from zoo.text.slots import ids_with_slots
 from zoo.text.vocabulary import Vocabulary
 
+DOCUMENT_TOKENS = 2000
+"""Tokens of a document that are read, unless a model is made for longer ones."""
+
 
 class ClozeEndpoint:
     """Document and query in, the word for the blank and what led to it out.
@@ -41,7 +44,7 @@ class ClozeEndpoint:
         unknown_slots: int = 0,
         *,
         readings: Readings | None = None,
-        maximum_document_tokens: int = 2000,
+        maximum_document_tokens: int = DOCUMENT_TOKENS,
         maximum_query_tokens: int = 200,
     ) -> None:
         self.limits = {

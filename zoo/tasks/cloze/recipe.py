@@ -13,7 +13,7 @@ from zoo.training.settings import TrainingSettings, resolve
 if TYPE_CHECKING:
     from zoo.serving.cards import DataRecord
     from zoo.tasks.cloze.endpoint import ClozeEndpoint
-    from zoo.tasks.cloze.examples import ClozeEvaluator
+    from zoo.tasks.cloze.examples import ClozeEvaluator, ClozeExamples
     from zoo.training.loop import Batches
 
 _REAL: dict[str, Any] = {
@@ -184,11 +184,26 @@ class ClozeTask(Task):
 
     def evaluator(self, model: Any) -> "ClozeEvaluator":
         """Scores the validation part, which is read once."""
-        from zoo.tasks.cloze.examples import ClozeEvaluator, encode_examples
+        from zoo.tasks.cloze.examples import ClozeEvaluator
 
-        frame, slots = self.data.validation, self.settings.unknown_slots
-        validation = encode_examples(frame, self.vocabulary, slots, training=False)
-        return ClozeEvaluator(model, validation, frame["kind"], with_loss=True)
+        frame = self.data.validation
+        return ClozeEvaluator(model, self._measured(frame), frame["kind"], with_loss=True)
+
+    def _measured(self, frame: Any) -> "ClozeExamples":
+        """Encodes a part as the shipped model reads it."""
+        from zoo.tasks.cloze.examples import encode_examples
+
+        slots, limit = self.settings.unknown_slots, self._longest_document
+        return encode_examples(
+            frame, self.vocabulary, slots, maximum_document_tokens=limit, training=False
+        )
+
+    @property
+    def _longest_document(self) -> int:
+        """Tokens of a document that the shipped model reads: no fewer than in training."""
+        from zoo.tasks.cloze.endpoint import DOCUMENT_TOKENS
+
+        return max(DOCUMENT_TOKENS, self.settings.maximum_document_tokens)
 
     def endpoint(self, model: Any) -> "ClozeEndpoint":
         """Answers from strings, with as many readings as the settings say."""
@@ -197,7 +212,13 @@ class ClozeTask(Task):
 
         settings, words = self.settings, self.vocabulary
         readings = readings_for(model, words, self.data.training, settings.readings)
-        return ClozeEndpoint(model, words, settings.unknown_slots, readings=readings)
+        return ClozeEndpoint(
+            model,
+            words,
+            settings.unknown_slots,
+            readings=readings,
+            maximum_document_tokens=self._longest_document,
+        )
 
     def question(self) -> dict[str, str]:
         """Returns the first of the sample or own questions, else one written for the picture."""
@@ -207,13 +228,11 @@ class ClozeTask(Task):
 
     def measure(self, endpoint: Any) -> dict[str, float]:
         """Accuracy on test and validation part, and of one reading if the endpoint has more."""
-        from zoo.tasks.cloze.examples import encode_examples
         from zoo.tasks.cloze.readings import evaluator_for
 
         metrics: dict[str, float] = {}
         for part, frame in {"": self.data.test, "validation_": self.data.validation}.items():
-            slots = endpoint.unknown_slots
-            examples = encode_examples(frame, self.vocabulary, slots, training=False)
+            examples = self._measured(frame)
             readers = {"": endpoint.reader}
             if endpoint.readings is not None:
                 readers["one_reading_"] = endpoint.model

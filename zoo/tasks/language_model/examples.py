@@ -73,7 +73,7 @@ class SegmentBatches:
                 raise ValueError(f"{name} must be at least 1, got {value}")
         if len(ids) < batch_size:
             raise ValueError(
-                f"ids must hold at least a word for each of {batch_size} rows, got {len(ids)}"
+                f"batch_size must be at most {len(ids)}, the words of the text, got {batch_size}"
             )
         self.batch_size = batch_size
         self.segment_length = segment_length

@@ -19,6 +19,9 @@ from zoo.tasks.shared.text_input import TextInput, beginnings, check_limit, padd
 from zoo.text.tokenizer import WordTokenizer
 from zoo.text.vocabulary import Vocabulary
 
+CONTEXT_TOKENS = 2000
+"""Tokens of a context that are read, unless a model is made for longer ones."""
+
 
 class _Side(NamedTuple):
     """The question or the context of a batch, cut to its limit and padded to a rectangle.
@@ -57,7 +60,7 @@ class ReadingEndpoint:
         tokenizer: WordTokenizer,
         vocabulary: Vocabulary,
         *,
-        maximum_context_tokens: int = 2000,
+        maximum_context_tokens: int = CONTEXT_TOKENS,
         maximum_question_tokens: int = 200,
         maximum_answer_tokens: int = 30,
     ) -> None:

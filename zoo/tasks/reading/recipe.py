@@ -158,7 +158,13 @@ class ReadingTask(Task):
     def _evaluator(self, model: Any, frame: Any, with_loss: bool) -> "ReadingEvaluator":
         from zoo.tasks.reading.examples import ReadingEvaluator, encode_examples
 
-        examples = encode_examples(frame, self.tokenizer, self.vocabulary, training=False)
+        examples = encode_examples(
+            frame,
+            self.tokenizer,
+            self.vocabulary,
+            maximum_context_tokens=self._longest_context,
+            training=False,
+        )
         limit = self.settings.maximum_answer_tokens
         return ReadingEvaluator(
             model, examples, frame, maximum_answer_tokens=limit, with_loss=with_loss
@@ -168,8 +174,20 @@ class ReadingTask(Task):
         """Answers from strings."""
         from zoo.tasks.reading.endpoint import ReadingEndpoint
 
-        limit = self.settings.maximum_answer_tokens
-        return ReadingEndpoint(model, self.tokenizer, self.vocabulary, maximum_answer_tokens=limit)
+        return ReadingEndpoint(
+            model,
+            self.tokenizer,
+            self.vocabulary,
+            maximum_context_tokens=self._longest_context,
+            maximum_answer_tokens=self.settings.maximum_answer_tokens,
+        )
+
+    @property
+    def _longest_context(self) -> int:
+        """Tokens of a context that the shipped model reads: no fewer than in training."""
+        from zoo.tasks.reading.endpoint import CONTEXT_TOKENS
+
+        return max(CONTEXT_TOKENS, self.settings.maximum_context_tokens)
 
     def question(self) -> dict[str, str]:
         """Returns one written for the picture or, of other data than SQuAD, their first."""

@@ -129,8 +129,15 @@ class DrawnEvaluator(ABC):
 
     def draw(self, length: int) -> Any:
         """Draws the sequences of a length."""
-        generator = np.random.default_rng([_EVALUATION, self.seed, length])
-        return self.algorithm.draw(generator, self.count, length)
+        return self.algorithm.draw(self.generator(length), self.count, length)
+
+    def parts(self, length: int) -> list[Any]:
+        """Draws the sequences of a length, in parts of equal sizes."""
+        return [self.draw(length)]
+
+    def generator(self, length: int) -> np.random.Generator:
+        """Makes the generator of the sequences of a length."""
+        return np.random.default_rng([_EVALUATION, self.seed, length])
 
     @abstractmethod
     def as_pair(self, sequences: Any) -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -141,8 +148,13 @@ class DrawnEvaluator(ABC):
         """Computes the scores of a batch, in the graph."""
 
     def _scores(self, length: int) -> dict[str, float]:
-        found = self._compute(*self.as_pair(self.draw(length)))
-        return {name: float(value) for name, value in found.items()}
+        pairs = [self.as_pair(part) for part in self.parts(length)]
+        scores = [self._compute(*pair) for pair in pairs]
+        rows = [len(targets) for _, targets in pairs]
+        return {
+            name: float(np.average([float(one[name]) for one in scores], weights=rows))
+            for name in scores[0]
+        }
 
 
 def spread_lengths(shortest: int, longest: int) -> list[int]:

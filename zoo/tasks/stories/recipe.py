@@ -90,9 +90,9 @@ class StoryTask:
         """
         from zoo.tasks.stories.data import resolve_data
 
-        if settings.data == "sample":
-            refuse_given(settings, ("task", "held_out"), "with the data sample")
         data = resolve_data(settings.data, settings.task, settings.data_dir)
+        if data == "sample":
+            refuse_given(settings, ("task", "held_out"), "with the data sample")
         place = f"{data}{settings.task}" if data == "babi" else data
         chosen = {"run_dir": Path("runs") / f"{self.recipe}_{place}_{settings.attention}"}
         chosen |= self.defaults[data]

@@ -22,6 +22,8 @@ from zoo.tasks.translation.examples import search
 from zoo.text.codecs import TextCodec
 from zoo.text.vocabulary import PADDING, START
 
+SOURCE_TOKENS = 200
+"""Tokens of a source that are read, unless a model is made for longer ones."""
 BLEU_TOKENIZER = "bleu_tokenizer"
 """Key in the card of sacreBLEU's tokeniser, where it is not the default."""
 CONVENTION = "convention"
@@ -60,7 +62,7 @@ class TranslationEndpoint:
         *,
         beam_width: int = 5,
         length_penalty: float = 1.0,
-        maximum_source_tokens: int = 200,
+        maximum_source_tokens: int = SOURCE_TOKENS,
         dictionary: Dictionary | None = None,
         convention: Convention = "predicted",
         bleu_tokenizer: str = DEFAULT_TOKENIZER,

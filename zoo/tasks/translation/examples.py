@@ -72,6 +72,7 @@ def encode_pairs(
     source_codec: TextCodec,
     target_codec: TextCodec,
     maximum_tokens: int | None = None,
+    maximum_source_tokens: int | None = None,
 ) -> TranslationExamples:
     """Encodes pairs of strings, chunk by chunk.
 
@@ -81,11 +82,14 @@ def encode_pairs(
         target_codec: of the target.
         maximum_tokens: pairs with more tokens on a side, ``</s>`` counted, are dropped; None:
             none are.
+        maximum_source_tokens: sources are cut to so many, ``</s>`` counted, as a served model reads
+            them; None: they are whole.
 
     Returns:
         The pairs, in the order of the frame.
     """
-    source = _append(encode_strings(frame["source"], source_codec), END)
+    words = None if maximum_source_tokens is None else maximum_source_tokens - 1
+    source = _append(encode_strings(frame["source"], source_codec)[:, :words], END)
     target = encode_strings(frame["target"], target_codec)
     target_in, target_out = _prepend(START, target), _append(target, END)
     if maximum_tokens is None:

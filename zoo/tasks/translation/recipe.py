@@ -210,7 +210,7 @@ class TranslationTask(Task):
 
         return TranslationEvaluator(
             model,
-            encode_pairs(frame, *self.codecs),
+            encode_pairs(frame, *self.codecs, maximum_source_tokens=self._longest_source),
             frame["target"],
             self.codecs[1],
             **self._scored(),
@@ -226,8 +226,16 @@ class TranslationTask(Task):
         """Translates strings."""
         from zoo.tasks.translation.endpoint import TranslationEndpoint
 
-        source, target = self.codecs
-        return TranslationEndpoint(model, source, target, **self._search(), **self._scored())
+        options = self._search() | self._scored()
+        limit = self._longest_source
+        return TranslationEndpoint(model, *self.codecs, maximum_source_tokens=limit, **options)
+
+    @property
+    def _longest_source(self) -> int:
+        """Tokens of a source that the shipped model reads: no fewer than in training."""
+        from zoo.tasks.translation.endpoint import SOURCE_TOKENS
+
+        return max(SOURCE_TOKENS, self.settings.maximum_tokens)
 
     def _scored(self) -> dict[str, Any]:
         """Names the tokeniser of sacreBLEU, where the settings have one."""
@@ -240,7 +248,11 @@ class TranslationTask(Task):
 
         if "alignment" not in endpoint.model.ATTENTION:
             return None
-        return super().ask(TranslationEndpoint(endpoint.model, *self.codecs, beam_width=1))
+        limit = self._longest_source
+        greedy = TranslationEndpoint(
+            endpoint.model, *self.codecs, beam_width=1, maximum_source_tokens=limit
+        )
+        return super().ask(greedy)
 
     def question(self) -> dict[str, str]:
         """The source of the pictures."""
