@@ -33,6 +33,7 @@ from zoo.ops.masking import (
     refuse_attached_mask,
 )
 from zoo.ops.numbers import check_flag, check_size, is_finite
+from zoo.ops.penalties import squares_penalty
 from zoo.ops.trees import tree_marginals
 from zoo.ops.windows import is_right_padded, sequence_lengths
 
@@ -85,7 +86,7 @@ class SegmentationAttention(MaskFree):
     ) -> None:
         """Creates b, and the score's weights for queries (B, Q, d_s) and keys (B, S, d_h)."""
         build_score(self.score, queries_shape, keys_shape or values_shape)
-        penalty = keras.regularizers.L2(self.pairwise_l2) if self.pairwise_l2 else None
+        penalty = squares_penalty(self.pairwise_l2) if self.pairwise_l2 else None
         self.pairwise = self.add_weight(
             shape=(2, 2),
             initializer="zeros",

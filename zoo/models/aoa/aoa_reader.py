@@ -167,6 +167,15 @@ class AttentionOverAttentionReader(BaseModel):
         attended = self.attend(inputs["document"], inputs["query"], training)
         return attended | self.choose(attended, inputs)
 
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """As in every model; ``"accuracy"`` is the share of right answers.
+
+        An answer is one id, which Keras would take for that of a binary classifier.
+        """
+        for name in {"metrics", "weighted_metrics"} & kwargs.keys():
+            kwargs[name] = keras.tree.map_structure(_of_answers, kwargs[name])
+        super().compile(*args, **kwargs)
+
     def attend(self, document: Tensor, query: Tensor, training: bool = False) -> dict[str, Any]:
         """Encodes both texts (section 3, "contextual embedding") and computes the attentions.
 
@@ -211,7 +220,7 @@ class AttentionOverAttentionReader(BaseModel):
             The other entries of `call`.
         """
         document = inputs["document"]
-        if "candidates" in inputs:
+        if inputs.get("candidates") is not None:
             words = inputs["candidates"]
             log_s = attended["log_document_attention"]
             probabilities = ops.exp(log_total_of_words(log_s, document, words))  # (B, C)
@@ -237,3 +246,8 @@ class AttentionOverAttentionReader(BaseModel):
 
     def _words(self, ids: Tensor, training: bool) -> Tensor:
         return self.drop(self.embedding(ids), training=training)  # (B, T, d)
+
+
+def _of_answers(metric: Any) -> Any:
+    """A compiled metric of ids; others than the accuracy are as they are."""
+    return keras.metrics.Accuracy(name=metric) if metric in ("accuracy", "acc") else metric

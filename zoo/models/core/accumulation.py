@@ -10,7 +10,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from zoo.ops.masking import Tensor
+from zoo.ops.masking import Tensor, at_least_float32
 
 Gradients = tuple[Tensor, Tensor, Sequence[Tensor | None]]
 """Sum of the losses and number of their units, both (), and a gradient, or None, a weight."""
@@ -28,10 +28,10 @@ def sum_over_parts(
         weights: of the gradients.
 
     Returns:
-        Sums of the losses and of the units, and for each weight that of the gradients; zeros where
-        no part has a gradient.
+        Sums of the losses and of the units, and for each weight that of the gradients, in 32 bits
+        at least; zeros where no part has a gradient.
     """
-    rows = tf.shape(tf.nest.flatten(data)[0])[0]
+    rows = tf.shape(next(one for one in tf.nest.flatten(data) if one is not None))[0]
     size = tf.maximum(-(-rows // parts), 1)
 
     def add_part(first: Tensor, total: Tensor, count: Tensor, sums: list[Tensor]) -> Any:
@@ -41,13 +41,14 @@ def sum_over_parts(
         losses, units, means = gradients_of(part)
         losses, units = tf.cast(losses, total.dtype), tf.cast(units, count.dtype)
         sums = [
-            one if mean is None else tf.ensure_shape(one + units * mean, one.shape)
+            one if mean is None else tf.ensure_shape(one + _times(units, mean, one), one.shape)
             for one, mean in zip(sums, means, strict=True)
         ]
         return first + size, total + losses, count + units, sums
 
-    sums = [tf.zeros(weight.shape, weight.dtype) for weight in weights]
-    zero = tf.zeros((), weights[0].dtype)
+    # Sums are too large for 16 bits, and weights may have several dtypes.
+    sums = [at_least_float32(tf.zeros(weight.shape, weight.dtype)) for weight in weights]
+    zero = tf.zeros((), "float64" if any(one.dtype == "float64" for one in sums) else "float32")
     # A loop of the graph, not of Python: no part may begin before the one before is forgotten.
     _, total, count, sums = tf.while_loop(
         lambda first, *_: first < rows,
@@ -56,6 +57,11 @@ def sum_over_parts(
         parallel_iterations=1,
     )
     return total, count, sums
+
+
+def _times(units: Tensor, mean: Tensor, like: Tensor) -> Tensor:
+    """The product, in the dtype of another tensor."""
+    return tf.cast(units, like.dtype) * tf.cast(mean, like.dtype)
 
 
 def sum_over_replicas(values: Any) -> Any:

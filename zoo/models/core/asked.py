@@ -11,6 +11,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import tensorflow as tf
 
+from zoo.models.core.input_checks import is_on_host
 from zoo.ops.masking import Tensor
 
 NOT_ASKED_TOKEN, NOT_ASKED_BIT = 0, -1
@@ -76,6 +77,13 @@ def check_positions(name: str, targets: Any, of: str, ids: Any) -> None:
         if not tokens:
             expected = f"0, where {of} has no tokens"
         raise ValueError(f"targets[{name!r}] must be {expected}, got {places[wrong[0]]}")
+
+
+def as_array(values: Any) -> Any:
+    """Returns tensors whose numbers are known, and columns, as arrays of NumPy; others as is."""
+    if hasattr(values, "to_numpy"):
+        return values.to_numpy()
+    return np.asarray(values) if isinstance(values, tf.Tensor) and is_on_host(values) else values
 
 
 def is_array(values: Any) -> TypeGuard[np.ndarray]:

@@ -106,7 +106,7 @@ def assert_values(kinds: Mapping[str, InputKind], inputs: Mapping[str, Any]) -> 
     checked = dict(inputs)
     for name, values in inputs.items():
         kind, made = kinds[name], []
-        if not tf.is_tensor(values) or _is_on_host(values):
+        if not tf.is_tensor(values) or is_on_host(values):
             continue  # those on the host have been checked there
         if isinstance(kind, Tokens | Sentences):
             made = _assertions(name, values, kind)
@@ -172,9 +172,9 @@ def _check(name: str, values: Any, kind: InputKind) -> None:
         raise ValueError(f"{name} must be {expected}, got {dtype}")
     if _has_rank(values):
         check_input_shape(name, values, kind.shape)
-    if isinstance(kind, Tokens | Sentences) and _is_on_host(values):
+    if isinstance(kind, Tokens | Sentences) and is_on_host(values):
         _check_ids(name, np.asarray(values), kind)
-    if isinstance(kind, Features) and kind.categorical and _is_on_host(values):
+    if isinstance(kind, Features) and kind.categorical and is_on_host(values):
         _check_categories(name, np.asarray(values), kind)
 
 
@@ -200,7 +200,7 @@ def _check_lengths(kinds: Mapping[str, InputKind], inputs: Mapping[str, Any]) ->
             continue
         lengths, values = inputs[name], inputs[kind.of]
         steps = values.shape[1] if _has_rank(values) else None
-        if _is_on_host(lengths) and steps is not None:
+        if is_on_host(lengths) and steps is not None:
             lengths = np.asarray(lengths)
             if (wrong := lengths[(lengths < 0) | (lengths > steps)]).size:
                 raise ValueError(f"{name} must be from 0 to the {steps} steps, got {wrong[0]}")
@@ -244,7 +244,7 @@ def _has_rank(values: Any) -> bool:
     return getattr(values.shape, "rank", 0) is not None
 
 
-def _is_on_host(values: Any) -> bool:
+def is_on_host(values: Any) -> bool:
     """Tells whether the numbers are known, as those of a symbolic tensor are not."""
     return isinstance(values, np.ndarray) or (
         isinstance(values, tf.Tensor) and hasattr(values, "numpy")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-import keras
+from zoo.ops.penalties import squares_penalty
 
 
 def penalise_matrices(weights: Iterable[Any], l2: float) -> None:
@@ -15,4 +15,4 @@ def penalise_matrices(weights: Iterable[Any], l2: float) -> None:
     """
     for weight in weights:
         if l2 and len(weight.shape) > 1:
-            weight.regularizer = keras.regularizers.L2(l2)
+            weight.regularizer = squares_penalty(l2)

@@ -14,6 +14,7 @@ import tensorflow as tf
 from keras import ops, tree
 
 from zoo.models.core.asked import (
+    as_array,
     assert_asked_steps,
     assert_asked_tokens,
     assert_bits,
@@ -84,7 +85,8 @@ def standard_targets(
         if kind.lengths and kind.lengths in inputs:
             targets = assert_asked_steps(targets, kind.lengths, inputs[kind.lengths])
         return targets
-    like = inputs[kind.tokens] if kind.tokens else tree.flatten(inputs)[0]
+    first = next(one for one in tree.flatten(inputs) if one is not None)
+    like = inputs[kind.tokens] if kind.tokens else first
     axes = 2 if kind.tokens else 1
     if not kind.names:
         targets = _like("targets", targets, like, axes)
@@ -118,7 +120,8 @@ def check_values(
     Args:
         kind: which targets the model has; None: unknown, and not checked.
         classes: number of the model's classes, or of ids of tokens.
-        targets: of a batch or of a whole data set; others than arrays are not checked.
+        targets: of a batch or of a whole data set, arrays, tensors on the host, or columns of
+            pandas; others are not checked.
         inputs: likewise; positions are compared with them.
 
     Raises:
@@ -127,6 +130,7 @@ def check_values(
     """
     if kind is None:
         return
+    targets, inputs = (tree.map_structure(as_array, one) for one in (targets, inputs))
     if kind.positions and isinstance(targets, Mapping) and isinstance(inputs, Mapping):
         for name in kind.names:
             check_positions(name, targets.get(name), kind.positions, inputs.get(kind.positions))
@@ -198,7 +202,9 @@ def standard_weights(kind: Targets | None, targets: Any, weights: Any) -> Any:
     """
     if weights is None:
         return None
-    if not isinstance(weights, Mapping):
+    if isinstance(weights, Mapping):
+        weights = {n: one if one is None else _with_axes(one, 1) for n, one in weights.items()}
+    else:
         weights = _with_axes(weights, 2 if _of_tokens(kind) else 1)
     check_weights(kind, targets, weights)
     if _of_tokens(kind):
@@ -269,9 +275,11 @@ def _counted(name: str, values: Tensor, limit: Tensor | int | None) -> Tensor:
         message = [f"{name} must be whole numbers, got", values]
         made.append(tf.debugging.Assert(tf.reduce_all(values == tf.floor(values)), message))
     if limit is not None:
-        limit = tf.cast(limit, values.dtype)
+        # In 64 bits: in 8 bits, 256 classes would be none.
+        wide = values if values.dtype.is_floating else tf.cast(values, "int64")
+        limit = tf.cast(limit, wide.dtype)
         message = [f"{name} must be below", limit, "got", values]
-        made.append(tf.debugging.Assert(tf.reduce_all(values < limit), message))
+        made.append(tf.debugging.Assert(tf.reduce_all(wide < limit), message))
     with tf.control_dependencies(made):
         return tf.identity(values)
 

@@ -17,7 +17,7 @@ from keras import ops
 from zoo.models.core.accumulation import sum_over_parts, sum_over_replicas
 from zoo.models.core.replica_seeds import spread_seeds
 from zoo.models.core.weighting import WeightedModel
-from zoo.ops.masking import Tensor
+from zoo.ops.masking import Tensor, at_least_float32
 
 
 class TrainingStep(WeightedModel):
@@ -184,14 +184,18 @@ class TrainingStep(WeightedModel):
             self.trainable_weights,
         )
         units = ops.maximum(self._count_of_all(count), 1.0)
-        return total, count, self._add_penalty([one / units for one in sums])
+        means = [
+            tf.cast(one / tf.cast(units, one.dtype), weight.dtype)
+            for one, weight in zip(sums, self.trainable_weights, strict=True)
+        ]
+        return total, count, self._add_penalty(means)
 
     def _add_penalty(self, gradients: list[Tensor]) -> list[Tensor]:
         """Adds those of this replica's share of the regularisation."""
         if not self.losses:
             return gradients
         with tf.GradientTape() as tape:
-            penalty = self.optimizer.scale_loss(sum(self.losses) / self.distribute_replicas)
+            penalty = self.optimizer.scale_loss(self._penalty() / self.distribute_replicas)
         weights = [weight.value for weight in self.trainable_weights]
         added = tape.gradient(penalty, weights, unconnected_gradients="zero")
         return [one + _dense(other) for one, other in zip(gradients, added, strict=True)]
@@ -208,13 +212,20 @@ class TrainingStep(WeightedModel):
 
     def _track_loss(self, total: Tensor, count: Tensor) -> None:
         """Logs the mean over units: the sum of losses over the sum of counts, over replicas too."""
-        mean = total / ops.maximum(count, 1.0) + (sum(self.losses) if self.losses else 0.0)
+        mean = total / ops.maximum(count, 1.0) + ops.cast(self._penalty(), total.dtype)
         self._loss_tracker.update_state(mean, sample_weight=count)
 
     def _share_of_loss(self, total: Tensor, count: Tensor) -> Tensor:
         """This replica's summand of the loss, from the sum and number of its own units."""
-        regularization = sum(self.losses) / self.distribute_replicas if self.losses else 0.0
-        return total / ops.maximum(self._count_of_all(count), 1.0) + regularization
+        penalty = ops.cast(self._penalty(), total.dtype) / self.distribute_replicas
+        return total / ops.maximum(self._count_of_all(count), 1.0) + penalty
+
+    def _penalty(self) -> Tensor:
+        """The sum of what layers add to the loss, in 32 bits at least."""
+        added = [at_least_float32(one) for one in self.losses]
+        wide = any(one.dtype == "float64" for one in added)
+        total: Tensor = sum((ops.cast(one, "float64" if wide else "float32") for one in added), 0.0)
+        return total
 
     @staticmethod
     def _count_of_all(count: Tensor) -> Tensor:
@@ -228,6 +239,7 @@ class TrainingStep(WeightedModel):
             losses, counts = self.example_losses(targets, outputs)
         else:
             losses, counts = self.weighted_losses(targets, outputs, weights)
+        losses = at_least_float32(losses)
         return ops.sum(losses), ops.sum(ops.cast(counts, losses.dtype))
 
     def _reduce_and_clip(self, gradients: Sequence[Tensor]) -> list[Tensor]:

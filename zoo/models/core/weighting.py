@@ -21,7 +21,7 @@ from zoo.models.core.targets import (
     standard_targets,
     standard_weights,
 )
-from zoo.ops.masking import Tensor
+from zoo.ops.masking import Tensor, at_least_float32
 
 
 class WeightedModel(DeclaredModel):
@@ -139,7 +139,8 @@ class WeightedModel(DeclaredModel):
                 named = getattr(self._compile_metrics, f"_user_{argument}")
                 if isinstance(named, Mapping) and (unknown := sorted(set(named) - set(y))):
                     raise ValueError(f"{argument} must name some of {sorted(y)}, got {unknown}")
-            y_pred = {name: y_pred[name] for name in y}
+            y, sample_weight = _of_outputs(y, sample_weight, y_pred)
+            y_pred = {name: _precise(y_pred[name]) for name in y}
             y, y_pred = _with_last_axis(y, y_pred)
             if self.PREDICTION in y and (real := self.real_targets(y[self.PREDICTION])) is not None:
                 y_pred[self.PREDICTION]._keras_mask = real
@@ -150,6 +151,21 @@ class WeightedModel(DeclaredModel):
     def real_targets(self, targets: Tensor) -> Tensor | None:
         """Marks the targets that a compiled metric counts: bool of their shape; None: all."""
         return None
+
+
+def _of_outputs(
+    targets: Mapping[str, Tensor], weights: Any, outputs: Mapping[str, Tensor]
+) -> tuple[dict[str, Tensor], Any]:
+    """Leaves out targets, and their weights, that are of no output; the loss may use them."""
+    kept = {name: values for name, values in targets.items() if name in outputs}
+    if isinstance(weights, Mapping):
+        weights = {name: weights[name] for name in kept}
+    return kept, weights
+
+
+def _precise(output: Tensor) -> Tensor:
+    """An output in 32 bits at least: Keras compares ids in its dtype, and 16 bits hold few."""
+    return at_least_float32(output) if keras.backend.is_float_dtype(output.dtype) else output
 
 
 def _with_last_axis(

@@ -47,6 +47,7 @@ from zoo.models.feature_attention.feature_vectors import FeatureVectors, Row
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.masking import Tensor, at_least_float32, masked_softmax
 from zoo.ops.numbers import check_rate
+from zoo.ops.penalties import squares_penalty
 from zoo.ops.sparsemax import sparsemax
 
 Normalise = Literal["softmax", "sparsemax", "sigmoid"]
@@ -190,7 +191,7 @@ class FeatureAttention(BaseModel):
         if self.value_penalty:
             for weight in self.vectors.weights:
                 if not weight.path.endswith("/shift"):
-                    weight.regularizer = keras.regularizers.L2(self.value_penalty)
+                    weight.regularizer = squares_penalty(self.value_penalty)
         self.built = True
 
     def call(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Any]:

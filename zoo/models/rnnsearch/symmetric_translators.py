@@ -81,6 +81,14 @@ class SymmetricTranslators(BaseModel):
             if not translator.built:
                 translator.build()  # here, so that its weights are named as if it were alone
 
+    def _resolved(self, kinds: Mapping[str, InputKind]) -> dict[str, InputKind]:
+        """Knows the vocabularies from the translators."""
+        found = super()._resolved(kinds)
+        for name in found.keys() & {"source", "target"}:
+            size = getattr(self.source_to_target, f"{name}_vocabulary_size")
+            found[name] = Tokens(size=size)
+        return found
+
     def build(self, *_: Any) -> None:
         """Creates nothing: both translators have been built."""
         self.built = True
