@@ -98,7 +98,7 @@ def test_pages_begin_with_what_they_are_about():
 
 
 def test_pages_have_no_riddles():
-    found = {path.name: RIDDLES.findall(" ".join(path.read_text().split())) for path in PAGES}
+    found = {path: RIDDLES.findall(" ".join(path.read_text().split())) for path in PAGES}
     assert not any(found.values()), found
 
 

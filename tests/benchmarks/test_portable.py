@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 
 import pytest
 import tensorflow as tf
@@ -109,3 +110,13 @@ def test_values_of_a_table_are_compared_as_numbers(tmp_path, monkeypatch):
     changed["columns"]["target"]["mean"] += 100.0
     manifest.write_text(json.dumps(changed), encoding="utf-8")
     assert measured.measure()["equal answers"] == 0
+
+
+@pytest.mark.parametrize("line", ["a text", "5", "[]"])
+def test_a_line_that_is_no_object_is_named(line, tmp_path):
+    path = tmp_path / "texts"
+    path.write_text(f'{{"a": 1}}\n{line}\n')
+    message = f"texts must be JSON in line 2 of {path}, got {line}"
+    expected = message if line == "a text" else "lines of texts must be objects of a, got"
+    with pytest.raises(ValueError, match=re.escape(expected)):
+        read_examples(path, ["a"], 9)

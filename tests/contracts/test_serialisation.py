@@ -102,6 +102,8 @@ def test_k6_weights_of_eight_bits_answer_nearly_the_same_and_are_saved(entry, tm
     model = build(entry)
     expected = run(model, batch)
     model.quantize("int8")
+    dense = any(isinstance(one, keras.layers.Dense) for one in model._flatten_layers())
+    assert any(weight.dtype == "int8" for weight in model.weights) == dense
     for name, value in run(model, batch).items():
         if np.issubdtype(value.dtype, np.floating):
             tolerance = 0.1 * max(1.0, np.max(np.abs(expected[name])))

@@ -34,13 +34,15 @@ def test_labels_of_pairs():
     frame = inference_sample("train")
     assert sorted(frame["label"].unique()) == [0, 1, 2]
     for row in frame.itertuples():
-        person = row.premise.split(" a ")[-1].split()[0]
-        if f"a {person} " not in row.hypothesis:
-            assert row.label == 2
-        if row.label == 0:
-            place = row.premise.split(f" a {person}")[0]
-            rest = row.hypothesis.removesuffix(" .")
-            assert rest.endswith((place, "asleep", "running", "singing", "eating"))
+        place, _, done = row.premise.rpartition(" a ")
+        said, denied = row.hypothesis.removesuffix(" ."), row.hypothesis.startswith("nobody ")
+        assert denied == (row.label == 2)
+        if denied:
+            assert said.endswith(place)
+        else:
+            assert said.startswith(f"a {done.split()[0]} is ")
+            follows = said.endswith((place, "asleep", "running", "singing", "eating"))
+            assert follows == (row.label == 0)
 
 
 def test_another_part_is_refused():

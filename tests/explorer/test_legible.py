@@ -120,6 +120,7 @@ def test_after_an_error_no_old_answer_stays(open_page):
 def test_every_probability_says_what_it_is(open_page):
     page = open_page(**address("squad_dcn"))
     assert page.inner_text(".chance").startswith("probability 0.")
+    assert len(texts(page, ".steps .chances")) == 4
     for chances in texts(page, ".steps .chances"):
         assert chances.startswith("start 0.")
         assert " · end 0." in chances
@@ -144,6 +145,7 @@ def test_every_probability_says_what_it_is(open_page):
 def test_the_sides_of_every_map_are_told_apart(open_page):
     page = open_page(**address("tiny_transformer"))
     kinds = page.locator("[aria-label='Which attention'] button")
+    assert kinds.count() == 4
     for number in range(kinds.count()):
         kinds.nth(number).click()
         sides = texts(page, ".ribbons .side")
@@ -204,7 +206,9 @@ def test_probabilities_are_seen_in_long_contexts(open_page):
     inputs = {"question": "Who repaired the lamp?", "context": context + asked + context}
     page = open_page(model="squad_dcn", inputs=inputs)
     assert page.locator(".prose.marked .token").count() > 600
-    for strip in page.locator(".strip").all():
+    strips = page.locator(".strip").all()
+    assert len(strips) == 4
+    for strip in strips:
         narrowest = strip.evaluate(
             "e => e.getBoundingClientRect().width / e.viewBox.baseVal.width"  # of one bar
         )

@@ -133,6 +133,38 @@ def test_the_fingerprint_of_an_own_network_is_of_its_layers_but_not_of_their_nam
     assert len({first, *prints}) == 4
 
 
+def test_layers_that_are_named_after_their_options_are_told_apart():
+    def activated(function):
+        inputs = keras.Input((12, 12, 3))
+        rows = keras.layers.Conv2D(2, 3, strides=3, kernel_initializer="ones")(inputs)
+        return keras.Model(inputs, keras.layers.Activation(function, name=function)(rows))
+
+    names = ("relu", "tanh", "relu")
+    first, other, again = (annotation_encoder(activated(name)).fingerprint for name in names)
+    assert first == again != other
+
+
+def test_a_layer_without_a_configuration_hides_no_other_layer():
+    class Shift(keras.layers.Layer):
+        def __init__(self, by):
+            super().__init__()
+            self.by = by
+
+        def call(self, rows):
+            return rows + self.by
+
+    def shifted(activation):
+        inputs = keras.Input((12, 12, 3))
+        chosen = {"strides": 3, "kernel_initializer": "ones", "activation": activation}
+        rows = keras.layers.Conv2D(2, 3, **chosen)(inputs)
+        return keras.Model(inputs, Shift(np.ones(2, "float32"))(rows))
+
+    with pytest.raises(RuntimeError, match="get_config"):
+        shifted("relu").get_config()
+    prints = [annotation_encoder(shifted(name)).fingerprint for name in ("relu", "tanh", "relu")]
+    assert prints[0] == prints[2] != prints[1]
+
+
 def test_a_network_of_a_class_without_a_configuration_is_taken():
     class Cells(keras.Model):
         def __init__(self, network):

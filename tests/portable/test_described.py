@@ -1,4 +1,4 @@
-"""What a runner does not know is not exported for it."""
+"""Models that answer in a way that a runner does not know are not exported for it."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -43,7 +43,7 @@ def test_words_are_joined_only_where_a_space_stands_between_any_two(words, known
 
 
 def test_a_word_beyond_those_that_are_read_is_not_copied(monkeypatch):
-    """Of six words three are read; the unknown one is aligned most with `</s>`, then with c."""
+    """Three of six words are read; the unknown one is aligned most with `</s>`, then with c."""
     found = SimpleNamespace(tokens=[1], score=0.0, alignment=[np.array([0.1, 0.0, 0.3, 0.6])])
     monkeypatch.setattr(writing, "_find", lambda *_: [found])
     model = SimpleNamespace(

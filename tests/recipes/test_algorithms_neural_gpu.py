@@ -151,7 +151,8 @@ def test_sequences_have_grown_by_the_end_of_a_short_training(tmp_path: Path) -> 
     task.settings, task.folder = task.resolve(settings), RunFolder(tmp_path / "other", {})
     batches = task.encode()
     assert batches.longest(settings.epochs - 1) == 6
-    assert task.resolve(recipe.Settings(data="sample", epochs=3, growing_epochs=3))
+    resolved = task.resolve(recipe.Settings(data="sample", epochs=3, growing_epochs=3))
+    assert resolved.growing_epochs == 3
 
 
 def test_a_stopped_run_goes_on_to_the_same_end(tmp_path: Path) -> None:

@@ -67,6 +67,10 @@ def test_commands_are_taken_and_give_the_settings_of_the_card(name: str) -> None
         assert parsed[0].output == parsed[-1].vectors == retrain.vectors_of(name)
     if "word vectors" in card.data.remarks:
         assert retrain.SHIPPED[name].vectors
+    given, default = parsed[-1], type(parsed[-1])()
+    for setting in card.config.keys() & vars(given).keys() - {"vocabulary_size"}:
+        if getattr(given, setting) != getattr(default, setting):
+            assert card.config[setting] == getattr(given, setting), setting
 
 
 def test_commands_are_listed_with_their_times(capsys) -> None:

@@ -13,7 +13,6 @@ covers inputs, results and intermediate values for this length.
 import math
 import multiprocessing
 import os
-import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from zoo.benchmarks.timing import Timed, limit_threads, now
 from zoo.training.bounds import Count, Positive
+from zoo.training.memory import peak_megabytes
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -179,14 +179,6 @@ def measure_point(
         call(inputs)
         seconds.append(now(settings.clock) - began)
     return 1000 * min(seconds), max(peak_megabytes() - before, 0.0)
-
-
-def peak_megabytes() -> float:
-    """Returns the peak memory of this process so far."""
-    import resource
-
-    unit = 1 if sys.platform == "darwin" else 1024  # Linux counts in kilobytes
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 
 
 def make_call(

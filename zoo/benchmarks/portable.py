@@ -144,11 +144,10 @@ def reading_scores(found: list[tuple[str, str]], path: Path) -> dict[str, float]
     Raises:
         ValueError: there are fewer references than answers.
     """
-    import json
-
     from zoo.metrics.squad import exact_match, f1
 
-    golds = [json.loads(line) for line in _references(path, len(found))]
+    lines = enumerate(_references(path, len(found)), 1)
+    golds = [_parsed("references", path, number, line) for number, line in lines]
     return {
         f"{measure}, {name}": 100 * sum(map(score, texts, golds)) / len(golds)
         for name, texts in _by_side(found)
@@ -188,18 +187,28 @@ def read_examples(path: Path, names: list[str] | None, count: int) -> list[Any]:
     Raises:
         ValueError: there is none, one is empty, as no reference is, or one lacks an input.
     """
-    import json
-
     lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")[:count]
     if "" in lines:  # it would pair the texts with the wrong references
         place = 1 + lines.index("")
         raise ValueError(f"texts must have no empty line, got one in line {place} of {path}")
     if names is None:
         return lines
-    found = [json.loads(line) for line in lines]
-    if wrong := [one for one in found if set(one) != set(names)]:
+    found = [_parsed("texts", path, number, line) for number, line in enumerate(lines, 1)]
+    if wrong := [one for one in found if not isinstance(one, dict) or set(one) != set(names)]:
         raise ValueError(f"lines of texts must be objects of {', '.join(names)}, got {wrong[0]}")
     return found
+
+
+def _parsed(argument: str, path: Path, number: int, line: str) -> Any:
+    """A line of a file as JSON."""
+    import json
+
+    try:
+        return json.loads(line)
+    except ValueError:
+        raise ValueError(
+            f"{argument} must be JSON in line {number} of {path}, got {line}"
+        ) from None
 
 
 class Case(NamedTuple):

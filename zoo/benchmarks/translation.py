@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from zoo.benchmarks.timing import WARM_UP_CALLS, WARM_UP_STEPS, Timed, limit_threads, now
 from zoo.training.bounds import Count, Rate
+from zoo.training.memory import peak_megabytes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,8 +90,6 @@ def row_names() -> list[str]:
 
 def measure_row(settings: TranslationSpeed, row: str) -> dict[str, float]:
     """Measures one row in this process; returns figures by column."""
-    import resource
-
     limit_threads(settings.threads)
     model, examples = make_model(settings, row), generated_examples(settings)
     figures = {"training target tokens/s": training_speed(settings, model, examples)}
@@ -98,7 +97,7 @@ def measure_row(settings: TranslationSpeed, row: str) -> dict[str, float]:
         for batch in DECODED_BATCHES:
             speed = decoding_speed(settings, model, examples, width, batch)
             figures[f"{name}, {batch} a batch, sentences/s"] = speed
-    figures["peak memory, MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    figures["peak memory, MB"] = peak_megabytes()
     return figures
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from zoo.data.choice import DataSet
-from zoo.data.download import data_directories, locate_name, not_found
+from zoo.data.download import data_directories, locate_any, not_found
 from zoo.data.rows import read_cells
 
 SPLITS = ("train", "test")
@@ -58,9 +58,8 @@ def find_adult(split: str, data_dir: str | Path | None = None) -> Path:
     """
     if split not in FILES:
         raise ValueError(f"split must be one of {list(SPLITS)}, got {split!r}")
-    for folder in DATA_SET.folders:
-        if path := locate_name(folder, FILES[split], data_dir):
-            return path
+    if path := locate_any(DATA_SET.folders, (FILES[split],), data_dir):
+        return path
     advice = (
         "unpack https://archive.ics.uci.edu/static/public/2/adult.zip in "
         f"{data_directories(data_dir)[0] / DATA_SET.name}"

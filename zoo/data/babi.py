@@ -106,10 +106,11 @@ def find_babi(task: int, split: str, data_dir: str | Path | None = None) -> Babi
         FileNotFoundError: neither is here; says where they were expected.
     """
     name = file_name(task, split)
-    for wanted in (*_names(task, split), ARCHIVE):
-        path = locate_name("babi", wanted, data_dir)
-        if path is not None and path.name in (name, ARCHIVE):
-            return BabiFile(path, name)
+    for top in data_directories(data_dir):
+        for wanted in (*_names(task, split), ARCHIVE):
+            path = locate_name("babi", wanted, top)
+            if path is not None and path.name in (name, ARCHIVE):
+                return BabiFile(path, name)
     advice = (
         f"put {ARCHIVE} of https://research.facebook.com/downloads/babi/ in "
         f"{data_directories(data_dir)[0] / 'babi'}"

@@ -17,7 +17,7 @@ from typing import Literal, get_args
 from zoo.data.choice import DataSet
 from zoo.data.cloze_books import BookError, Kind, questions_from_text
 from zoo.data.cloze_format import SENTENCES, Question, write_cbt
-from zoo.data.download import data_directories, locate_name, not_found
+from zoo.data.download import data_directories, locate_any, not_found
 from zoo.text_files import read_lines
 
 ClozeSet = Literal["cloze", "cbt"]
@@ -79,10 +79,8 @@ def find_cloze(
         FileNotFoundError: The file is missing; says where to get it and where to put it.
     """
     name = cloze_file_name(dataset, kind, split)
-    for folder in _FOLDERS[dataset]:
-        path = locate_name(folder, name, data_dir)
-        if path is not None:
-            return path
+    if path := locate_any(_FOLDERS[dataset], (name,), data_dir):
+        return path
     place = data_directories(data_dir)[0] / _FOLDERS[dataset][0] / name
     source = (
         f"it is in {_CBT_ARCHIVE}, whose checksum is not known: unpack it by hand"

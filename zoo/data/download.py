@@ -106,11 +106,22 @@ def locate(dataset: str, remote: RemoteFile, data_dir: str | Path | None = None)
 
 def locate_name(dataset: str, name: str, data_dir: str | Path | None = None) -> Path | None:
     """Finds a file on this machine by its name: see `locate`."""
-    for folder in data_directories(data_dir):
-        for place in (folder / dataset, folder):
-            for path in (place / name, place / f"{name}.gz"):
-                if path.is_file():
-                    return path
+    return locate_any((dataset,), (name,), data_dir)
+
+
+def locate_any(
+    datasets: Sequence[str], names: Sequence[str], data_dir: str | Path | None = None
+) -> Path | None:
+    """Finds the first of several files, in any of several folders of a data set.
+
+    All of a directory of data sets comes before the next one, and its folders before itself.
+    """
+    for top in data_directories(data_dir):
+        for place in (*(top / dataset for dataset in datasets), top):
+            for name in names:
+                for path in (place / name, place / f"{name}.gz"):
+                    if path.is_file():
+                        return path
     return None
 
 

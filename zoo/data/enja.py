@@ -18,7 +18,7 @@ from typing import Final
 import pandas as pd
 
 from zoo.data.choice import DataSet
-from zoo.data.download import data_directories, locate_name, not_found
+from zoo.data.download import data_directories, locate_any, not_found
 from zoo.data.parallel import read_parallel
 
 LANGUAGES: Final = ("en", "ja")
@@ -57,9 +57,8 @@ def find_enja(part: str, language: str, data_dir: str | Path | None = None) -> P
         FileNotFoundError: The file is missing; says where it was expected.
     """
     name = f"{part}.{language}"
-    for folder in _FOLDERS:
-        if (path := locate_name(folder, name, data_dir)) is not None:
-            return path
+    if path := locate_any(_FOLDERS, (name,), data_dir):
+        return path
     wanted = data_directories(data_dir)[0] / _DATASET
     raise not_found(name, _FOLDERS, data_dir, f"put the files of {_URL} in {wanted}")
 

@@ -85,13 +85,13 @@ def _find(
     data_dir: str | Path | None,
 ) -> Path:
     """Finds an archive, or a folder of that content; the error tells the names."""
-    packed = locate_name(_SET, archive, data_dir)
-    if packed is not None:
-        return packed
     tops = data_directories(data_dir)
-    for folder in (top / name for top in tops for name in folders):
-        if folder.is_dir() and any(folder.glob(content)):
-            return folder
+    for top in tops:
+        if (packed := locate_name(_SET, archive, top)) is not None:
+            return packed
+        for folder in (top / name for name in folders):
+            if folder.is_dir() and any(folder.glob(content)):
+                return folder
     advice = f"put the archive of the release in {tops[0] / _SET}"
     raise not_found(names, (_SET,), data_dir, advice)
 

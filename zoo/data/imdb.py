@@ -74,12 +74,13 @@ def find_imdb(split: str, data_dir: str | Path | None = None) -> Path:
 
 
 def _locate(split: str, data_dir: str | Path | None) -> Path | None:
-    file = locate_name(_SET, f"{split}.jsonl", data_dir)
-    if file is not None:
-        return file
-    tops = data_directories(data_dir)
-    folders = (top / root / split for top in tops for root in _ROOTS)
-    return next((one for one in folders if all((one / f).is_dir() for f in _FOLDERS)), None)
+    for top in data_directories(data_dir):
+        if (file := locate_name(_SET, f"{split}.jsonl", top)) is not None:
+            return file
+        for folder in (top / root / split for root in _ROOTS):
+            if all((folder / name).is_dir() for name in _FOLDERS):
+                return folder
+    return None
 
 
 def read_imdb(path: str | Path) -> pd.DataFrame:

@@ -16,8 +16,6 @@ import pandas as pd
 from zoo.data.tables import encodable
 from zoo.text_files import read_text
 
-FILE_NAME = "dataset_flickr8k.json"
-
 _PARTS = {"train": ("train", "restval"), "dev": ("val",), "test": ("test",)}
 _NAMES = {name: part for part, names in _PARTS.items() for name in names}
 

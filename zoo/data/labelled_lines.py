@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from zoo.data.choice import DataSet
-from zoo.data.download import data_directories, locate_name, not_found
+from zoo.data.download import data_directories, locate_any, not_found
 from zoo.data.tables import collect, number_labels
 from zoo.text_files import read_lines
 
@@ -41,11 +41,6 @@ class LabelledSet(NamedTuple):
     """Label, up to a colon -> class."""
     published: dict[str, str]
     """Checksums by file name."""
-
-    @property
-    def has_test(self) -> bool:
-        """Whether there is a test part; else there are ten folds."""
-        return len(self.data_set.files) > 1
 
 
 def _numbers(labels: tuple[str, ...], names: tuple[str, ...] = ()) -> dict[str, int]:
@@ -107,11 +102,8 @@ def find_lines(name: str, data_dir: str | Path | None = None) -> list[Path]:
 
 
 def _find(data_set: DataSet, names: tuple[str, ...], data_dir: str | Path | None) -> Path:
-    for folder in data_set.folders:
-        for name in names:
-            path = locate_name(folder, name, data_dir)
-            if path is not None:
-                return path
+    if path := locate_any(data_set.folders, names, data_dir):
+        return path
     place = data_directories(data_dir)[0] / data_set.name
     raise not_found(" or ".join(names), data_set.folders, data_dir, f"put it at {place}")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from zoo.data.choice import DataSet
-from zoo.data.download import data_directories, locate_name, not_found
+from zoo.data.download import data_directories, locate_any, not_found
 from zoo.data.rows import read_cells
 
 FILE = "agaricus-lepiota.data"
@@ -58,9 +58,8 @@ def find_mushroom(data_dir: str | Path | None = None) -> Path:
     Raises:
         FileNotFoundError: it is missing; says where it was expected.
     """
-    for folder in DATA_SET.folders:
-        if path := locate_name(folder, FILE, data_dir):
-            return path
+    if path := locate_any(DATA_SET.folders, (FILE,), data_dir):
+        return path
     advice = (
         "unpack https://archive.ics.uci.edu/static/public/73/mushroom.zip in "
         f"{data_directories(data_dir)[0] / DATA_SET.name}"

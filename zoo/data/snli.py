@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from zoo.data.choice import DataSet
-from zoo.data.download import data_directories, locate_name, not_found
+from zoo.data.download import data_directories, locate_any, not_found
 from zoo.data.tables import json_objects, shown
 from zoo.text_files import read_lines
 
@@ -57,10 +57,8 @@ def find_snli(split: str, data_dir: str | Path | None = None) -> Path:
     """
     if split not in SPLITS:
         raise ValueError(f"split must be one of {list(SPLITS)}, got {split!r}")
-    for name in _names(split):
-        path = locate_name("snli_1.0", name, data_dir)
-        if path is not None:
-            return path
+    if path := locate_any(("snli_1.0",), _names(split), data_dir):
+        return path
     advice = (
         "unpack https://nlp.stanford.edu/projects/snli/snli_1.0.zip in "
         f"{data_directories(data_dir)[0]}"

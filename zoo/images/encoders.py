@@ -190,16 +190,27 @@ def _structure(network: keras.Model) -> str:
     """Returns the configurations of all layers and how they are connected.
 
     Names are replaced by their order: Keras makes them up, and counts differently the next time. Of
-    a class of your own that tells no configuration there is only its name.
+    a network with a class of your own that tells no configuration there are those of the other
+    layers, in their order, and of the class only its name.
     """
     try:
         config = network.get_config()
-    except RuntimeError:  # as Keras says that a class tells none
-        config = {"class_name": type(network).__qualname__}
+    except RuntimeError:  # as Keras says that a class tells none, or a layer of it
+        config = _known_config(network)
     places: dict[str, int] = {}
     for found in _names_in(config):
         places.setdefault(found, len(places))
     return json.dumps(_renamed(config, places), default=repr)
+
+
+def _known_config(layer: keras.layers.Layer) -> dict[str, Any]:
+    """As much of the configuration of a network or layer as there is."""
+    found: dict[str, Any] = {"class_name": type(layer).__qualname__}
+    try:
+        return found | {"config": layer.get_config()}
+    except RuntimeError:
+        parts = [_known_config(one) for one in getattr(layer, "layers", ())]
+        return found | {"layers": parts} if parts else found
 
 
 def _names_in(config: Any) -> Iterator[str]:
@@ -215,12 +226,22 @@ def _names_in(config: Any) -> Iterator[str]:
 
 
 def _renamed(config: Any, places: Mapping[str, int]) -> Any:
-    """Returns a configuration whose names, wherever they stand, are numbers."""
+    """Returns a configuration whose names of layers are numbers.
+
+    They stand under "name", and before two numbers where a tensor comes from. Elsewhere the same
+    word may be an option: a layer of the activation tanh may be named after it.
+    """
     if isinstance(config, Mapping):
-        return {key: _renamed(value, places) for key, value in config.items()}
-    if isinstance(config, list | tuple):
-        return [_renamed(value, places) for value in config]
-    return places.get(config, config) if isinstance(config, str) else config
+        named = {key: _renamed(value, places) for key, value in config.items()}
+        if isinstance(config.get("name"), str):
+            named["name"] = places.get(config["name"], config["name"])
+        return named
+    if not isinstance(config, list | tuple):
+        return config
+    found = [_renamed(value, places) for value in config]
+    if len(config) == 3 and isinstance(config[0], str) and isinstance(config[1], int):
+        found[0] = places.get(config[0], config[0])
+    return found
 
 
 def _effect(preprocess: Preprocess, size: tuple[int, int]) -> str:

@@ -20,7 +20,7 @@ import h5py
 import keras
 import numpy as np
 
-from zoo.data.download import file_sha256, locate_name, not_found
+from zoo.data.download import locate_name, not_found
 
 DATA_SET = "squeezenet"
 WEIGHTS_FILE = "squeezenet_1.1_notop.h5"
@@ -97,11 +97,6 @@ def find_squeezenet(data_dir: str | Path | None = None) -> Path:
         )
         raise not_found(WEIGHTS_FILE, (DATA_SET,), data_dir, advice)
     return path
-
-
-def weights_sum(path: Path) -> str:
-    """Returns the SHA-256 of a file of weights."""
-    return file_sha256(path)
 
 
 def _convolution(filters: int, side: int, name: str, **options: Any) -> keras.layers.Conv2D:

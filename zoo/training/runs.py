@@ -11,7 +11,6 @@ has the version of all this: a folder of another version is refused.
 import contextlib
 import logging
 import os
-import resource
 import shutil
 import sys
 import time
@@ -23,6 +22,7 @@ from zoo.files import remove_abandoned
 from zoo.training.claims import claim, release
 from zoo.training.json_files import as_json, plain, read_object, write_json
 from zoo.training.manifest import Manifest, checksums
+from zoo.training.memory import peak_megabytes
 from zoo.training.others import EXPORTS, check_own
 from zoo.training.set_aside import is_set_aside, put_back, remove_set_aside, set_aside
 
@@ -168,8 +168,8 @@ class RunFolder:
         memory of this process (in 10^6 bytes).
         """
         seconds = round(time.monotonic() - self._opened, 1)
-        peak = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6)
-        complete = {**result, "total_seconds": seconds, "peak_memory_mb": peak}
+        memory = {"peak_memory_mb": round(peak_megabytes())}
+        complete = {**result, "total_seconds": seconds, **memory}
         write_json(self.result, complete)
         self.logger.info("%s: %.0f s", self.path, seconds)
         return complete

@@ -90,7 +90,7 @@ def test_vectors_of_other_sizes_are_refused(shape):
 def test_sizes_that_only_a_run_knows_are_compared_there(kind, targets, weights):
     targets = np.ones(targets, "int32")
     weights = weights and np.ones(weights, "float32")
-    with pytest.raises(tf.errors.InvalidArgumentError):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must have the shape"):
         checked_in_a_graph(kind, targets, weights)
 
 

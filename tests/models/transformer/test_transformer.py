@@ -92,6 +92,9 @@ def test_training_begins_where_the_released_code_begins():
             assert (value == 1).all()
         elif name in ("beta", "bias"):
             assert not value.any()
+        elif weight.path.split("/")[-2] in ("inner", "outer"):
+            limit = np.sqrt(6 / (64 + 96))
+            assert 0.9 * limit < np.abs(value).max() <= limit, weight.path
     assert not [
         weight.path
         for weight in model.weights

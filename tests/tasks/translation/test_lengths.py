@@ -95,9 +95,9 @@ def test_buckets_are_scored_by_themselves():
 
 
 def test_small_buckets_are_left_out():
-    rows = score_buckets([1, 10, 2, 10], [GOOD] * 4, {"one": [GOOD] * 4}, minimum=2)
+    rows = score_buckets([1, 10, 2, 10], [GOOD] * 4, {"one": [GOOD] * 4}, minimum_sources=2)
     assert [(row["bucket"], row["sources"]) for row in rows] == [("10", 2)]
     with pytest.raises(
-        ValueError, match="minimum must be at most the sources of some bucket, got 3"
+        ValueError, match="minimum_sources must be at most the sources of some bucket, got 3"
     ):
-        score_buckets([1, 10, 2, 10], [GOOD] * 4, {"one": [GOOD] * 4}, minimum=3)
+        score_buckets([1, 10, 2, 10], [GOOD] * 4, {"one": [GOOD] * 4}, minimum_sources=3)

@@ -6,7 +6,7 @@ thing is brought to the standard one, and all others are refused: where shapes a
 step is traced, and otherwise when it runs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,9 +23,8 @@ from zoo.models.core.asked import (
     check_positions,
     is_array,
 )
+from zoo.models.core.target_shapes import check_shape, check_spread, fitted, shape_of, with_axes
 from zoo.ops.masking import Tensor
-
-Shape = tuple[int | None, ...]
 
 
 class Targets(NamedTuple):
@@ -79,7 +78,7 @@ def standard_targets(
         return targets
     targets = tree.map_structure(_without_bool, targets)
     if kind.steps:
-        targets = _like("targets", targets, inputs[kind.steps], 2, (kind.width,))
+        targets = fitted("targets", targets, inputs[kind.steps], 2, (kind.width,))
         if kind.bits:
             targets = assert_bits(targets)
         if kind.lengths and kind.lengths in inputs:
@@ -89,7 +88,7 @@ def standard_targets(
     like = inputs[kind.tokens] if kind.tokens else first
     axes = 2 if kind.tokens else 1
     if not kind.names:
-        targets = _like("targets", targets, like, axes)
+        targets = fitted("targets", targets, like, axes)
         if kind.tokens or kind.classes:
             targets = _counted("targets", targets, classes)
         if kind.tokens:
@@ -97,7 +96,7 @@ def standard_targets(
             targets = assert_asked_tokens(targets, kind.tokens, like)
         return targets
     places = _places(inputs[kind.positions]) if kind.positions else None
-    checked = {name: _like(f"targets[{name!r}]", targets[name], like, axes) for name in kind.names}
+    checked = {name: fitted(f"targets[{name!r}]", targets[name], like, axes) for name in kind.names}
     for name, values in checked.items():
         checked[name] = _counted(f"targets[{name!r}]", values, places)
     return {**targets, **checked}
@@ -177,12 +176,12 @@ def check_weights(kind: Targets | None, targets: Any, weights: Any) -> None:
             expected = f"one array or a dict of {names}" if names else "one array"
             raise ValueError(f"sample_weight must be {expected}, got a dict of {given}")
         for name in names:
-            (batch, *_) = _shape(targets[name])
-            _check_shape(f"sample_weight[{name!r}]", weights[name], [(batch,), (batch, 1)])
+            (batch, *_) = shape_of(targets[name])
+            check_shape(f"sample_weight[{name!r}]", weights[name], [(batch,), (batch, 1)])
         return
-    shape = _shape(tree.flatten(targets)[0])
+    shape = shape_of(tree.flatten(targets)[0])
     lawful = [shape[:1], (*shape[:1], 1)]
-    _check_shape("sample_weight", weights, [*lawful, shape[:2]] if _of_tokens(kind) else lawful)
+    check_shape("sample_weight", weights, [*lawful, shape[:2]] if _of_tokens(kind) else lawful)
 
 
 def standard_weights(kind: Targets | None, targets: Any, weights: Any) -> Any:
@@ -203,20 +202,20 @@ def standard_weights(kind: Targets | None, targets: Any, weights: Any) -> Any:
     if weights is None:
         return None
     if isinstance(weights, Mapping):
-        weights = {n: one if one is None else _with_axes(one, 1) for n, one in weights.items()}
+        weights = {n: one if one is None else with_axes(one, 1) for n, one in weights.items()}
     else:
-        weights = _with_axes(weights, 2 if _of_tokens(kind) else 1)
+        weights = with_axes(weights, 2 if _of_tokens(kind) else 1)
     check_weights(kind, targets, weights)
     if _of_tokens(kind):
         weights = weights[:, None] if len(weights.shape) == 1 else weights
-        _check_sizes("sample_weight", weights, targets, 1)
-        return ops.broadcast_to(weights, ops.shape(targets))  # which refuses another length
+        with tf.control_dependencies(check_spread("sample_weight", weights, targets)):
+            return ops.broadcast_to(tf.identity(weights), ops.shape(targets))
     if isinstance(weights, Mapping):
-        named = {n: _like(f"sample_weight[{n!r}]", weights[n], targets[n], 1) for n in targets}
+        named = {n: fitted(f"sample_weight[{n!r}]", weights[n], targets[n], 1) for n in targets}
         return named if kind is not None else next(iter(named.values()))
     if kind is not None and kind.names:
-        return {name: _like("sample_weight", weights, one, 1) for name, one in targets.items()}
-    return _like("sample_weight", weights, tree.flatten(targets)[0], 1)
+        return {name: fitted("sample_weight", weights, one, 1) for name, one in targets.items()}
+    return fitted("sample_weight", weights, tree.flatten(targets)[0], 1)
 
 
 def check_class_weights(
@@ -239,22 +238,6 @@ def check_class_weights(
 
 def _of_tokens(kind: Targets | None) -> bool:
     return kind is not None and kind.tokens is not None
-
-
-def _like(name: str, values: Any, like: Any, axes: int, own: Shape = ()) -> Tensor:
-    """Values with the first axes of another array, and then axes of their own sizes.
-
-    One more axis of size one is dropped.
-    """
-    values, like = _with_axes(values, axes + len(own)), ops.convert_to_tensor(like)
-    expected = (*_shape(like)[:axes], *own)
-    _check_shape(name, values, [expected, (*expected, 1)])
-    with tf.control_dependencies(_check_sizes(name, values, like, axes)):
-        values = tf.identity(values)  # not to be used before its sizes are known to be right
-    if len(values.shape) > len(expected):
-        # Not that of Keras, which must know beforehand that there is one.
-        values = tf.squeeze(values, axis=[len(expected)])
-    return tf.ensure_shape(values, (*values.shape[:axes], *own)) if own else values
 
 
 def _without_bool(values: Any) -> Tensor:
@@ -290,39 +273,3 @@ def _places(ids: Tensor) -> Tensor:
     A text without tokens has one, 0, for none: its loss is finite.
     """
     return tf.maximum(tf.reduce_sum(tf.cast(tf.not_equal(ids, 0), "int32"), axis=1), 1)
-
-
-def _with_axes(values: Any, axes: int) -> Tensor:
-    """Values that have so many axes, if a graph does not know how many.
-
-    A graph that is traced for steps with another number of axes does not.
-    """
-    values = ops.convert_to_tensor(values)
-    if getattr(values.shape, "rank", axes) is not None:
-        return values
-    sizes = tf.concat([tf.shape(values), [1]], axis=0)[:axes]
-    return tf.ensure_shape(tf.reshape(values, sizes), [None] * axes)
-
-
-def _shape(values: Any) -> Shape:
-    return tuple(np.shape(values))
-
-
-def _check_shape(name: str, values: Any, lawful: Sequence[Shape]) -> None:
-    """Refuses a shape that can be none of the lawful ones, as far as sizes are known."""
-    shape = _shape(values)
-    for one in lawful:
-        sizes = zip(shape, one, strict=False)
-        if len(shape) == len(one) and all(a == b or None in (a, b) for a, b in sizes):
-            return
-    *most, last = (str(one) for one in lawful)
-    raise ValueError(f"{name} must have the shape {', '.join(most)} or {last}, got {shape}")
-
-
-def _check_sizes(name: str, values: Tensor, like: Tensor, axes: int) -> list[Any]:
-    """Compares those sizes of the first axes that are not known before a run."""
-    if None not in (*values.shape[:axes], *like.shape[:axes]):
-        return []
-    found, expected = tf.shape(values), tf.shape(like)[:axes]
-    same = tf.reduce_all(found[:axes] == expected)
-    return [tf.debugging.Assert(same, [f"{name} must have the shape", expected, "got", found])]

@@ -14,9 +14,6 @@ from zoo.models.core.inputs import InputKind, Length, Vectors
 from zoo.models.core.targets import Targets
 from zoo.ops.masking import Tensor, at_least_float32
 
-NOT_ASKED = -1
-"""Target of a step at which no answer is asked for."""
-
 
 class BitSequenceModel(BaseModel):
     """Gives ``logits`` of bits at every step; the loss is that of the steps where they are asked.

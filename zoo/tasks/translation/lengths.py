@@ -92,7 +92,7 @@ def score_buckets(
     buckets: Sequence[Any],
     references: Sequence[str],
     translations: Mapping[str, Sequence[str]],
-    minimum: int = 1,
+    minimum_sources: int = 1,
     *,
     bleu_tokenizer: str = "13a",
 ) -> list[dict[str, Any]]:
@@ -102,7 +102,7 @@ def score_buckets(
         buckets: which one each source is in: a number, or fewest and most.
         references: of each source.
         translations: model -> its translation of each source.
-        minimum: buckets with fewer sources are left out.
+        minimum_sources: buckets with fewer sources are left out.
         bleu_tokenizer: of sacreBLEU, see ``zoo.metrics.translation.choose_bleu_tokenizer``.
 
     Returns:
@@ -115,7 +115,7 @@ def score_buckets(
     found = []
     for bucket in sorted(set(buckets)):
         rows = [row for row, other in enumerate(buckets) if other == bucket]
-        if len(rows) < minimum:
+        if len(rows) < minimum_sources:
             continue
         right = [references[row] for row in rows]
         scores = {
@@ -131,5 +131,7 @@ def score_buckets(
             }
         )
     if not found:
-        raise ValueError(f"minimum must be at most the sources of some bucket, got {minimum}")
+        raise ValueError(
+            f"minimum_sources must be at most the sources of some bucket, got {minimum_sources}"
+        )
     return found
