@@ -66,6 +66,7 @@ _BOTH = (
     "zoo.models.core.input_checks",
     "zoo.models.core.replica_seeds",
     "zoo.models.core.training_step",
+    "zoo.models.core.target_shapes",
     "zoo.models.core.targets",
     "zoo.models.lstmn.slots",
     "zoo.models.lstmn.tape",

@@ -28,7 +28,7 @@ from zoo.data.download import (
     fetch,
     file_sha256,
     find_file,
-    locate,
+    locate_name,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -243,7 +243,7 @@ def test_the_folder_may_have_any_name(
     monkeypatch.setenv("KERAS_HOME", str(tmp_path / name))
     path = find_file(name, remote(f"{server}/whole"), download=True)
     cache = tmp_path / name / "datasets"
-    assert path == locate(name, remote(""), cache) == cache / name / "mice.txt"
+    assert path == locate_name(name, "mice.txt", cache) == cache / name / "mice.txt"
     assert checksum(path, remote("")).official
 
 
@@ -265,14 +265,13 @@ def test_a_folder_that_cannot_be_made(server: str, tmp_path: Path) -> None:
 
 
 def test_locate_prefers_the_folder_of_the_set_and_takes_gzip(tmp_path: Path) -> None:
-    file = remote("http://127.0.0.1/")
-    assert locate("mice", file, tmp_path) is None
+    assert locate_name("mice", "mice.txt", tmp_path) is None
     (tmp_path / "mice").mkdir()
     (tmp_path / "mice.txt").mkdir()  # a folder of that name is not the file
-    assert locate("mice", file, tmp_path) is None
+    assert locate_name("mice", "mice.txt", tmp_path) is None
     for path in ("mice.txt.gz", "mice/mice.txt.gz", "mice/mice.txt"):  # from last to first choice
         (tmp_path / path).write_bytes(b"")
-        assert locate("mice", file, tmp_path) == tmp_path / path
+        assert locate_name("mice", "mice.txt", tmp_path) == tmp_path / path
 
 
 def test_data_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,9 +291,8 @@ def test_locate_goes_on_to_the_next_folder(tmp_path: Path, monkeypatch: pytest.M
     cached = tmp_path / "keras" / "datasets" / "mice.txt"
     cached.parent.mkdir(parents=True)
     cached.write_bytes(CONTENT)
-    file = remote("http://127.0.0.1/")
-    assert locate("mice", file) == cached
-    assert locate("mice", file, tmp_path) is None  # the user's choice is the only one
+    assert locate_name("mice", "mice.txt") == cached
+    assert locate_name("mice", "mice.txt", tmp_path) is None  # the user's choice is the only one
 
 
 def test_find_file(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,23 +89,18 @@ def cache_directory() -> Path:
     return data_directories()[-1]
 
 
-def locate(dataset: str, remote: RemoteFile, data_dir: str | Path | None = None) -> Path | None:
+def locate_name(dataset: str, name: str, data_dir: str | Path | None = None) -> Path | None:
     """Finds a file on this machine.
 
     Args:
         dataset: Folder name of the data set, such as "squad".
-        remote: The file; only its name is used.
+        name: Of the file.
         data_dir: As in `data_directories`.
 
     Returns:
         The first existing file among `DIR/<dataset>/<name>`, the same with `.gz`, `DIR/<name>`, the
         same with `.gz`, over all folders in order; None if there is none.
     """
-    return locate_name(dataset, remote.name, data_dir)
-
-
-def locate_name(dataset: str, name: str, data_dir: str | Path | None = None) -> Path | None:
-    """Finds a file on this machine by its name: see `locate`."""
     return locate_any((dataset,), (name,), data_dir)
 
 
@@ -141,7 +136,7 @@ def find_file(
             where it was expected, and what is there.
         DownloadError: It could not be fetched.
     """
-    path = locate(dataset, remote, data_dir)
+    path = locate_name(dataset, remote.name, data_dir)
     if path is not None:
         return path
     if download and data_dir is None:

@@ -6,7 +6,7 @@ import logging
 import pandas as pd
 import pytest
 
-from zoo.data.download import RemoteFile, locate
+from zoo.data.download import RemoteFile, locate_name
 from zoo.data.translation_sample import SAMPLE_PAIRS
 from zoo.serving.cards import DataRecord
 from zoo.tasks.translation.data import (
@@ -123,7 +123,7 @@ def test_a_missing_file_that_cannot_be_fetched_is_one_line(folder, monkeypatch):
 
 def find_or_fail(dataset, remote, data_dir, download):
     assert download
-    path = locate(dataset, remote, data_dir)
+    path = locate_name(dataset, remote.name, data_dir)
     if path is None:
         raise OSError(f"{remote.name} is not here")
     return path
