@@ -235,7 +235,7 @@ class TranslationTask(Task):
         """Tokens of a source that the shipped model reads: no fewer than in training."""
         from zoo.tasks.translation.endpoint import SOURCE_TOKENS
 
-        return max(SOURCE_TOKENS, self.settings.maximum_tokens)
+        return max(SOURCE_TOKENS, getattr(self.settings, "maximum_tokens", 0))
 
     def _scored(self) -> dict[str, Any]:
         """Names the tokeniser of sacreBLEU, where the settings have one."""
