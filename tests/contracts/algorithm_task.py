@@ -63,6 +63,7 @@ class Algorithms:
             size = config["slot_dim"]
             axes["reads"] = (steps, config["read_heads"], size)
             axes |= dict.fromkeys(("adds", "erases"), (steps, config["write_heads"], size))
+            axes["first_memory"] = (config["slots"], size)
         return axes | attention_axes(model)
 
     @property

@@ -24,17 +24,24 @@ from zoo.models.core.axes import to_json
 from zoo.models.core.registry import find_model
 from zoo.models.decomposable.decomposable_attention import DecomposableAttention
 from zoo.models.feature_attention.feature_attention import FeatureAttention
+from zoo.models.glimpse.recurrent_attention import RecurrentAttentionModel
 from zoo.models.lstmn.lstmn_inference import LSTMNInference
 from zoo.models.lstmn.lstmn_language_model import LSTMNLanguageModel
+from zoo.models.neural_gpu.neural_gpu import NeuralGPU
+from zoo.models.ntm.ntm import NeuralTuringMachine
 from zoo.models.self_attentive.self_attentive_classifier import SelfAttentiveClassifier
 from zoo.serving.cards import DataRecord, Example, ModelCard, write_card
 from zoo.serving.servable import Signature, TensorInfo
+from zoo.tasks.algorithms.endpoint import AlgorithmEndpoint
 from zoo.tasks.classification.endpoint import ClassificationEndpoint
+from zoo.tasks.images.endpoint import ImageEndpoint
 from zoo.tasks.language_model.endpoint import LanguageModelEndpoint
-from zoo.tasks.shared.endpoints import map_axes
+from zoo.tasks.shared.endpoints import map_axes, token_axes
+from zoo.tasks.symbols.endpoint import SymbolEndpoint
 from zoo.tasks.tabular.endpoint import AXES as AXES_OF_ROWS
 from zoo.tasks.tabular.endpoint import TabularEndpoint, Target
 from zoo.tasks.translation.endpoint import TranslationEndpoint
+from zoo.text.symbols import SymbolCodec
 from zoo.text.vocabulary import write_vocabulary
 from zoo.text.words import WordCodec
 
@@ -114,6 +121,19 @@ def rows_of_a_table(_: Path) -> Any:
     return TabularEndpoint(model, CODEC, Target("Height", tuple(LABELS["tiny_table"])))
 
 
+def machine(_: Path) -> Any:
+    return AlgorithmEndpoint(build(find_model("NeuralTuringMachine"), write_heads=2))
+
+
+def active_memory(_: Path) -> Any:
+    return SymbolEndpoint(build(find_model("NeuralGPU")), SymbolCodec("abcdef+"))
+
+
+def retina(_: Path) -> Any:
+    model = build(find_model("RecurrentAttentionModel"))
+    return ImageEndpoint(model, [str(number) for number in range(model.get_config()["classes"])])
+
+
 def toy(model_class: Any) -> Callable[[Path], Any]:
     return lambda _: NumbersEndpoint(build(find_model(model_class.__name__)))
 
@@ -129,6 +149,9 @@ MAKERS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "glimpses": ("classification", toy(Glimpses)),  # the task of models that read a text
     "rows": ("rows", toy(Rows)),
     "tiny_table": ("tabular", rows_of_a_table),
+    "tiny_machine": ("algorithms", machine),
+    "tiny_gpu": ("symbols", active_memory),
+    "tiny_retina": ("images", retina),
     "any_maps": ("summary", lambda _: AnyMaps()),
     "captions": ("captioning", lambda _: Captions()),
 }
@@ -144,7 +167,11 @@ LABELS = {
 LIMITATIONS = {"word_by_word": "anything but words", "tiny_transformer": "songs; <b>poems</b>"}
 """Name -> texts that, as its card says, it is not for."""
 PERSON = {"age": 61.5, "gain": 1.0, "work": "private", "sex": "?"}
-EXAMPLES = {"tiny_table": Example(PERSON, {"label": "low"})}
+SEQUENCE = [[1, 0, 0, 1, 0], [0, 1, 1, 0, 0], [0, 0, 0, 0, 1], [0, 0, 0, 0, 0]]
+EXAMPLES = {
+    "tiny_table": Example(PERSON, {"label": "low"}),
+    "tiny_machine": Example({"vectors": SEQUENCE, "length": 4}, {"bits": []}),
+}
 """Name -> example of its card."""
 AXES = {
     "tiny_decomposable": map_axes(DecomposableAttention),
@@ -154,6 +181,9 @@ AXES = {
     "any_maps": ANY_AXES,
     "captions": CAPTION_AXES,
     "tiny_table": AXES_OF_ROWS | map_axes(FeatureAttention),
+    "tiny_machine": map_axes(NeuralTuringMachine),
+    "tiny_gpu": token_axes("symbols") | map_axes(NeuralGPU),
+    "tiny_retina": map_axes(RecurrentAttentionModel),
 }
 """Name -> what its card says of the axes of its outputs; the others have the names of tasks."""
 

@@ -1,7 +1,8 @@
 """The pictures of docs/explorer.md, taken from the shipped models by a running explorer.
 
 python -m zoo explore &
-python -m tests.explorer.screenshots http://127.0.0.1:8600/ docs
+python -m tests.explorer.screenshots http://127.0.0.1:8600/ docs           # all
+python -m tests.explorer.screenshots http://127.0.0.1:8600/ docs machine   # some
 """
 
 import io
@@ -10,6 +11,7 @@ import sys
 from pathlib import Path
 from urllib.parse import urlencode
 
+import numpy as np
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
@@ -27,7 +29,17 @@ LONG = (
     "A man in a red shirt plays the violin while two brown dogs run through tall green grass near"
     " the lake and several children watch from wooden benches . "
 )
+SEQUENCE = np.zeros((22, 10), int)
+SEQUENCE[0, 8] = SEQUENCE[11, 9] = 1
+SEQUENCE[1:11, :8] = np.random.default_rng(0).integers(0, 2, (10, 8))
+COPY = {
+    "in.vectors": "\n".join(" ".join(map(str, step)) for step in SEQUENCE),
+    "in.length": "",
+    "step": "14",
+}
+"""Ten vectors to be copied, and the marks around them."""
 PICTURES = {
+    "machine": ("light", {"model": "copy_ntm", **COPY}),
     "translation": (
         "light",
         {"model": "multi30k_rnnsearch_en_de", "beside": "multi30k_transformer_en_de"}
@@ -53,12 +65,13 @@ def take(page, address: str, state: dict[str, str]) -> bytes:
     return page.screenshot(full_page=True, clip=clip)
 
 
-def main(address: str, folder: Path) -> None:
-    """Takes all pictures, each of a model's second answer: the first one takes longer."""
+def main(address: str, folder: Path, *names: str) -> None:
+    """Takes pictures, by default all, each of a model's second answer: the first takes longer."""
     program = next(filter(None, map(shutil.which, BROWSERS)))
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        for name, (scheme, state) in PICTURES.items():
+        for name in names or PICTURES:
+            scheme, state = PICTURES[name]
             page = browser.new_page(viewport={"width": WIDTH, "height": 800}, color_scheme=scheme)
             page.set_default_timeout(TIMEOUT)
             take(page, address, state)
@@ -70,4 +83,4 @@ def main(address: str, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(sys.argv[1], Path(sys.argv[2]), *sys.argv[3:])

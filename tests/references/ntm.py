@@ -211,7 +211,7 @@ def predict(
     outputs = {name: np.array([one[name] for one in steps]) for name in steps[0]}
     for name in ("attention/read", "attention/write"):
         outputs[name] = np.moveaxis(outputs[name], 1, 0)
-    return outputs
+    return outputs | {"first_memory": first_memory(weights, config)}
 
 
 def example_loss(

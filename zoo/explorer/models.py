@@ -88,10 +88,23 @@ class OfferedModel:
 
 
 def _example(card: ModelCard) -> dict[str, str] | None:
-    """The example of the card as it would be typed; None if there is none, or of no plain texts."""
+    """The example of the card as it would be typed; None if there is none that can be typed."""
     inputs = card.example.inputs if card.example else {}
-    plain = all(isinstance(value, str | int | float) for value in inputs.values())
-    return {name: str(value) for name, value in inputs.items()} if inputs and plain else None
+    typed = {name: _typed(value) for name, value in inputs.items()}
+    texts = {name: text for name, text in typed.items() if text is not None}
+    return texts if texts and len(texts) == len(inputs) else None
+
+
+def _typed(value: Any) -> str | None:
+    """A value as it would be typed: numbers of a list in a line, lists of those line by line."""
+    if isinstance(value, str | int | float):
+        return str(value)
+    if not isinstance(value, list) or not value:
+        return None
+    inner = [_typed(one) for one in value]
+    if None in inner or any(isinstance(one, str) for one in value):
+        return None
+    return ("\n" if isinstance(value[0], list) else " ").join(map(str, inner))
 
 
 def _shapes(inputs: Mapping[str, "TensorInfo"]) -> dict[str, Any]:

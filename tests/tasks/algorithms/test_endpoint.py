@@ -35,7 +35,7 @@ def test_bits_are_strings_and_empty_on_padding():
 
 def test_a_machine_shows_its_heads_and_the_baseline_has_none():
     endpoint, found, outputs = answer("NeuralTuringMachine")
-    for name in ("reads", "adds", "erases"):
+    for name in ("reads", "adds", "erases", "first_memory"):
         np.testing.assert_array_equal(found[name], outputs[name])
     np.testing.assert_array_equal(found["attention_write"], outputs["attention"]["write"])
     axes = endpoint.endpoints()["serving_default"].axes

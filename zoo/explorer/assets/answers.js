@@ -5,6 +5,7 @@ import { clozeView } from "./cloze.js";
 import { chosenView, declaredKinds, declaredView } from "./declared.js";
 import { chanceBar, decimals, make } from "./elements.js";
 import { fieldsOf } from "./fields.js";
+import { isMachine, machineView } from "./machine.js";
 import { readingView } from "./reading.js";
 import { tapeView } from "./tape.js";
 import { asText, pieces } from "./words.js";
@@ -58,6 +59,7 @@ function viewOf({ outputs, axes, texts, ...given }) {
     const kinds = [{ id: "intra", title: "within the text", weights: outputs.attention_intra }];
     return tapeView({ kinds, tokens: tokensOf(outputs, "text"), ...given });
   }
+  if (isMachine(outputs)) return machineView({ outputs, axes, ...given });
   return declaredView({ outputs, axes, texts, ...given });
 }
 

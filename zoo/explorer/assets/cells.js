@@ -1,8 +1,10 @@
 // Draws attention over the cells of a picture, one step at a time.
 
-import { choice, decimals, draw, make, scaleOf } from "./elements.js";
+import { choice, decimals, draw, make, mark, scaleOf } from "./elements.js";
+import { patchOf } from "./glimpses.js";
 import { mapChooser, pickMap, thumbnail } from "./heads.js";
 import { isPicture, sizeOf } from "./images.js";
+import { player } from "./player.js";
 import { pieces, strongest } from "./words.js";
 
 const WIDEST = 420; // pixels of a picture on the page
@@ -40,7 +42,7 @@ function picture(address, [height, width], name) {
  * Shows maps over the cells of a picture. A row that is pointed at is shown meanwhile.
  *
  * @param kinds as in `pairsView`, with columns that are cells, `grid` and `cell`; `of`: the name of
- *   the picture among the inputs.
+ *   the picture among the inputs; `path`: what was seen at each row, as in `glimpses.js`, or null.
  * @param inputs of the request; the picture is a data URL.
  * @param state the user's choices: map, step (a row), kept (a cell).
  * @param change called with the choices that change.
@@ -53,12 +55,15 @@ export function cellsView({ kinds, inputs, state, change, width }) {
   const cell = picked.cell ?? 1;
   const size = sizeOf(address) ?? picked.grid.map((cells) => cells * cell);
   const places = placesOf(picked.grid, cell, size);
-  const row = Math.min(Math.max(Number(state.step) || 1, 1), rows.length) - 1;
+  let row = Math.min(Math.max(Number(state.step) || 1, 1), rows.length) - 1;
   const largest = Math.max(1e-9, ...picked.weights.flat());
   const scale = Math.min(WIDEST / size[1], HIGHEST / size[0], width / size[1]);
 
   const readout = make("p", { class: "readout" });
   const frame = draw("rect", { class: "band", "vector-effect": "non-scaling-stroke" });
+  const unit = [size[1] / picked.grid[1], size[0] / picked.grid[0]];
+  const retina = draw("g", { transform: `scale(${unit})` });
+  const seen = make("div", { class: "patches" });
   const cells = places.map((place, at) =>
     draw("rect", { ...place, class: "cells", "data-position": at }),
   );
@@ -74,6 +79,7 @@ export function cellsView({ kinds, inputs, state, change, width }) {
       height: size[0],
       "vector-effect": "non-scaling-stroke",
     }),
+    retina,
     frame,
   );
   over.setAttribute("role", "img");
@@ -93,7 +99,8 @@ export function cellsView({ kinds, inputs, state, change, width }) {
 
   function looked(of, none = "–") {
     const step = rows.length > 1 ? `, ${rows[of].said}` : "";
-    return `${picked.title}${step} → ${strongest(picked.weights[of], columns) || none}`;
+    const belief = picked.path?.[of]?.belief; // a retina sees all of its cells alike
+    return `${picked.title}${step} → ${belief || strongest(picked.weights[of], columns) || none}`;
   }
 
   /** Lays the map of a row over the picture. */
@@ -102,6 +109,13 @@ export function cellsView({ kinds, inputs, state, change, width }) {
       const opacity = (STRONGEST * picked.weights[of][at]) / largest;
       cell.setAttribute("fill-opacity", opacity.toFixed(3));
     });
+    const found = picked.path?.[of];
+    retina.replaceChildren(
+      ...(found?.frames ?? []).map((place) =>
+        draw("rect", { ...place, class: "band on", "vector-effect": "non-scaling-stroke" }),
+      ),
+    );
+    seen.replaceChildren(...(found?.seen ?? []).map(patchOf));
     over.setAttribute("aria-label", looked(of, "no weight").replace(" → ", ": "));
     readout.textContent = looked(of);
   }
@@ -116,7 +130,11 @@ export function cellsView({ kinds, inputs, state, change, width }) {
       options: rows.map(({ text, said }, at) => ({
         value: String(at + 1),
         title: said,
-        content: look(text, folded(picked.weights[at], picked.grid), size),
+        content: look(
+          [text, picked.path?.[at]?.belief].filter(Boolean).join(": "),
+          folded(picked.weights[at], picked.grid),
+          size,
+        ),
       })),
       choose: (step) => change({ step }),
     });
@@ -127,15 +145,29 @@ export function cellsView({ kinds, inputs, state, change, width }) {
     });
     looks.addEventListener("pointerleave", () => lay(row));
   }
+  const controls =
+    looks &&
+    player({
+      label: picked.rowTitle,
+      count: rows.length,
+      at: row,
+      told: looked,
+      go: (step) => {
+        row = step;
+        lay(row);
+        mark(looks, String(row + 1));
+        change({ step: String(row + 1) }, { redraw: false });
+      },
+    }).element;
   const chooser = mapChooser({ kinds, shown: picked.id, choose: (id) => change({ map: id }) });
   const plain = drawing("plain", size, scale, picture(address, size, ""));
   const figure = make(
     "div",
     { class: "figure" },
-    make("div", { class: "pictures" }, over, address ? plain : ""),
+    make("div", { class: "pictures" }, over, address ? plain : "", picked.path ? seen : ""),
     scaleOf(largest, "attention"),
   );
-  chooser.append(looks || "");
+  chooser.append(controls || "", looks || "");
   return { elements: [chooser, readout, figure], figure, follow: () => {} };
 }
 

@@ -3,6 +3,7 @@
 import { arcsView } from "./arcs.js";
 import { barsView } from "./bars.js";
 import { cellsView } from "./cells.js";
+import { pathOf } from "./glimpses.js";
 import { pickMap } from "./heads.js";
 import { pairsView } from "./pairs.js";
 import { shadedView } from "./shaded.js";
@@ -34,7 +35,7 @@ function shapeOf(value) {
 const stepOf = ({ of }) => (/^\w+s$/.test(of) ? of.slice(0, -1).replaceAll("_", " ") : "step");
 
 /** Names the positions along an axis, and gives their place in the map. */
-function sideOf(axis, outputs, sizes) {
+function sideOf(axis, outputs, sizes, texts) {
   const [size] = sizes;
   const tokens = outputs[`${axis.of}_tokens`];
   if (axis.kind === "grid") {
@@ -47,6 +48,8 @@ function sideOf(axis, outputs, sizes) {
   if (["tokens", "steps"].includes(axis.kind) && Array.isArray(tokens)) {
     const length = outputs[`${axis.of}_length`] ?? tokens.length;
     const [names, positions] = [tokens.slice(0, length), [...Array(length).keys()]];
+    if (looks(axis, outputs, texts))
+      return { title: "step", names: positions.map((at) => `step ${at + 1}`), positions };
     return axis.sentinel
       ? { title: axis.of, names: [...names, "<none>"], positions: [...positions, size - 1] }
       : { title: axis.of, names, positions };
@@ -70,8 +73,9 @@ function rowsOf(map, queries, keys) {
 const within = (value, depth, change) =>
   depth ? value.map((inner) => within(inner, depth - 1, change)) : change(value);
 
-/** Tells whether an axis is of steps that write no text. */
-const looks = (axis, outputs) => axis.kind === "steps" && !Array.isArray(outputs[`${axis.of}_tokens`]);
+/** Tells whether an axis is of steps that write no text; as many as a text that is read has places. */
+const looks = ({ kind, of }, outputs, texts) =>
+  kind === "steps" && (texts.includes(of) || !Array.isArray(outputs[`${of}_tokens`]));
 
 /** Tells whether each word has weights of the words of its own text, and of nothing else. */
 const ofItself = (queries, keys) =>
@@ -81,11 +85,11 @@ const ofItself = (queries, keys) =>
   !queries.sentinel &&
   !keys.sentinel;
 
-function viewFor(queries, keys, outputs, depth) {
+function viewFor(queries, keys, outputs, depth, texts) {
   if (!depth && ofItself(queries, keys)) return "arcs"; // such as soft parents
   if (keys.kind === "grid") return "cells";
   if (keys.kind === "features") return "bars";
-  if (queries && !(keys.kind === "tokens" && looks(queries, outputs))) return "pairs";
+  if (queries && !(keys.kind === "tokens" && looks(queries, outputs, texts))) return "pairs";
   return keys.kind === "tokens" ? "shaded" : "bars";
 }
 
@@ -103,9 +107,9 @@ function kindOf(name, axes, outputs, texts) {
   const own = (queries ? rank(queries) : 0) + rank(keys);
   const depth = shape.length - own;
   if (depth < 0 || depth > DEEPEST || shape.includes(0)) return null;
-  const columns = sideOf(keys, outputs, shape.slice(-rank(keys)));
+  const columns = sideOf(keys, outputs, shape.slice(-rank(keys)), texts);
   const rows = queries
-    ? sideOf(queries, outputs, shape.slice(depth))
+    ? sideOf(queries, outputs, shape.slice(depth), texts)
     : { title: "", names: [""], positions: [0] };
   if (!rows.names.length || !columns.names.length) return null;
   const picked = (map) => {
@@ -123,11 +127,13 @@ function kindOf(name, axes, outputs, texts) {
     rowTitle: self ? `${rows.title}, attending` : rows.title,
     columnTitle: self ? `${columns.title}, attended to` : columns.title,
     sides: `In each, a row is of ${rows.title || "all"}, a column of ${columns.title}.`,
-    view: viewFor(queries, keys, outputs, depth),
+    view: viewFor(queries, keys, outputs, depth, texts),
     rowsFirst: comesFirst(queries, keys, texts),
     of: keys.of,
     cell: keys.cell,
     grid: columns.grid,
+    path: columns.grid && rows.names.length > 1 ? pathOf(outputs, columns.grid) : null,
+    stepping: queries?.kind === "steps" && rows.names.length > 1,
   };
 }
 

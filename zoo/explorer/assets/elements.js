@@ -43,6 +43,16 @@ export function chanceBar(text, chance, largest = 1) {
   );
 }
 
+/** Marks the button of a choice without calling anything. */
+export function mark(group, value) {
+  for (const button of group.querySelectorAll("[role=radio]")) {
+    const chosen = button.dataset.value === value;
+    button.setAttribute("aria-checked", String(chosen));
+    button.tabIndex = chosen ? 0 : -1;
+    if (chosen && group.contains(document.activeElement)) button.focus();
+  }
+}
+
 /** Makes the colour scale, from 0 to the largest weight. */
 export function scaleOf(largest, title) {
   return make(

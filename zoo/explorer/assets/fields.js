@@ -2,6 +2,7 @@
 
 import { make } from "./elements.js";
 import { dataOf, fileOf, fitted, isPicture, pixelsOf } from "./images.js";
+import { bitPad, inkPad } from "./pads.js";
 import { visible } from "./words.js";
 
 /** Labels and heights of the inputs of known tasks. */
@@ -35,6 +36,9 @@ export const tasks = [...TEXTS.keys()];
 /** Tells whether the page can show a model: its task is known, or its card declares axes. */
 export const known = ({ task, axes }) => TEXTS.has(task) || !!axes;
 
+/** Tasks whose sequences are bits, which can be drawn. */
+const BITS = new Set(["algorithms"]);
+
 /** Names the signature that a model is asked by. */
 export const signatureOf = ({ task, signature }) => GAPS.get(task) ?? signature;
 
@@ -43,7 +47,8 @@ export const signatureOf = ({ task, signature }) => GAPS.get(task) ?? signature;
  *
  * @param model its description from the server; `inputs` is null until the model is loaded.
  * @returns {name, label, kind, ...} each, in the order of the task, others last. `title` is the
- *   label's beginning, for errors; `shape` that of one example; `optional` fields may be empty.
+ *   label's beginning, for errors; `shape` that of one example; `optional` fields may be empty, and
+ *   so may those that count the lines of another field, `counts`; `bits` can be drawn.
  */
 export function fieldsOf({ task, inputs }) {
   const named = (TEXTS.get(task) ?? []).map((field) => ({ kind: "text", ...field }));
@@ -53,7 +58,19 @@ export function fieldsOf({ task, inputs }) {
   const taken = new Set(first.map(({ name }) => name));
   const others = [...declared].filter(([name]) => !taken.has(name));
   const fields = [...first, ...others.map(([name, tensor]) => fieldOf(name, tensor))];
-  return GAPS.has(task) ? fields.map(mayBeEmpty) : fields;
+  if (GAPS.has(task)) return fields.map(mayBeEmpty);
+  if (!BITS.has(task)) return fields;
+  const drawn = fields.map((field) => ofBits(field, fields));
+  return [...drawn.filter(({ counts }) => !counts), ...drawn.filter(({ counts }) => counts)];
+}
+
+/** Makes a sequence one that can be drawn, and its length one that may be left out. */
+function ofBits(field, fields) {
+  if (field.kind !== "numbers") return field;
+  if (field.shape.length === 2 && field.shape[1]) return { ...field, bits: field.shape[1] };
+  const counts = fields.find(({ shape }) => shape?.length === 2)?.name;
+  if (field.shape.length || !counts) return field;
+  return { ...field, label: `${field.title}: a number, or nothing for all lines`, counts };
 }
 
 function mayBeEmpty(field) {
@@ -101,7 +118,8 @@ export function makeField(field, value, picked) {
     ? make("textarea", { ...properties, rows: lines })
     : make("input", { ...properties, type: "text" });
   box.value = value;
-  return make("label", { class: "field" }, `${label} `, box);
+  const typed = make("label", { class: "field" }, `${label} `, box);
+  return field.bits ? make("div", { class: "drawn" }, typed, bitPad(box, field.bits)) : typed;
 }
 
 function makePicker({ name, title, label, kind, shape }, value, picked) {
@@ -129,7 +147,14 @@ function makePicker({ name, title, label, kind, shape }, value, picked) {
       }
     },
   });
-  return make("label", { class: "field" }, `${label} `, pick, chosen, box);
+  const picker = make("label", { class: "field" }, `${label} `, pick, chosen, box);
+  if (kind !== "image" || shape[2] !== 1) return picker;
+  const pad = inkPad(title, shape, value, (address) => {
+    box.value = address;
+    preview();
+    picked();
+  });
+  return make("div", { class: "drawn" }, picker, pad);
 }
 
 /**
@@ -142,12 +167,16 @@ function makePicker({ name, title, label, kind, shape }, value, picked) {
 export async function encoded(model, inputs) {
   const values = fieldsOf(model).map(async (field) => {
     try {
-      return [field.name, await valueOf(field, inputs[field.name] ?? "")];
+      const text = inputs[field.name] ?? "";
+      if (field.counts && !text.trim()) return [field.name, null];
+      return [field.name, await valueOf(field, text)];
     } catch (error) {
       throw new Error(`${field.title ?? field.label}: ${error.message}`);
     }
   });
-  return Object.fromEntries(await Promise.all(values));
+  const found = Object.fromEntries(await Promise.all(values));
+  for (const { name, counts } of fieldsOf(model)) found[name] ??= found[counts].length;
+  return found;
 }
 
 function valueOf({ kind, shape, optional }, text) {

@@ -11,7 +11,9 @@ const GREY = [0.299, 0.587, 0.114]; // shares of red, green and blue
 async function drawn(blob, [height, width] = []) {
   let bitmap;
   try {
-    bitmap = await createImageBitmap(blob, { colorSpaceConversion: "none" });
+    // As models read pictures: whichever way the camera was held.
+    const plain = { colorSpaceConversion: "none", imageOrientation: "none" };
+    bitmap = await createImageBitmap(blob, plain);
   } catch {
     throw new Error("this browser cannot read the picture.");
   }
@@ -19,10 +21,12 @@ async function drawn(blob, [height, width] = []) {
   const own = [bitmap.height, bitmap.width].map((side) => Math.max(1, Math.round(side * scale)));
   const canvas = make("canvas", { width: width ?? own[1], height: height ?? own[0] });
   const context = canvas.getContext("2d", { willReadFrequently: true });
-  context.fillStyle = "white"; // behind what is transparent
-  context.fillRect(0, 0, canvas.width, canvas.height);
   context.imageSmoothingQuality = "high";
   context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+  // Models ignore transparency, and see the colours behind it, which a browser does not tell.
+  if (data.some((value, at) => at % 4 === 3 && value < 255))
+    throw new Error("the picture has transparent parts: save it without transparency.");
   return { canvas, context };
 }
 

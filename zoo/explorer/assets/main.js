@@ -183,7 +183,8 @@ function lacks() {
   const fields = fieldsOf(find(state.model));
   const blank = ({ name }) => !state.inputs[name]?.trim();
   const nothing = fields.every(blank);
-  const empty = fields.find((field) => blank(field) && (nothing || !field.optional));
+  const needed = ({ optional, counts }) => !optional && !counts;
+  const empty = fields.find((field) => blank(field) && (nothing || needed(field)));
   if (empty) fail(missing(empty), Object.keys(state.inputs).length ? "error" : "");
   return !!empty;
 }
@@ -230,6 +231,12 @@ function showAnswers(names, answers, inputs) {
   for (const pane of panes) show(pane);
 }
 
+/** Reads the form, with what was typed since it was last sent. */
+function typed() {
+  const boxes = [...at("fields").querySelectorAll("[name]")];
+  return Object.fromEntries(boxes.map(({ name, value }) => [name, value]));
+}
+
 /** Starts over with another model or text. */
 function start(changed) {
   const task = find(state.model).task;
@@ -269,8 +276,7 @@ function restore() {
 function listen() {
   at("question").addEventListener("submit", (event) => {
     event.preventDefault();
-    const boxes = [...at("fields").querySelectorAll("[name]")];
-    start({ inputs: Object.fromEntries(boxes.map(({ name, value }) => [name, value])) });
+    start({ inputs: typed() });
   });
   at("fields").addEventListener("keydown", (event) => {
     const sends = event.key === "Enter" && !event.shiftKey && !event.isComposing;
@@ -278,8 +284,10 @@ function listen() {
     event.preventDefault();
     at("question").requestSubmit();
   });
-  at("model").addEventListener("change", (event) => start({ model: event.target.value }));
-  at("beside").addEventListener("change", (event) => start({ beside: event.target.value }));
+  for (const list of ["model", "beside"])
+    at(list).addEventListener("change", (event) =>
+      start({ inputs: { ...state.inputs, ...typed() }, [list]: event.target.value }),
+    );
   addEventListener("hashchange", restore);
   const dark = matchMedia("(prefers-color-scheme: dark)");
   dark.addEventListener("change", () => panes.forEach(show)); // thumbnails are no style sheet's

@@ -16,12 +16,19 @@ const cut = (text) =>
   [...text].length > LONGEST ? `${[...text].slice(0, LONGEST - 1).join("")}…` : text;
 const room = (list) => 10 + LETTER * Math.max(1, ...list.map(({ text }) => [...cut(text)].length));
 
-function cells(weights, size, most) {
+/**
+ * Draws cells, those of a level of the scale as one path.
+ *
+ * @param weights (rows, columns), not negative.
+ * @param size width and height of a cell in pixels.
+ * @param most the weight at the end of the scale.
+ */
+export function levels(weights, [wide, high], most) {
   const paths = Array.from({ length: LEVELS + 1 }, () => "");
   weights.forEach((row, r) =>
     row.forEach((weight, c) => {
       const level = Math.round((LEVELS * Math.min(weight, most)) / most);
-      paths[level] += `M${c * size} ${r * size}h${size}v${size}h${-size}z`;
+      paths[level] += `M${c * wide} ${r * high}h${wide}v${high}h${-wide}z`;
     }),
   );
   return paths
@@ -91,7 +98,7 @@ export function matrix({ map, width, look, keep }) {
   const plane = part(
     "plane",
     [0, 0, wide + right, high + 4],
-    ...cells(map.weights, size, map.largest),
+    ...levels(map.weights, [size, size], map.largest),
     draw("rect", { class: "frame", x: 0, y: 0, width: wide, height: high }),
     band.row,
     band.column,

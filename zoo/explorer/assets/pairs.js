@@ -3,6 +3,7 @@
 import { decimals, make } from "./elements.js";
 import { mapChooser, pickMap } from "./heads.js";
 import { matrix, scrolling } from "./matrix.js";
+import { player } from "./player.js";
 import { ribbons } from "./ribbons.js";
 import { apart, merge, pieces, strongest, words } from "./words.js";
 
@@ -62,7 +63,8 @@ function tell(map, lists) {
 /**
  * Shows maps between two texts.
  *
- * @param kinds {id, title, weights, rowTokens, columnTokens, rowTitle, columnTitle} each.
+ * @param kinds {id, title, weights, rowTokens, columnTokens, rowTitle, columnTitle} each;
+ *   `stepping`: rows are steps, one after the other.
  * @param state the user's choices: map, pieces, kept.
  * @param change called with the choices that change.
  * @param looked called with {of, text, position} of a word that is looked at, or null, so that a
@@ -123,6 +125,17 @@ export function pairsView({ kinds, state, change, looked, width }) {
     choose: (id) => change({ map: id, kept: written(moved(kept, map, pickMap(kinds, id))) }),
     extra: merged ? parts : "",
   });
+  if (map.stepping && map.rows.length > 1) {
+    const last = map.rows.length - 1;
+    const steps = player({
+      label: "step",
+      count: map.rows.length,
+      at: Math.min(kept?.row ?? 0, last),
+      told: (row) => reading(map, { row }),
+      go: (row) => keep({ row }),
+    });
+    chooser.append(steps.element);
+  }
   const figure = make(
     "div",
     { class: wide ? "figure wide" : "figure" },

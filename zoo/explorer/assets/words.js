@@ -109,6 +109,14 @@ export function positionOfByte(text, offset) {
   return position;
 }
 
+/** Reads numbers, a list for each line; words that are no numbers become NaN. */
+export const numbersOf = (text) =>
+  text
+    .trim()
+    .split(/\n+/)
+    .map((line) => line.split(/[\s,;]+/).filter(Boolean).map(Number))
+    .filter((line) => line.length);
+
 /** Isolates a word's direction from the line around it. */
 export function apart(text) {
   return /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\u200e-\u202e]/u.test(text)

@@ -185,12 +185,15 @@ class NeuralTuringMachine(BitSequenceModel):
             ``logits`` (B, T, o) of the bits; ``reads`` (B, T, R, m), what was read; ``adds`` and
             ``erases`` (B, T, W, m), what the write heads added and erased; ``attention``: ``read``
             (B, R, T, N) and ``write`` (B, W, T, N), where. All are zero on padding.
+            ``first_memory`` (B, N, m), from which `zoo.models.ntm.heads.write` makes the memory
+            after each step.
         """
         vectors = at_least_float32(inputs["vectors"])
         real = self.real_steps(vectors, inputs["length"])  # (B, T)
         vectors = mask_rows(vectors, real)  # padding may hold NaN, which no weight of zero hides
         steps = {"projected": self.network.project(vectors), "real": real}
-        outputs, _ = scan(self._advance, steps, self._first_state(vectors))
+        first = self._first_state(vectors)
+        outputs, _ = scan(self._advance, steps, first)
         features = self.drop(outputs.pop("features"), training=training)  # (B, T, n + R m)
         logits = mask_rows(self.answer(features), real)  # (B, T, o)
         shown = ops.cast(real, vectors.dtype)[:, :, None, None]
@@ -205,6 +208,7 @@ class NeuralTuringMachine(BitSequenceModel):
             "reads": reads,
             "adds": adds,
             "erases": erases,
+            "first_memory": first["memory"],
             "attention": maps,
         }
 

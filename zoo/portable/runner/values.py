@@ -103,8 +103,8 @@ def run_algorithm(model: Any, given: dict[str, Any]) -> dict[str, Any]:
     """Runs a learnt algorithm on vectors (T, d).
 
     Returns:
-        `bits`, a string such as "0110" for each step; `probabilities` (T, o) of ones; `reads`,
-        `adds` and `erases`, of a model with a memory; the attention maps.
+        `bits`, a string such as "0110" for each step; `probabilities` (T, o) of ones; of a model
+        with a memory `reads`, `adds`, `erases` and `first_memory`; the attention maps.
 
     Raises:
         ValueError: the vectors have another shape, or are not finite.
@@ -119,7 +119,8 @@ def run_algorithm(model: Any, given: dict[str, Any]) -> dict[str, Any]:
     outputs = model.run("answer", {"vectors": vectors[None], "length": length})
     logits = outputs["logits"][0]
     digits = np.where(logits > 0, "1", "0")
-    shown = {name: outputs[name][0] for name in ("reads", "adds", "erases") if name in outputs}
+    names = ("reads", "adds", "erases", "first_memory")
+    shown = {name: outputs[name][0] for name in names if name in outputs}
     return {
         "bits": ["".join(row) for row in digits],
         "probabilities": 1 / (1 + np.exp(-logits)),

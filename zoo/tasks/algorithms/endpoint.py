@@ -9,7 +9,7 @@ from zoo.models.core.base import BaseModel
 from zoo.serving.export import Endpoint, input_specs
 from zoo.tasks.shared.endpoints import attention_maps, map_axes, same_batch
 
-_SHOWN = ("reads", "adds", "erases")
+_SHOWN = ("reads", "adds", "erases", "first_memory")
 
 
 class AlgorithmEndpoint:
@@ -17,7 +17,8 @@ class AlgorithmEndpoint:
 
     Args:
         model: a built model of ``vectors`` and ``length`` that gives ``logits`` of bits; of
-            ``reads``, ``adds`` and ``erases``, those that it gives are answered too.
+            ``reads``, ``adds``, ``erases`` and ``first_memory``, those that it gives are answered
+            too.
     """
 
     def __init__(self, model: BaseModel) -> None:
@@ -54,7 +55,8 @@ class AlgorithmEndpoint:
             `bits` (batch, T) string, the answer at each step, such as "0110"; "" on padding. T is 1
             where there are no steps;
             `probabilities` (batch, T, o) float32, that each bit is a one; 0 on padding;
-            `reads`, `adds` and `erases` (batch, T, heads, m) of a model with a memory;
+            `reads`, `adds` and `erases` (batch, T, heads, m) of a model with a memory, and
+            `first_memory` (batch, slots, m), before the first step;
             `attention_<name>`, the model's maps.
 
         Raises:
