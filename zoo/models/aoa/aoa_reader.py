@@ -113,6 +113,8 @@ class AttentionOverAttentionReader(BaseModel):
         check_choice("attention", attention, get_args(Attention))
         check_rate("dropout", dropout)
         check_not_negative(embedding_l2=embedding_l2)
+        if attention == "sum":
+            self.declare(attention={})
         self._make_layers()
 
     def _make_layers(self) -> None:

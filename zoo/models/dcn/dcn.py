@@ -139,10 +139,9 @@ class DynamicCoattentionNetwork(BaseModel):
         check_choice("scorer", scorer, get_args(Scorer))
         check_rate("dropout", dropout)
         check_table_dtype("embedding_dtype", embedding_dtype)
-        if attention == "question":  # around the tracker of Keras, which would replace the mapping
-            maps = dict(type(self).ATTENTION)
-            del maps["question_to_context"]
-            self.__dict__["ATTENTION"] = maps
+        if attention == "question":
+            maps = self.ATTENTION.items()
+            self.declare(attention={n: m for n, m in maps if n != "question_to_context"})
         self._make_layers()
 
     def _make_layers(self) -> None:

@@ -176,9 +176,9 @@ class DecomposableAttention(BaseModel):
         check_word_vectors(vector_norm, hashed_words, vocabulary_size)
         if parents != "none" and not intra:
             raise ValueError(f"parents must be 'none' without intra, got {parents!r}")
-        if not intra:  # around the tracker of Keras, which would replace the mapping
-            maps = type(self).ATTENTION.items()
-            self.__dict__["ATTENTION"] = {n: m for n, m in maps if not n.endswith("_intra")}
+        if not intra:
+            maps = self.ATTENTION.items()
+            self.declare(attention={n: m for n, m in maps if not n.endswith("_intra")})
         self._make_layers()
 
     def _make_layers(self) -> None:

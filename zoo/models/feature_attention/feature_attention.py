@@ -129,11 +129,11 @@ class FeatureAttention(BaseModel):
         categorical = tuple(categorical)  # a list, where it comes from JSON
         self.keep_arguments(locals())
         self._check_arguments()
-        if normalise == "sigmoid":  # around the tracker of Keras, which would replace the mapping
-            maps = type(self).ATTENTION
-            self.__dict__["ATTENTION"] = {n: m._replace(normalised=False) for n, m in maps.items()}
+        if normalise == "sigmoid":
+            gates = self.ATTENTION["features"]._replace(normalised=False, bounded=False)
+            self.declare(attention={"features": gates})
         if classes is None:
-            self.__dict__["TARGETS"], self.__dict__["PREDICTION"] = Targets(), "value"
+            self.declare(targets=Targets(), prediction="value")
         policy = self.dtype_policy
         self.vectors = FeatureVectors(
             self.numeric, self.categorical, self.embedding_dim, name="vectors", dtype=policy

@@ -116,6 +116,8 @@ class LSTMNClassifier(BaseModel):
         check_rate("word_dropout", word_dropout)
         check_window(window)
         check_not_negative(l2=l2)
+        if not include_initial:  # the first word has nothing to read
+            self.declare(attention={"intra": self.ATTENTION["intra"]._replace(rooted=True)})
         self._make_layers()
 
     def _make_layers(self) -> None:

@@ -119,6 +119,8 @@ class LSTMNLanguageModel(BaseModel):
         check_choice("loss_normaliser", loss_normaliser, get_args(LossNormaliser))
         check_positive(initial_range=initial_range)
         self.carry: Carry | None = None
+        if not include_initial:  # the first word has nothing to read
+            self.declare(attention={"intra": self.ATTENTION["intra"]._replace(rooted=True)})
         self._make_layers()
 
     def _make_layers(self) -> None:

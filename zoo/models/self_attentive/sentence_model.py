@@ -15,6 +15,7 @@ from zoo.models.core.arguments import (
     check_sizes,
     check_table_dtype,
 )
+from zoo.models.core.axes import Slots
 from zoo.models.core.base import BaseModel
 from zoo.models.core.regularisation import penalise_matrices
 from zoo.models.core.targets import Targets
@@ -64,7 +65,10 @@ class SentenceModel(BaseModel):
             check_not_negative(**{name: getattr(self, name)})
 
     def make_encoder(self) -> None:
-        """Makes the table of words and the encoder."""
+        """Makes the table of words and the encoder, whose maps are declared."""
+        if self.pooling != "attention":  # one row, whatever ``hops`` says
+            one_row = {n: m._replace(queries=Slots(1)) for n, m in self.ATTENTION.items()}
+            self.declare(attention=one_row)
         policy = self.dtype_policy
         self.embedding = WordEmbedding(
             self.vocabulary_size,

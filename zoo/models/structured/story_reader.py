@@ -58,6 +58,11 @@ class StoryReader(BaseModel):
         check_rate("dropout", self.dropout)
         check_choice("encoding", self.encoding, get_args(Encoding))
 
+    def declare_scores(self) -> None:
+        """Declares that the maps hold scores, of any sign and any sum."""
+        facts = self.ATTENTION["facts"]._replace(normalised=False, bounded=False, signed=True)
+        self.declare(attention={"facts": facts})
+
     def make_memory(self, name: str, words: WordEmbedding | None = None) -> SentenceMemory:
         """Makes a layer with tables of its own, or with the given one of words."""
         ages = self.memory if self.temporal else 0

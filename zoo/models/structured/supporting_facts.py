@@ -119,6 +119,8 @@ class SupportingFactsReader(StoryReader):
         check_choice("queries", queries, get_args(Queries))
         check_choice("counting", counting, get_args(Counting))
         check_choice("normalisation", normalisation, get_args(Normalisation))
+        if linear:
+            self.declare_scores()
         numbers = range(1, hops + 1)
         first = self.make_memory("keys_1")
         words = first.words if shared_keys else None

@@ -136,13 +136,13 @@ class TreeTransducer(RecurrentTranslator):
         self._make_layers()
 
     def _declare_maps(self) -> None:
-        """Declares the maps of the chosen attention, around Keras' tracker, which replaces them."""
-        maps = dict(type(self).ATTENTION)
+        """Declares the maps of the chosen attention."""
+        maps = dict(self.ATTENTION)
         if self.attention == "none":
             del maps["parents"]
         elif self.attention == "simple":
             maps["parents"] = maps["parents"]._replace(rooted=False)
-        self.__dict__["ATTENTION"] = maps
+        self.declare(attention=maps)
 
     def _make_layers(self) -> None:
         uniform = keras.initializers.RandomUniform(-self.initial_range, self.initial_range)
