@@ -17,7 +17,7 @@ from zoo.attention.sharing import prepares_symbols, serialize_part
 from zoo.ops.initializers import fresh
 from zoo.ops.lengths import check_lengths
 from zoo.ops.linear import project
-from zoo.ops.masking import Tensor, attention_weights
+from zoo.ops.masking import Tensor, attention_weights, wide_dtype
 from zoo.ops.numbers import check_flag, check_size
 from zoo.ops.windows import gather_windows, window_positions, window_starts
 
@@ -160,7 +160,7 @@ class LocalAttention(MaskFree):
 
     def _centres(self, queries: Tensor, lengths: Tensor, monotonic: Tensor | None) -> Tensor:
         """Computes centres p (B, Q) in float32 at least: half precision rounds large positions."""
-        dtype = "float64" if self.compute_dtype == "float64" else "float32"
+        dtype = wide_dtype(self.compute_dtype)
         lengths = ops.cast(lengths, dtype)[:, None]  # (B, 1)
         if monotonic is not None:
             centres = ops.minimum(ops.cast(monotonic, dtype), lengths - 1.0)

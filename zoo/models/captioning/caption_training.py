@@ -21,7 +21,7 @@ from zoo.models.captioning.attention_losses import (
 )
 from zoo.models.core.accumulation import sum_over_replicas
 from zoo.models.core.sequence_to_sequence import Features, SequenceToSequenceModel
-from zoo.ops.masking import Tensor, mask_from_ids
+from zoo.ops.masking import Tensor, mask_from_ids, wide_dtype
 
 AttentionKind = Literal["soft", "hard"]
 Reward = Literal["mean", "sum"]
@@ -59,7 +59,7 @@ class CaptionTraining(SequenceToSequenceModel):
 
     def draw(self, shape: tuple[Any, ...]) -> Tensor:
         """Draws uniform numbers from 0 to 1."""
-        dtype = "float64" if self.compute_dtype == "float64" else "float32"
+        dtype = wide_dtype(self.compute_dtype)
         return keras.random.uniform(shape, 0.0, 1.0, dtype=dtype, seed=self.sampling_seed)
 
     def compile(
