@@ -35,13 +35,13 @@ from zoo.layers.gated_unit import BidirectionalGatedUnit
 from zoo.models.aoa.occurrences import log_total_of_words, total_of_each_position
 from zoo.models.aoa.over_attention import attend_over, attend_sum
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_not_negative, check_sizes
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
 from zoo.models.core.targets import Targets
 from zoo.ops.masking import MASKED_SCORE, Tensor, mask_from_ids, masked_argmax
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_not_negative, check_rate
 
 Attention = Literal["over", "sum"]
 

@@ -51,13 +51,7 @@ from zoo.models.captioning.attention_losses import SOFT
 from zoo.models.captioning.caption_training import AttentionKind, CaptionTraining, Reward
 from zoo.models.captioning.deep_output import DeepOutput, OutputActivation
 from zoo.models.core import axes
-from zoo.models.core.arguments import (
-    check_choice,
-    check_input_shape,
-    check_not_negative,
-    check_pair,
-    check_sizes,
-)
+from zoo.models.core.arguments import check_input_shape, check_pair, check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.inputs import InputKind, Tokens, Vectors
 from zoo.models.core.registry import register_model
@@ -68,7 +62,7 @@ from zoo.models.core.sequence_to_sequence import (
     ungroup_rows,
 )
 from zoo.ops.masking import Tensor, at_least_float32, attention_weights
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_not_negative, check_rate
 from zoo.ops.sampling import pick_categorical
 
 Biases = Literal["printed", "released"]

@@ -44,7 +44,7 @@ from keras import ops
 from zoo.attention.attend import attend
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_sizes, check_table_dtype
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
@@ -56,7 +56,7 @@ from zoo.models.decomposable.word_vectors import check_word_vectors, is_ordinary
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.initializers import fresh
 from zoo.ops.masking import Tensor, at_least_float32, mask_from_ids, mask_rows
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_rate, check_table_dtype
 
 NULL = 2
 """Id of the token before each sentence: ``<s>``."""

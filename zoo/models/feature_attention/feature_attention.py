@@ -38,7 +38,7 @@ import keras
 from keras import ops
 
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_not_negative, check_sizes
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import Features, InputKind
 from zoo.models.core.registry import register_model
@@ -46,7 +46,7 @@ from zoo.models.core.targets import Targets
 from zoo.models.feature_attention.feature_vectors import FeatureVectors, Row
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.masking import Tensor, at_least_float32, masked_softmax
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_not_negative, check_rate
 from zoo.ops.penalties import squares_penalty
 from zoo.ops.sparsemax import sparsemax
 

@@ -31,7 +31,7 @@ from keras import ops
 from zoo.layers.classifier_head import ClassifierHead
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_sizes, check_table_dtype
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
@@ -40,7 +40,7 @@ from zoo.models.lstmn.lstmn import check_window, intra_attention
 from zoo.models.lstmn.reader_pair import FusionKind, ReaderPair
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_rate, check_table_dtype
 from zoo.ops.pooling import masked_mean
 
 _PAPER = {"vocabulary_size": 36_809, "trainable_embeddings": False}

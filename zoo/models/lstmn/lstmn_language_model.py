@@ -31,7 +31,7 @@ from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_positive, check_sizes, check_table_dtype
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
@@ -42,7 +42,7 @@ from zoo.models.lstmn.stacked_lstmn import StackedLSTMN
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, mask_from_ids
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_positive, check_rate, check_table_dtype
 
 Carry = Callable[[Any, Callable[[Any, int], tuple[Any, Any]]], Any]
 """Function that carries tapes from one segment of a text to the next. It takes the inputs of a

@@ -40,7 +40,7 @@ from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_sizes
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import (
@@ -59,7 +59,7 @@ from zoo.models.neural_gpu.active_memory import (
     share_of_change,
 )
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_rate
 
 Decoder = Literal["extended", "markovian", "none"]
 State = dict[str, Tensor]

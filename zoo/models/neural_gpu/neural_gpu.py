@@ -35,7 +35,7 @@ from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_sizes
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
@@ -50,6 +50,7 @@ from zoo.models.neural_gpu.active_memory import (
 )
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
+from zoo.ops.numbers import check_choice
 
 
 @register_model(task="symbols")

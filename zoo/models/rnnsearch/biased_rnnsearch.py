@@ -33,7 +33,7 @@ from typing import Any, ClassVar, Literal, get_args
 import keras
 from keras import ops
 
-from zoo.models.core.arguments import check_choice, check_not_negative, check_sizes, is_whole
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import (
     END_ID,
@@ -46,6 +46,7 @@ from zoo.models.rnnsearch.alignment_biases import AlignmentBiases, Fertility, fe
 from zoo.models.rnnsearch.readout import TanhReadout
 from zoo.models.rnnsearch.rnnsearch import ALIGNMENT_NORMAL, RNNsearch
 from zoo.ops.masking import Tensor, mask_from_ids
+from zoo.ops.numbers import check_choice, check_not_negative, is_whole
 
 BiasedReadout = Literal["tanh", "appendix", "eq4", "groundhog"]
 

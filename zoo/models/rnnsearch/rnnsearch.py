@@ -32,11 +32,12 @@ from keras import ops
 from zoo.attention.attend import attend
 from zoo.attention.scores import AdditiveScore
 from zoo.layers.gated_unit import BidirectionalGatedUnit, GatedUnit
-from zoo.models.core.arguments import check_choice, check_sizes
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import LossNormaliser, group_rows, ungroup_rows
 from zoo.models.rnnsearch.gated_translator import NORMAL, GatedTranslator
 from zoo.ops.masking import Tensor, mask_from_ids
+from zoo.ops.numbers import check_choice
 
 Readout = Literal["appendix", "eq4", "groundhog"]
 ALIGNMENT_NORMAL = keras.initializers.RandomNormal(0.0, 0.001)  # appendix B.1

@@ -32,7 +32,6 @@ import keras
 from keras import ops
 
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_not_negative
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.recurrent_translator import RecurrentTranslator
@@ -40,6 +39,7 @@ from zoo.models.core.sequence_to_sequence import END_ID, START_ID, mean_weights
 from zoo.models.core.targets import Targets
 from zoo.models.rnnsearch.alignment_biases import trace_bonus
 from zoo.ops.masking import Tensor, mask_from_ids
+from zoo.ops.numbers import check_not_negative
 
 
 @keras.saving.register_keras_serializable(package="zoo")

@@ -9,12 +9,7 @@ import keras
 from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
-from zoo.models.core.arguments import (
-    check_choice,
-    check_not_negative,
-    check_sizes,
-    check_table_dtype,
-)
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.axes import Slots
 from zoo.models.core.base import BaseModel
 from zoo.models.core.regularisation import penalise_matrices
@@ -23,7 +18,7 @@ from zoo.models.self_attentive.encoder import POOLINGS, Pooling, SentenceEncoder
 from zoo.models.self_attentive.redundancy import Reduction, redundancy
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_not_negative, check_rate, check_table_dtype
 
 
 class SentenceModel(BaseModel):

@@ -11,14 +11,14 @@ from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_sizes
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Sentences, Tokens
 from zoo.models.core.targets import Targets
 from zoo.models.structured.sentence_memory import Encoding, SentenceMemory, normal
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.masking import Tensor
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_rate
 
 TINY = {
     "vocabulary_size": 19,

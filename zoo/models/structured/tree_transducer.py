@@ -42,7 +42,7 @@ from zoo.attention.multiplicative_scores import GeneralScore
 from zoo.attention.structured import SyntacticAttention
 from zoo.layers.lstm import BidirectionalLSTM, StackedLSTM
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_positive, check_sizes
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.recurrent_translator import RecurrentTranslator
 from zoo.models.core.registry import register_model
@@ -54,6 +54,7 @@ from zoo.models.core.sequence_to_sequence import (
 )
 from zoo.ops.initializers import fresh
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows, masked_softmax
+from zoo.ops.numbers import check_choice, check_positive
 
 SelfAttention = Literal["structured", "simple", "none"]
 _SYMBOLS = {"source_vocabulary_size": 30, "target_vocabulary_size": 29}
