@@ -20,7 +20,11 @@ from zoo.models.captioning.attention_losses import (
     location_loss,
 )
 from zoo.models.core.accumulation import sum_over_replicas
-from zoo.models.core.sequence_to_sequence import Features, SequenceToSequenceModel
+from zoo.models.core.sequence_to_sequence import (
+    Features,
+    SequenceToSequenceModel,
+    mean_weights,
+)
 from zoo.ops.masking import Tensor, mask_from_ids, wide_dtype
 
 AttentionKind = Literal["soft", "hard"]
@@ -131,9 +135,7 @@ class CaptionTraining(SequenceToSequenceModel):
         losses, units = super().weighted_losses(targets, outputs, weights)
         terms = self._attention_terms(targets, outputs)
         if weights is not None:
-            real = ops.cast(mask_from_ids(targets), terms.dtype)
-            count = ops.maximum(ops.sum(real, axis=-1), 1.0)
-            terms = terms * ops.sum(real * ops.cast(weights, terms.dtype), axis=-1) / count
+            terms = terms * mean_weights(targets, weights, terms.dtype)
         return losses + ops.cast(terms, losses.dtype), units
 
     def _attention_terms(self, targets: Tensor, outputs: dict[str, Any]) -> Tensor:

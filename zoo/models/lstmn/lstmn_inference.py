@@ -32,13 +32,12 @@ from zoo.layers.classifier_head import ClassifierHead
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
 from zoo.models.core.arguments import check_sizes
-from zoo.models.core.base import AttentionMap, BaseModel
+from zoo.models.core.base import AttentionMap
+from zoo.models.core.classifier import Classifier
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
-from zoo.models.core.targets import Targets
 from zoo.models.lstmn.lstmn import check_window, intra_attention
 from zoo.models.lstmn.reader_pair import FusionKind, ReaderPair
-from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids
 from zoo.ops.numbers import check_choice, check_rate, check_table_dtype
 from zoo.ops.pooling import masked_mean
@@ -47,7 +46,7 @@ _PAPER = {"vocabulary_size": 36_809, "trainable_embeddings": False}
 
 
 @register_model(task="inference")
-class LSTMNInference(BaseModel):
+class LSTMNInference(Classifier):
     """Classifies the relation of a hypothesis to a premise.
 
     Args:
@@ -90,8 +89,6 @@ class LSTMNInference(BaseModel):
         ),
         "inter": AttentionMap(axes.Tokens("hypothesis"), axes.Tokens("premise")),
     }
-    PREDICTION = "logits"
-    TARGETS = Targets(classes=True)
 
     def __init__(
         self,
@@ -191,8 +188,3 @@ class LSTMNInference(BaseModel):
         if states.weights is not None:
             attention["inter"] = states.weights  # (B, H, P)
         return {"logits": logits, "attention": attention}
-
-    def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
-        """Computes the cross entropy of the classes (B,)."""
-        losses = precise_cross_entropy(outputs["logits"], targets)
-        return losses, ops.ones_like(losses)

@@ -263,10 +263,6 @@ class LSTMNLanguageModel(BaseModel):
         outputs: dict[str, Any] = self.carry(inputs, read)
         return outputs
 
-    def real_targets(self, targets: Tensor) -> Tensor:
-        """Marks the targets that are not padding."""
-        return mask_from_ids(targets)
-
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
         """Computes the cross entropy of the next ids (B, T), 0 where padded."""
         return self.weighted_losses(targets, outputs, None)

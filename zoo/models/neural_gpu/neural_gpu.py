@@ -3,8 +3,8 @@
 Lukasz Kaiser, Ilya Sutskever: Neural GPUs Learn Algorithms. arXiv 1511.08228, 2015. Covered:
 section 2, with the gates, the dropout and the curriculum of section 3.
 
-    s_0[0, k, :] = E x_k, all else zero;  s_{t+1} = CGRU_l(.. CGRU_1(s_t)), n times;
-    answer k: softmax(O s_n[0, k, :] + o)
+    s_0[k, 0, :] = E x_k, all else zero;  s_{t+1} = CGRU_l(.. CGRU_1(s_t)), n times;
+    answer k: softmax(O s_n[k, 0, :] + o)
 
 Where the paper is silent or code differs:
     n: the number of places, which is that of the input's symbols; where an answer is longer than
@@ -159,7 +159,3 @@ class NeuralGPU(BaseModel):
         """As ``example_losses``, each symbol's loss times its weight, of (B, N) or None."""
         losses = precise_cross_entropy(outputs["logits"], targets)  # (B, N)
         return sum_of_tokens(losses, targets, weights, self.loss_normaliser)
-
-    def real_targets(self, targets: Tensor) -> Tensor:
-        """All but padding."""
-        return mask_from_ids(targets)

@@ -163,10 +163,6 @@ class SymmetricTranslators(BaseModel):
             units += more_units
         return losses + more + self.trace_weight * bonus, units
 
-    def real_targets(self, targets: Tensor) -> Tensor:
-        """All but padding."""
-        return mask_from_ids(targets)
-
 
 def exchange_sides(inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Makes the inputs of the other direction.

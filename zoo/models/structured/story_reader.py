@@ -4,20 +4,17 @@ Shape letters: B stories, S sentences, W words, d embedding, K hops, C answers.
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, get_args
+from typing import ClassVar, get_args
 
 import keras
-from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
 from zoo.models.core.arguments import check_sizes
-from zoo.models.core.base import AttentionMap, BaseModel
+from zoo.models.core.base import AttentionMap
+from zoo.models.core.classifier import Classifier
 from zoo.models.core.inputs import InputKind, Sentences, Tokens
-from zoo.models.core.targets import Targets
 from zoo.models.structured.sentence_memory import Encoding, SentenceMemory, normal
-from zoo.ops.cross_entropy import precise_cross_entropy
-from zoo.ops.masking import Tensor
 from zoo.ops.numbers import check_choice, check_rate
 
 TINY = {
@@ -29,7 +26,7 @@ TINY = {
 }
 
 
-class StoryReader(BaseModel):
+class StoryReader(Classifier):
     """A model of a story and a question, which names one of C answers."""
 
     INPUTS: ClassVar[Mapping[str, InputKind]] = {
@@ -39,11 +36,8 @@ class StoryReader(BaseModel):
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
         "facts": AttentionMap(axes.Steps("hops"), axes.Sentences("story"))
     }
-    PREDICTION = "logits"
-    TARGETS = Targets(classes=True)
 
     vocabulary_size: int
-    classes: int
     hops: int
     embedding_dim: int
     memory: int
@@ -85,8 +79,3 @@ class StoryReader(BaseModel):
             name="output",
             dtype=self.dtype_policy,
         )
-
-    def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
-        """Cross entropy of the answer."""
-        losses = precise_cross_entropy(outputs["logits"], targets)
-        return losses, ops.ones_like(losses)
