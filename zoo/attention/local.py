@@ -129,8 +129,8 @@ class LocalAttention(MaskFree):
 
         Returns:
             See ``LocalAttentionOutput``; all zeros for a sentence without a real position. In a
-            graph, which cannot refuse its lengths, contexts and weights are NaN by a length that is
-            negative or beyond S.
+            graph, which cannot refuse its lengths, contexts and weights are NaN for a length that
+            is negative or beyond S.
 
         Raises:
             ValueError: if ``lengths`` are not lengths, or ``monotonic_positions`` are missing for

@@ -194,7 +194,7 @@ class LuongTranslator(StackedTranslator):
         annotations = self.drop(annotations, training=training)
         return {
             "annotations": annotations,
-            "keys": self.attention.prepare(annotations),  # e.g. W_a^T h_s (B, S, n)
+            "keys": self.attention.prepare(annotations),  # e.g. W_a h_s (B, S, n)
             "lengths": sequence_lengths(mask),
             "mask": mask,
         } | final

@@ -188,7 +188,7 @@ class TreeTransducer(RecurrentTranslator):
         self.built = True
 
     def encode(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Tensor]:
-        """Computes x^ (B, S, k), what of its scores no query changes, and ``parents`` (B, S, S)."""
+        """Computes x^ (B, S, k), its prepared keys, and ``parents`` (B, S, S)."""
         source = inputs["source"]
         mask = mask_from_ids(source)
         values = self.source_embedding(source)  # x (B, S, m)
