@@ -111,7 +111,7 @@ class Servable(NamedTuple):
 
 
 def attention_axes(model: BaseModel) -> dict[str, Axes]:
-    """The axes of the attention maps, from what the model's class says of them."""
+    """The axes of the attention maps, from what the model says of them."""
     config = model.get_config()
     return {
         f"attention/{name}": (
@@ -121,6 +121,13 @@ def attention_axes(model: BaseModel) -> dict[str, Axes]:
         )
         for name, sides in model.ATTENTION.items()
     }
+
+
+def sizes_in(batch: Batch, axes: Axes) -> tuple[int, ...]:
+    """The sizes that axes have in a batch."""
+    return tuple(
+        axis if isinstance(axis, int) else batch.padded[axis.name] + axis.sentinel for axis in axes
+    )
 
 
 def sizes_of(model: BaseModel, axis: Axis) -> Axes:

@@ -43,6 +43,27 @@ every_published_model = pytest.mark.parametrize(
 )
 """Runs a test once for each model of a paper."""
 
+
+def reference_of(entry: ModelEntry) -> ModuleType:
+    """The model in NumPy."""
+    return importlib.import_module(f"tests.references.{entry.cls.__module__.rpartition('.')[2]}")
+
+
+def with_each_option() -> Iterator[Any]:
+    """Every model of a paper, and with every other choice of an option, sizes apart, by itself."""
+    for name, entry in published().items():
+        yield pytest.param(entry, {}, id=name)
+        for option, values in reference_of(entry).OPTIONS.items():
+            for value in values[1:]:
+                if isinstance(value, bool | str):
+                    yield pytest.param(entry, {option: value}, id=f"{name}-{option}-{value}")
+
+
+every_published_model_and_option = pytest.mark.parametrize(
+    ("entry", "options"), [*with_each_option()]
+)
+"""Runs a test once for each model of a paper, and for each option of its NumPy reference."""
+
 GARBAGE = 1e3
 
 
@@ -131,11 +152,6 @@ def draw_weights(model: BaseModel, seed: int, scale: float) -> None:
     generator = np.random.default_rng(seed)
     for weight in model.weights:
         weight.assign(generator.normal(0.0, scale, weight.shape))
-
-
-def reference_of(entry: ModelEntry) -> ModuleType:
-    """The model in NumPy."""
-    return importlib.import_module(f"tests.references.{entry.cls.__module__.rpartition('.')[2]}")
 
 
 def put_garbage_into_padding(model: BaseModel) -> None:

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tests.contracts.batches import sizes_of
+from tests.contracts.batches import attention_axes, sizes_in, sizes_of
 from tests.contracts.subjects import (
     build,
     every_model_and_input,
     every_published_model,
+    every_published_model_and_option,
     flatten,
     has_padding,
     loss_and_gradients_of,
@@ -18,6 +19,7 @@ from tests.contracts.subjects import (
 )
 from tests.contracts.tasks import TASKS, Batch
 from zoo.decoding.greedy import greedy
+from zoo.models.core.registry import models
 from zoo.models.core.sequence_to_sequence import SequenceToSequenceModel
 from zoo.serving.export import input_specs
 from zoo.text.vocabulary import PADDING
@@ -55,11 +57,7 @@ def test_k1_k8_one_graph_gives_the_named_shapes_and_the_eager_values_at_every_si
         outputs = flatten(graph(batch.inputs))
         assert outputs.keys() == axes.keys()
         for name, value in outputs.items():
-            sizes = [
-                axis if isinstance(axis, int) else batch.padded[axis.name] + axis.sentinel
-                for axis in axes[name]
-            ]
-            assert value.shape == (len(batch.examples), *sizes), name
+            assert value.shape == (len(batch.examples), *sizes_in(batch, axes[name])), name
         for name, value in run(model, batch).items():
             np.testing.assert_allclose(outputs[name], value, rtol=1e-5, atol=1e-6, err_msg=name)
     nothing = {name: ids[:0] for name, ids in Batch(examples).inputs.items()}
@@ -103,28 +101,62 @@ def test_k1_a_model_reads_the_inputs_that_it_declares_and_no_others(entry):
 
 @every_model_and_input
 def test_k2_attention_is_a_distribution_over_the_real_keys(entry):
-    task, model = TASKS[entry.task], build(entry)
+    assert_maps_are_as_declared(entry)
+
+
+@every_published_model_and_option
+def test_k2_an_option_has_the_maps_that_it_declares(entry, options):
+    assert_maps_are_as_declared(entry, **options)
+
+
+def assert_maps_are_as_declared(entry, **options):
+    task, model = TASKS[entry.task], build(entry, **options)
     put_garbage_into_padding(model)
     batch = batch_with_empty_sides(task)
-    outputs = run(model, batch)
+    outputs, axes = run(model, batch), attention_axes(model)
     maps = [name for name in outputs if name.startswith("attention/")]
-    assert maps == [f"attention/{name}" for name in entry.cls.ATTENTION]
+    assert maps == list(axes)
     for name in maps:
-        declared = entry.cls.ATTENTION[name.removeprefix("attention/")]
-        assert outputs[name].min() >= 0.0
+        declared = model.ATTENTION[name.removeprefix("attention/")]
+        assert outputs[name].shape[1:] == sizes_in(batch, axes[name]), name
         for weights, example in zip(outputs[name], batch.examples, strict=True):
-            weights, real_queries, real_keys = flat_map(model, declared, weights, example, batch)
-            sums = real_queries * float(real_keys.any())  # without a key there is no weight
-            if declared.rooted:
-                sums[0] = 0.0  # a root has no parent
-            sums = np.broadcast_to(sums, weights.shape[:-1])
-            if declared.normalised:
-                np.testing.assert_allclose(weights.sum(axis=-1), sums, atol=1e-5, err_msg=name)
-            if declared.bounded:
-                assert (weights.sum(axis=-1) <= sums + 1e-5).all(), name
-            assert ((weights.sum(axis=-1) > 0.0) == (sums > 0.0)).all(), name
-            assert not weights[..., ~real_keys].any(), name
-            assert not weights[..., ~real_queries, :].any(), name
+            assert_map_is_as_declared(declared, *flat_map(model, declared, weights, example, batch))
+
+
+def assert_map_is_as_declared(declared, weights, real_queries, real_keys):
+    """Checks the weights (..., queries, keys) of one example, and which of them are real."""
+    assert not weights[..., ~real_keys].any()
+    assert not weights[..., ~real_queries, :].any()
+    if declared.signed:
+        assert not declared.normalised
+        return
+    sums = real_queries * float(real_keys.any())  # without a key there is no weight
+    if declared.rooted:
+        sums[0] = 0.0  # a root has no parent
+    sums = np.broadcast_to(sums, weights.shape[:-1])
+    assert weights.min(initial=0.0) >= 0.0
+    assert ((weights.sum(axis=-1) > 0.0) == (sums > 0.0)).all()
+    if declared.normalised:
+        np.testing.assert_allclose(weights.sum(axis=-1), sums, atol=1e-5)
+    if declared.bounded:
+        assert (weights.sum(axis=-1) <= sums + 1e-5).all()
+
+
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [
+        ("AttentionOverAttentionReader", {"attention": "sum"}),
+        ("SelfAttentiveClassifier", {"pooling": "max"}),
+        ("SupportingFactsReader", {"linear": True}),
+        ("LSTMNClassifier", {"include_initial": False}),
+        ("LSTMNInference", {"fusion": "none"}),
+    ],
+)
+def test_k2_an_untrue_declaration_is_found(model, options, monkeypatch):
+    entry = models()[model]
+    monkeypatch.setattr(entry.cls, "declare", lambda *_, **__: None)
+    with pytest.raises(AssertionError):
+        assert_maps_are_as_declared(entry, **options)
 
 
 def flat_map(model, declared, weights, example, batch):

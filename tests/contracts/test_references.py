@@ -11,6 +11,7 @@ import pytest
 from tests.contracts.subjects import (
     build,
     every_published_model,
+    every_published_model_and_option,
     loss_and_gradients_of,
     loss_of,
     put_garbage_into_padding,
@@ -55,15 +56,6 @@ def loss_options(entry: ModelEntry):
     names = getattr(reference_of(entry), "OF_THE_LOSS", ())
     for values in itertools.product(*(options[name] for name in names)):
         yield dict(zip(names, values, strict=True))
-
-
-def each_option(entry: ModelEntry):
-    """The model as it is, and with every other choice of an option, sizes apart, by itself."""
-    yield pytest.param(entry, {}, id=entry.name)
-    for name, values in reference_of(entry).OPTIONS.items():
-        for value in values[1:]:
-            if isinstance(value, bool | str):
-                yield pytest.param(entry, {name: value}, id=f"{entry.name}-{name}-{value}")
 
 
 def examples_of(entry: ModelEntry):
@@ -141,9 +133,7 @@ def assert_equal(actual, expected, example, tolerance):
         )
 
 
-@pytest.mark.parametrize(
-    ("entry", "options"), [case for entry in published().values() for case in each_option(entry)]
-)
+@every_published_model_and_option
 def test_k14_the_loss_of_training_and_its_gradients_are_those_of_the_reference(entry, options):
     reference = reference_of(entry)
     model = build(entry, dtype="float64", **(TASKS[entry.task].trained | options))

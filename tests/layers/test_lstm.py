@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from zoo.layers.lstm import LSTM, BidirectionalLSTM
+from zoo.layers.lstm import LSTM, BidirectionalLSTM, StackedLSTM
 from zoo.layers.recurrence import scan
 
 LENGTHS = (6, 3, 1, 0)
@@ -144,6 +144,11 @@ def test_steps_from_a_zero_state_are_those_of_the_call():
         np.testing.assert_allclose(hidden[real], outputs[:, t][real], **EXACT)
         ends = np.array(LENGTHS) == t + 1
         np.testing.assert_allclose(hidden[ends], last[ends], **EXACT)
+
+
+def test_only_the_layer_of_one_direction_steps_by_itself():
+    """The others have gates of several names; a stack has ``advance``."""
+    assert [hasattr(cls, "step") for cls in (LSTM, BidirectionalLSTM, StackedLSTM)] == [1, 0, 0]
 
 
 @pytest.mark.parametrize("unit_forget_bias", [True, False])

@@ -291,7 +291,7 @@ def inference(
     include_initial: bool = True,
     window: int | None = None,
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Logits of the three classes, and `premise_intra`, `hypothesis_intra`, `inter`."""
+    """Logits of three classes; `premise_intra`, `hypothesis_intra` and, with fusion, `inter`."""
     first, second = cells(weights)
     start = zero_start(first, include_initial=include_initial)
     encoded = lstmn(first, weights["E"][premise], start, window=window)
@@ -300,11 +300,11 @@ def inference(
         weights, second, weights["E"][hypothesis], encoded, fusion=fusion, **options
     )
     pair = np.concatenate([mean_of(encoded["h"]), mean_of(features)])
-    return perceptron(weights, pair, 2), {
+    maps = {
         "premise_intra": intra_map(encoded["s"], include_initial=include_initial),
         "hypothesis_intra": intra_map(result["s"], include_initial=include_initial),
-        "inter": inter,
     }
+    return perceptron(weights, pair, 2), maps if fusion == "none" else maps | {"inter": inter}
 
 
 def translator(

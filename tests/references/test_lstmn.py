@@ -150,7 +150,10 @@ def test_texts_without_a_word_have_finite_answers(fusion):
     for premise, hypothesis in ((nothing, something), (something, nothing), (nothing, nothing)):
         logits, maps = lstmn.inference(weights, premise, hypothesis, fusion=fusion)
         assert np.isfinite(logits).all()
-        assert maps["inter"].shape == (len(hypothesis), len(premise))
+        if fusion == "none":
+            assert "inter" not in maps
+        else:
+            assert maps["inter"].shape == (len(hypothesis), len(premise))
         assert maps["premise_intra"].shape == (len(premise), len(premise) + 1)
 
 

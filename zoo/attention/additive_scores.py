@@ -77,8 +77,27 @@ class TanhScore(Score):
         }
 
 
+class HiddenScore(TanhScore):
+    """Base of the perceptrons whose hidden layer has a size a of its own, ``units``."""
+
+    def __init__(
+        self,
+        units: int,
+        use_bias: bool = False,
+        kernel_initializer: Any = "glorot_uniform",
+        scale_initializer: Any = "glorot_uniform",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(use_bias, kernel_initializer, scale_initializer, **kwargs)
+        self.units = check_size("units", units)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return super().get_config() | {"units": self.units}
+
+
 @keras.saving.register_keras_serializable(package="zoo")
-class AdditiveScore(TanhScore):
+class AdditiveScore(HiddenScore):
     """``e = v_a^T tanh(W_a s + U_a h)`` (Bahdanau et al.): the perceptron in its sum form.
 
     ``query_kernel`` (d_s, a) and ``key_kernel`` (d_h, a) are W_a and U_a transposed, ``scale`` (a,)
@@ -93,17 +112,6 @@ class AdditiveScore(TanhScore):
     Raises:
         ValueError: if ``units`` is not a positive integer.
     """
-
-    def __init__(
-        self,
-        units: int,
-        use_bias: bool = False,
-        kernel_initializer: Any = "glorot_uniform",
-        scale_initializer: Any = "glorot_uniform",
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(use_bias, kernel_initializer, scale_initializer, **kwargs)
-        self.units = check_size("units", units)
 
     def add_weights(self, query_dim: int, key_dim: int) -> None:
         """Creates W_a, U_a and v_a."""
@@ -131,13 +139,9 @@ class AdditiveScore(TanhScore):
         kernel = self.to_compute_dtype(self.query_kernel)
         return self.score_sums(project(queries, kernel), prepared, pair_part)
 
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments."""
-        return super().get_config() | {"units": self.units}
-
 
 @keras.saving.register_keras_serializable(package="zoo")
-class ConcatScore(TanhScore):
+class ConcatScore(HiddenScore):
     """``e = v_a^T tanh(W_a [s; h])`` (Luong et al., "concat"): the perceptron of both, whole.
 
     It is computed as a sum of two products. ``kernel`` (d_s + d_h, a) is W_a transposed, ``scale``
@@ -152,17 +156,6 @@ class ConcatScore(TanhScore):
     Raises:
         ValueError: if ``units`` is not a positive integer.
     """
-
-    def __init__(
-        self,
-        units: int,
-        use_bias: bool = False,
-        kernel_initializer: Any = "glorot_uniform",
-        scale_initializer: Any = "glorot_uniform",
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(use_bias, kernel_initializer, scale_initializer, **kwargs)
-        self.units = check_size("units", units)
 
     def add_weights(self, query_dim: int, key_dim: int) -> None:
         """Creates W_a and v_a."""
@@ -179,10 +172,6 @@ class ConcatScore(TanhScore):
         """Scores (B, Q, S) of queries (B, Q, d_s) and prepared keys (B, S, a)."""
         kernel = self.to_compute_dtype(self.kernel)[: self.query_dim]
         return self.score_sums(project(queries, kernel), prepared)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments."""
-        return super().get_config() | {"units": self.units}
 
 
 @keras.saving.register_keras_serializable(package="zoo")

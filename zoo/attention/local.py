@@ -17,7 +17,7 @@ from zoo.attention.sharing import prepares_symbols, serialize_part
 from zoo.ops.initializers import fresh
 from zoo.ops.lengths import check_lengths
 from zoo.ops.linear import project
-from zoo.ops.masking import Tensor, attention_weights
+from zoo.ops.masking import Tensor, attention_weights, wide_dtype
 from zoo.ops.numbers import check_flag, check_size
 from zoo.ops.windows import gather_windows, window_positions, window_starts
 
@@ -129,8 +129,8 @@ class LocalAttention(MaskFree):
 
         Returns:
             See ``LocalAttentionOutput``; all zeros for a sentence without a real position. In a
-            graph, which cannot refuse its lengths, contexts and weights are NaN by a length that is
-            negative or beyond S.
+            graph, which cannot refuse its lengths, contexts and weights are NaN for a length that
+            is negative or beyond S.
 
         Raises:
             ValueError: if ``lengths`` are not lengths, or ``monotonic_positions`` are missing for
@@ -160,7 +160,7 @@ class LocalAttention(MaskFree):
 
     def _centres(self, queries: Tensor, lengths: Tensor, monotonic: Tensor | None) -> Tensor:
         """Computes centres p (B, Q) in float32 at least: half precision rounds large positions."""
-        dtype = "float64" if self.compute_dtype == "float64" else "float32"
+        dtype = wide_dtype(self.compute_dtype)
         lengths = ops.cast(lengths, dtype)[:, None]  # (B, 1)
         if monotonic is not None:
             centres = ops.minimum(ops.cast(monotonic, dtype), lengths - 1.0)

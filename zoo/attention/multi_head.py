@@ -22,7 +22,7 @@ from zoo.attention.score import MaskFree, check_input_size, positions_mask
 from zoo.attention.sharing import prepares_symbols
 from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
-from zoo.ops.masking import Tensor, as_mask, at_least_float32, masked_softmax
+from zoo.ops.masking import Tensor, at_least_float32, mask_of_heads, masked_softmax
 from zoo.ops.numbers import check_flag, check_rate, check_size
 
 
@@ -110,7 +110,7 @@ class MultiHeadAttention(MaskFree):
 
     def scale(self, values: Tensor) -> Tensor:
         """Divides queries or keys by sqrt(k), which is cheaper than dividing the scores."""
-        return values / math.sqrt(self.key_dim)  # Keras treats a product with a number as sparse
+        return values / math.sqrt(self.key_dim)
 
     def attend(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, training: bool = False
@@ -158,17 +158,32 @@ class MultiHeadAttention(MaskFree):
         return kernel, self.add_weight(shape=shape[1:], initializer="zeros", name=f"{name}_bias")
 
 
-@keras.saving.register_keras_serializable(package="zoo")
-class SelfAttention(MultiHeadAttention):
-    """Multi-head self-attention; one product computes queries, keys and values."""
+class JoinedProjection(MultiHeadAttention):
+    """Base of attention of a sequence to itself: one product for queries, keys and values."""
 
     def build(self, inputs_shape: Any = None, *_: Any) -> None:
         """Creates input_kernel (d, h (2k + v)), with W^Q, W^K, W^V per head, and output_kernel."""
         check_input_size(self.model_dim, inputs_shape)
-        sizes = (self.key_dim, self.key_dim, self.value_dim)
-        self.input_projection = self.add_input_projection("input", *sizes)
+        self.input_projection = self.add_input_projection("input", *self._sizes())
         self.add_output_projection()
         self.built = True
+
+    def project_inputs(
+        self, inputs: Tensor, batch: Tensor | int, length: Tensor | int
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Projects (B, T, d) or (B T, d): scaled queries and keys (..., k), values (B, h, T, v)."""
+        projected = project(inputs, *self.input_projection)
+        queries, keys, values = self.split_heads(projected, batch, length, *self._sizes())
+        return self.scale(queries), keys, values
+
+    def _sizes(self) -> tuple[int, int, int]:
+        """Returns the sizes of a head's projections, side by side in the kernel."""
+        return self.key_dim, self.key_dim, self.value_dim
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class SelfAttention(JoinedProjection):
+    """Multi-head self-attention; its arguments are those of ``MultiHeadAttention``."""
 
     def call(
         self,
@@ -194,7 +209,7 @@ class SelfAttention(MultiHeadAttention):
         if mask is None:
             seen = ops.ones((1, 1, 1, 1), "bool")
         else:
-            seen = _by_head(mask, rows, columns, columns)
+            seen = mask_of_heads(mask, rows, columns, columns)
         if causal:
             positions = ops.arange(length)
             seen = seen & (positions[None, :] <= positions[:, None])
@@ -205,15 +220,6 @@ class SelfAttention(MultiHeadAttention):
     def compute_mask(self, inputs: Any, previous_mask: Any) -> tuple[Any, None]:
         """Passes the positions' mask on to the outputs, and none to the weights."""
         return positions_mask(previous_mask), None
-
-    def project_inputs(
-        self, inputs: Tensor, batch: Tensor | int, length: Tensor | int
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Projects (B, T, d) or (B T, d): scaled queries and keys (..., k), values (B, h, T, v)."""
-        projected = project(inputs, *self.input_projection)
-        sizes = (self.key_dim, self.key_dim, self.value_dim)
-        queries, keys, values = self.split_heads(projected, batch, length, *sizes)
-        return self.scale(queries), keys, values
 
     def empty_cache(self, batch: Tensor | int) -> tuple[Tensor, Tensor]:
         """Makes the empty keys and values that ``advance`` starts from."""
@@ -303,18 +309,8 @@ class CrossAttention(MultiHeadAttention):
         """Attends with Q = ``length`` queries, (B, Q, d) or (B Q, d), and returns rows (B Q, d)."""
         projected = project(inputs, *self.query_projection)
         (queries,) = self.split_heads(projected, batch, length, self.key_dim)
-        mask = _by_head(mask, queries.shape[0], queries.shape[2], prepared[0].shape[2])
+        mask = mask_of_heads(mask, queries.shape[0], queries.shape[2], prepared[0].shape[2])
         return self.attend(queries, *prepared, mask, training)
-
-
-def _by_head(mask: Tensor, batch: int | None, queries: int | None, keys: int | None) -> Tensor:
-    """Shapes a mask (B, S) or (B, Q, S) to broadcast to the scores (B, h, Q, S).
-
-    Raises:
-        ValueError: if it holds floats or has another shape.
-    """
-    mask = as_mask(mask, (batch, keys), (batch, queries, keys))
-    return mask[:, None, None, :] if len(mask.shape) == 2 else mask[:, None]
 
 
 def _head_dim(name: str, size: int | None, model_dim: int, num_heads: int) -> int:

@@ -14,15 +14,14 @@ from typing import Any
 import keras
 from keras import ops
 
-from zoo.attention.multi_head import MultiHeadAttention
-from zoo.attention.score import check_input_size
+from zoo.attention.multi_head import JoinedProjection
 from zoo.ops.banded import banded_attention, check_window
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask
 
 
 @keras.saving.register_keras_serializable(package="zoo")
-class RestrictedSelfAttention(MultiHeadAttention):
+class RestrictedSelfAttention(JoinedProjection):
     """Multi-head self-attention of position i to those with ``|i - j| <= (r - 1) / 2``.
 
     The weights are those of ``SelfAttention`` in the same order, so either layer can load the
@@ -44,13 +43,6 @@ class RestrictedSelfAttention(MultiHeadAttention):
         check_window(window)
         self.window = int(window)
 
-    def build(self, inputs_shape: Any = None, *_: Any) -> None:
-        """Creates input_kernel (d, h (2k + v)), with W^Q, W^K, W^V per head, and output_kernel."""
-        check_input_size(self.model_dim, inputs_shape)
-        self.input_projection = self.add_input_projection("input", *self._sizes())
-        self.add_output_projection()
-        self.built = True
-
     def call(
         self, inputs: Tensor, mask: Tensor | None = None, training: bool = False
     ) -> tuple[Tensor, Tensor]:
@@ -71,10 +63,9 @@ class RestrictedSelfAttention(MultiHeadAttention):
         seen = (
             ops.ones((batch, length), "bool") if mask is None else as_mask(mask, inputs.shape[:2])
         )
-        projected = project(inputs, *self.input_projection)
-        queries, keys, values = self.split_heads(projected, batch, length, *self._sizes())
+        queries, keys, values = self.project_inputs(inputs, batch, length)
         heads, weights = banded_attention(
-            self.scale(queries),
+            queries,
             keys,
             values,
             seen,
@@ -92,7 +83,3 @@ class RestrictedSelfAttention(MultiHeadAttention):
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
         return super().get_config() | {"window": self.window}
-
-    def _sizes(self) -> tuple[int, int, int]:
-        """Sizes of a head's projections, side by side in the kernel."""
-        return self.key_dim, self.key_dim, self.value_dim

@@ -32,7 +32,7 @@ from zoo.ops.masking import (
     masked_softmax,
     refuse_attached_mask,
 )
-from zoo.ops.numbers import check_flag, check_size, is_finite
+from zoo.ops.numbers import check_flag, check_not_negative, check_positive, check_size
 from zoo.ops.penalties import squares_penalty
 from zoo.ops.trees import tree_marginals
 from zoo.ops.windows import is_right_padded, sequence_lengths
@@ -69,10 +69,8 @@ class SegmentationAttention(MaskFree):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if not is_finite(total) or not total > 0:
-            raise ValueError(f"total must be positive and finite, got {total!r}")
-        if not is_finite(pairwise_l2) or not pairwise_l2 >= 0:
-            raise ValueError(f"pairwise_l2 must be at least 0 and finite, got {pairwise_l2!r}")
+        check_positive(total=total)
+        check_not_negative(pairwise_l2=pairwise_l2)
         self.score = check_score(GeneralScore(dtype=self.dtype_policy) if score is None else score)
         self.total = float(total)
         self.double_count = check_flag("double_count", double_count)

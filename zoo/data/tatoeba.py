@@ -2,7 +2,7 @@
 
 https://tatoeba.org, in the selection of https://www.manythings.org/anki/: tables without names, the
 English sentence and its translation separated by a tab, one file for each language (`fra.txt`,
-`deu.txt`). CC BY 2.0. The pairs have no published parts. Here a checksum of the English sentence
+`deu.txt`). CC BY 2.0 FR. The pairs have no published parts. Here a checksum of the English sentence
 decides, so that a sentence, which may have several translations, is in one part alone, whatever the
 version of the file.
 """

@@ -9,9 +9,7 @@ from keras import ops
 
 from zoo.ops.initializers import fresh
 from zoo.ops.masking import Tensor, at_least_float32
-from zoo.ops.numbers import check_size, is_finite
-
-_TABLE_DTYPES = ("float16", "bfloat16", "float32", "float64")
+from zoo.ops.numbers import check_not_negative, check_size, check_table_dtype
 
 
 @keras.saving.register_keras_serializable(package="zoo")
@@ -44,12 +42,8 @@ class WordEmbedding(keras.layers.Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if table_dtype is not None and table_dtype not in _TABLE_DTYPES:
-            raise ValueError(
-                f"table_dtype must be None or one of {list(_TABLE_DTYPES)}, got {table_dtype!r}"
-            )
-        if not is_finite(l2) or l2 < 0:
-            raise ValueError(f"l2 must be at least 0 and finite, got {l2!r}")
+        check_table_dtype("table_dtype", table_dtype)
+        check_not_negative(l2=l2)
         self.vocabulary_size = check_size("vocabulary_size", vocabulary_size)
         self.embedding_dim = check_size("embedding_dim", embedding_dim)
         self.table_dtype = table_dtype

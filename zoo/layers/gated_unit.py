@@ -14,6 +14,7 @@ import keras
 from keras import ops
 
 from zoo.layers.recurrence import (
+    SHUT_GATE,
     GatedKernels,
     gated_states,
     gated_step,
@@ -24,8 +25,6 @@ from zoo.ops.initializers import fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, mask_rows
 from zoo.ops.numbers import check_count, check_flag, check_size
-
-_SHUT_GATE = -1e4  # its sigmoid is 0, in half precision too: the state is carried over
 
 
 class _GatedUnit(keras.layers.Layer):
@@ -98,7 +97,8 @@ class _Direction:
         units = self.recurrent_kernel.shape[0]
         projected = self.project(swap_batch_and_time(values))  # (T, B, 3n)
         # Added rather than selected: the gradient of a sum costs nothing.
-        shut = _SHUT_GATE * ops.cast(~swap_batch_and_time(mask), projected.dtype)  # (T, B)
+        # A shut update gate carries the state over.
+        shut = SHUT_GATE * ops.cast(~swap_batch_and_time(mask), projected.dtype)  # (T, B)
         update_gate = ops.cast(ops.arange(3 * units) < units, projected.dtype)
         projected = projected + shut[:, :, None] * update_gate
         return swap_batch_and_time(gated_states(projected, self.kernels(projected.dtype), reverse))

@@ -6,41 +6,28 @@ starts at the last real step.
 Shape letters: B batch, T steps, d input, n hidden.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import keras
 from keras import ops
 
-from zoo.layers.recurrence import lstm_states, lstm_states_and_cells, lstm_step, swap_batch_and_time
+from zoo.layers.recurrence import (
+    SHUT_GATE,
+    lstm_states,
+    lstm_states_and_cells,
+    lstm_step,
+    swap_batch_and_time,
+)
 from zoo.layers.recurrence.scan import reads_no_steps
 from zoo.ops.gathering import gather_positions
-from zoo.ops.initializers import fresh
+from zoo.ops.initializers import forget_bias, fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, last_position, mask_rows
 from zoo.ops.numbers import check_count, check_flag, check_rate, check_size
 
-_SHUT_GATE = -1e4  # its sigmoid is 0, in half precision too
 
-
-@keras.saving.register_keras_serializable(package="zoo")
-class LSTM(keras.layers.Layer):
-    """Long short-term memory without peepholes (gates in Keras' order i, f, g, o).
-
-    ``a = W x + U h + b``; ``i, f, o = sigmoid(a_i, a_f, a_o)``, ``g = tanh(a_g)``;
-    ``c' = f * c + i * g``; ``h' = o * tanh(c')``.
-
-    Args:
-        units: hidden size n.
-        use_bias: whether ``b`` exists. It starts at zero, except the forget gate's with
-            ``unit_forget_bias``.
-        unit_forget_bias: whether the forget gate's bias starts at one.
-        kernel_initializer: of W.
-        recurrent_initializer: of U.
-
-    Raises:
-        ValueError: if ``units`` is not a positive integer.
-    """
+class _LSTM(keras.layers.Layer):
+    """Base of the layers in this file: their arguments."""
 
     def __init__(
         self,
@@ -57,6 +44,36 @@ class LSTM(keras.layers.Layer):
         self.unit_forget_bias = check_flag("unit_forget_bias", unit_forget_bias)
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.recurrent_initializer = keras.initializers.get(recurrent_initializer)
+
+    def get_config(self) -> dict[str, Any]:
+        """Returns the constructor's arguments."""
+        return super().get_config() | {
+            "units": self.units,
+            "use_bias": self.use_bias,
+            "unit_forget_bias": self.unit_forget_bias,
+            "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
+            "recurrent_initializer": keras.initializers.serialize(self.recurrent_initializer),
+        }
+
+
+@keras.saving.register_keras_serializable(package="zoo")
+class LSTM(_LSTM):
+    """Long short-term memory without peepholes (gates in Keras' order i, f, g, o).
+
+    ``a = W x + U h + b``; ``i, f, o = sigmoid(a_i, a_f, a_o)``, ``g = tanh(a_g)``;
+    ``c' = f * c + i * g``; ``h' = o * tanh(c')``.
+
+    Args:
+        units: hidden size n.
+        use_bias: whether ``b`` exists. It starts at zero, except the forget gate's with
+            ``unit_forget_bias``.
+        unit_forget_bias: whether the forget gate's bias starts at one.
+        kernel_initializer: of W.
+        recurrent_initializer: of U.
+
+    Raises:
+        ValueError: if ``units`` is not a positive integer.
+    """
 
     def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
         """Creates kernel (d, 4n), recurrent_kernel (n, 4n) and bias (4n)."""
@@ -83,19 +100,9 @@ class LSTM(keras.layers.Layer):
         recurrent = project(hidden, self.gates.recurrent_kernel)
         return lstm_step(self.gates.project(values) + recurrent, cell)[:2]
 
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments."""
-        return super().get_config() | {
-            "units": self.units,
-            "use_bias": self.use_bias,
-            "unit_forget_bias": self.unit_forget_bias,
-            "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
-            "recurrent_initializer": keras.initializers.serialize(self.recurrent_initializer),
-        }
-
 
 @keras.saving.register_keras_serializable(package="zoo")
-class BidirectionalLSTM(LSTM):
+class BidirectionalLSTM(_LSTM):
     """Two LSTMs, one in each direction over the same sequence, in parallel on two cores."""
 
     def build(self, values_shape: tuple[Any, ...], *_: Any) -> None:
@@ -124,7 +131,7 @@ class BidirectionalLSTM(LSTM):
 
 
 @keras.saving.register_keras_serializable(package="zoo")
-class StackedLSTM(LSTM):
+class StackedLSTM(_LSTM):
     """Stacked LSTMs, run over a whole sequence or step by step.
 
     Dropout, as in Zaremba et al. 2015 (arXiv 1409.2329), acts on each layer's input and not on its
@@ -194,7 +201,7 @@ class StackedLSTM(LSTM):
         final = {}
         for k, gates in enumerate(self.layer_gates):
             projected = gates.project(self.drop(values, training=training))  # (T, B, 4n)
-            projected = ops.where(real, projected, ops.cast(_SHUT_GATE, projected.dtype))
+            projected = ops.where(real, projected, ops.cast(SHUT_GATE, projected.dtype))
             kernel = ops.cast(gates.recurrent_kernel, projected.dtype)
             first = (state[f"hidden_{k}"], state[f"cell_{k}"]) if state else (zeros, zeros)
             values, cells = lstm_states_and_cells(projected, kernel, first, reverse)
@@ -285,7 +292,7 @@ class Gates(NamedTuple):
         return project(values, self.kernel, self.bias)
 
 
-def add_gates(layer: LSTM, prefix: str, input_dim: int, number: int = 0) -> Gates:
+def add_gates(layer: _LSTM, prefix: str, input_dim: int, number: int = 0) -> Gates:
     """Creates the weights of one direction or one layer, the ``number``-th of ``layer``."""
     units = layer.units
     kernel = layer.add_weight(
@@ -305,16 +312,6 @@ def add_gates(layer: LSTM, prefix: str, input_dim: int, number: int = 0) -> Gate
     return Gates(kernel, recurrent_kernel, bias)
 
 
-def forget_bias(units: int) -> Callable[..., Tensor]:
-    """Makes an initialiser of gate biases (4n,): one for the forget gate, zero elsewhere."""
-
-    def initializer(shape: tuple[int, ...], dtype: str | None = None) -> Tensor:
-        parts = [ops.zeros(units, dtype), ops.ones(units, dtype), ops.zeros(2 * units, dtype)]
-        return ops.concatenate(parts)
-
-    return initializer
-
-
 def _run(values: Tensor, gates: Gates, mask: Tensor | None = None, reverse: bool = False) -> Tensor:
     """Computes hidden states (B, T, n) from values (B, T, d) and a zero state.
 
@@ -323,7 +320,7 @@ def _run(values: Tensor, gates: Gates, mask: Tensor | None = None, reverse: bool
     """
     projected = gates.project(swap_batch_and_time(values))  # (T, B, 4n)
     if mask is not None:
-        shut = ops.cast(_SHUT_GATE, projected.dtype)
+        shut = ops.cast(SHUT_GATE, projected.dtype)
         projected = ops.where(swap_batch_and_time(mask)[:, :, None], projected, shut)
     recurrent_kernel = ops.cast(gates.recurrent_kernel, projected.dtype)
     return swap_batch_and_time(lstm_states(projected, recurrent_kernel, reverse))

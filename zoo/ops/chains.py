@@ -158,7 +158,7 @@ def _check_shapes(unary: tf.TensorShape, pairwise: tf.TensorShape) -> None:
     own = (batch, None if length is None else max(length - 1, 0), states, states)
     if not (pairwise.is_compatible_with(shared) or pairwise.is_compatible_with(own)):
         raise ValueError(
-            f"pairwise must have the shape {shared} or {own} by unary scores {unary}, "
+            f"pairwise must have the shape {shared} or {own} for unary scores {unary}, "
             f"got {pairwise}"
         )
 

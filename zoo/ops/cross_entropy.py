@@ -2,10 +2,9 @@
 
 from typing import Any, Literal, get_args
 
-import keras
 from keras import ops
 
-from zoo.ops.masking import Tensor
+from zoo.ops.masking import Tensor, at_least_float32
 
 SmoothingOver = Literal["others", "all"]
 
@@ -45,9 +44,7 @@ def precise_cross_entropy(
     logits: Tensor, ids: Tensor, smoothing: float = 0.0, smoothing_over: SmoothingOver = "others"
 ) -> Tensor:
     """Computes ``cross_entropy`` of logits (..., V) in float32 at least, whatever their dtype."""
-    dtype: str = keras.backend.standardize_dtype(logits.dtype)
-    logits = ops.cast(logits, dtype if dtype == "float64" else "float32")
-    return cross_entropy(logits, ids, smoothing, smoothing_over)
+    return cross_entropy(at_least_float32(logits), ids, smoothing, smoothing_over)
 
 
 def _shares(size: int, smoothing: float, over: SmoothingOver) -> tuple[float, float]:

@@ -1,5 +1,6 @@
 """Initialisers for layers with several weights of one kind."""
 
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -37,3 +38,13 @@ def drawable(initializer: Any) -> Any:
         return ops.cast(initializer(shape, dtype="float32" if narrow else dtype), dtype)
 
     return drawn
+
+
+def forget_bias(units: int) -> Callable[..., Tensor]:
+    """Makes an initialiser of gate biases (4n,): one for the forget gate, zero elsewhere."""
+
+    def initializer(shape: tuple[int, ...], dtype: str | None = None) -> Tensor:
+        parts = [ops.zeros(units, dtype), ops.ones(units, dtype), ops.zeros(2 * units, dtype)]
+        return ops.concatenate(parts)
+
+    return initializer

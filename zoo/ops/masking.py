@@ -80,6 +80,16 @@ def mask_rows(values: Tensor, mask: Tensor) -> Tensor:
     return ops.where(mask, values, ops.zeros((), values.dtype))
 
 
+def mask_of_heads(mask: Tensor, batch: int | None, queries: int | None, keys: int | None) -> Tensor:
+    """Shapes a mask (B, S) or (B, Q, S) to broadcast to the scores (B, h, Q, S).
+
+    Raises:
+        ValueError: if it holds floats or has another shape.
+    """
+    mask = as_mask(mask, (batch, keys), (batch, queries, keys))
+    return mask[:, None, None, :] if len(mask.shape) == 2 else mask[:, None]
+
+
 def mask_scores(scores: Tensor, mask: Tensor) -> Tensor:
     """Returns float32 (or float64) ``scores`` with ``MASKED_SCORE`` where ``mask`` is False."""
     scores = at_least_float32(scores)
@@ -176,6 +186,11 @@ def _softmax(scores: Tensor, axis: int) -> Tensor:
     return ops.softmax(scores, axis=axis)
 
 
+def wide_dtype(dtype: Any) -> str:
+    """Names the dtype of computations in float32 at least: float64 for itself, else float32."""
+    return "float64" if keras.backend.standardize_dtype(dtype) == "float64" else "float32"
+
+
 def at_least_float32(scores: Tensor) -> Tensor:
     """Casts ``scores`` to float32, but leaves float64 alone."""
     dtype = keras.backend.standardize_dtype(scores.dtype)
@@ -183,7 +198,7 @@ def at_least_float32(scores: Tensor) -> Tensor:
 
 
 def float_scores(scores: Tensor) -> Tensor:
-    """Casts integers to float32, for weights would all be rounded to 0; leaves floats alone."""
+    """Casts integers to float32, because weights would all be rounded to 0; leaves floats alone."""
     dtype = keras.backend.standardize_dtype(scores.dtype)
     return scores if keras.backend.is_float_dtype(dtype) else ops.cast(scores, "float32")
 

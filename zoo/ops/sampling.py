@@ -44,7 +44,8 @@ def pick_categorical(probabilities: Tensor, uniforms: Tensor) -> Tensor:
         int32 (...), never of a choice with the probability 0.
     """
     sums = ops.cumsum(probabilities, axis=-1)
-    # Of the whole as it was rounded; the last choice of all may have no probability.
+    # Scale by the rounded total and stay below it, so that a last choice of probability 0 is never
+    # drawn.
     bounds = ops.minimum(uniforms * sums[..., -1], sums[..., -1] * (1.0 - 2.0**-23))
     return ops.sum(ops.cast(sums <= bounds[..., None], "int32"), axis=-1)
 

@@ -17,12 +17,13 @@ be finite; ``MASKED_SCORE`` makes an arc impossible.
 
 Shape letters: B sentences, N positions with the root, w width of a span, M = N - w spans of it.
 
-A span from i to j = i + w is complete or incomplete, with its head at the left or at the right end:
+A span from i to j = i + w is complete or incomplete, with its head at the left or at the right end.
+In log space:
 
-    incomplete, left:  arc i -> j    I_l[i, j] = s_ij + sum_k C_l[i, k] C_r[k + 1, j]
-    incomplete, right: arc j -> i    I_r[i, j] = s_ji + the same sum
-    complete, left:                  C_l[i, j] = sum_{k > i} I_l[i, k] C_l[k, j]
-    complete, right:                 C_r[i, j] = sum_{k < j} C_r[i, k] I_r[k, j]
+    incomplete, left:  arc i -> j    I_l[i, j] = s_ij + logsumexp_k(C_l[i, k] + C_r[k + 1, j])
+    incomplete, right: arc j -> i    I_r[i, j] = s_ji + the same logsumexp
+    complete, left:                  C_l[i, j] = logsumexp_{k > i}(I_l[i, k] + C_l[k, j])
+    complete, right:                 C_r[i, j] = logsumexp_{k < j}(C_r[i, k] + I_r[k, j])
 """
 
 from collections.abc import Callable

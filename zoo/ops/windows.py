@@ -60,8 +60,8 @@ def gather_windows(values: Tensor, positions: Tensor) -> Tensor:
         positions: int32 (B, Q, W).
 
     Returns:
-        (B, Q, W, d); outside the sequence it repeats the first or the last position. Of no
-        positions it makes zeros.
+        (B, Q, W, d); outside the sequence it repeats the first or the last position. For an
+        empty sequence it returns zeros.
     """
     if values.shape[1] == 0:
         values = ops.pad(values, [[0, 0], [0, 1], [0, 0]])

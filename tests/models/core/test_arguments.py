@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import zoo
-from zoo.models.core.arguments import check_choice, check_sizes
-from zoo.ops.numbers import check_rate
+from zoo.models.core.arguments import check_sizes
+from zoo.ops.numbers import check_choice, check_rate
 
 
 def test_check_sizes_names_the_first_that_is_not_a_positive_integer():
@@ -51,6 +51,7 @@ def test_word_vectors_are_stored_as_floats(name):
         assert model.from_preset("tiny", embedding_dtype=dtype).embedding_dtype == dtype
     for dtype in ("int8", "bool", "half a float"):
         with pytest.raises(
-            ValueError, match=f"^embedding_dtype must be one of .*float16.*, got {dtype!r}"
+            ValueError,
+            match=f"^embedding_dtype must be None or one of .*float16.*, got {dtype!r}",
         ):
             model.from_preset("tiny", embedding_dtype=dtype)

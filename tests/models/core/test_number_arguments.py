@@ -12,9 +12,9 @@ import zoo.attention
 import zoo.layers
 from zoo.attention.multiplicative_scores import DotScore
 from zoo.attention.structured import SegmentationAttention
-from zoo.models.core.arguments import check_choice, check_not_negative, check_pair, check_positive
+from zoo.models.core.arguments import check_pair
 from zoo.models.core.registry import models
-from zoo.ops.numbers import check_flag
+from zoo.ops.numbers import check_choice, check_flag, check_not_negative, check_positive
 
 NO_NUMBERS = (float("nan"), "x", True, [1], float("inf"), -1)
 # Tests register toys, which are no models of the zoo.

@@ -11,9 +11,10 @@ Shape letters: B batch, T steps, n hidden.
 from zoo.layers.recurrence.gated import gated_states
 from zoo.layers.recurrence.lstm import lstm_states, lstm_states_and_cells
 from zoo.layers.recurrence.scan import scan, swap_batch_and_time
-from zoo.layers.recurrence.steps import GatedKernels, gated_step, lstm_step
+from zoo.layers.recurrence.steps import SHUT_GATE, GatedKernels, gated_step, lstm_step
 
 __all__ = [
+    "SHUT_GATE",
     "GatedKernels",
     "gated_states",
     "gated_step",

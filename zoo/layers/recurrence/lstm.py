@@ -94,7 +94,7 @@ def _lstm(
     projected: Tensor, recurrent_kernel: Tensor, state: tuple[Tensor, Tensor], reverse: bool
 ) -> tuple[Tensor, Tensor, Callable]:
     """Computes hidden states, cells (T, B, n) and the function that backpropagates through them."""
-    cell, gates = _lstmloop(projected, recurrent_kernel, state, reverse)
+    cell, gates = _run_forward(projected, recurrent_kernel, state, reverse)
     units = cell.shape[-1]
     tanh_cell = tf.tanh(cell)
     hidden = gates[:, :, 3 * units :] * tanh_cell  # (T, B, n)
@@ -110,7 +110,7 @@ def _lstm(
     return hidden, cell, gradient
 
 
-def _lstmloop(
+def _run_forward(
     projected: Tensor, recurrent_kernel: Tensor, state: tuple[Tensor, Tensor], reverse: bool
 ) -> tuple[Tensor, Tensor]:
     """Computes cells (T, B, n) and activated gates (T, B, 4n)."""

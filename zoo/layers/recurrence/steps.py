@@ -9,6 +9,9 @@ import tensorflow as tf
 
 from zoo.ops.masking import Tensor
 
+SHUT_GATE = -1e4
+"""Pre-activation whose sigmoid is 0, in half precision too."""
+
 
 def lstm_step(
     gates: Tensor, cell: Tensor, added: Tensor | None = None

@@ -35,13 +35,13 @@ from zoo.layers.gated_unit import BidirectionalGatedUnit
 from zoo.models.aoa.occurrences import log_total_of_words, total_of_each_position
 from zoo.models.aoa.over_attention import attend_over, attend_sum
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_not_negative, check_sizes
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
 from zoo.models.core.targets import Targets
 from zoo.ops.masking import MASKED_SCORE, Tensor, mask_from_ids, masked_argmax
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_not_negative, check_rate
 
 Attention = Literal["over", "sum"]
 
@@ -113,6 +113,8 @@ class AttentionOverAttentionReader(BaseModel):
         check_choice("attention", attention, get_args(Attention))
         check_rate("dropout", dropout)
         check_not_negative(embedding_l2=embedding_l2)
+        if attention == "sum":
+            self.declare(attention={})
         self._make_layers()
 
     def _make_layers(self) -> None:

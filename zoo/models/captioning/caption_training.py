@@ -20,8 +20,12 @@ from zoo.models.captioning.attention_losses import (
     location_loss,
 )
 from zoo.models.core.accumulation import sum_over_replicas
-from zoo.models.core.sequence_to_sequence import Features, SequenceToSequenceModel
-from zoo.ops.masking import Tensor, mask_from_ids
+from zoo.models.core.sequence_to_sequence import (
+    Features,
+    SequenceToSequenceModel,
+    mean_weights,
+)
+from zoo.ops.masking import Tensor, mask_from_ids, wide_dtype
 
 AttentionKind = Literal["soft", "hard"]
 Reward = Literal["mean", "sum"]
@@ -59,7 +63,7 @@ class CaptionTraining(SequenceToSequenceModel):
 
     def draw(self, shape: tuple[Any, ...]) -> Tensor:
         """Draws uniform numbers from 0 to 1."""
-        dtype = "float64" if self.compute_dtype == "float64" else "float32"
+        dtype = wide_dtype(self.compute_dtype)
         return keras.random.uniform(shape, 0.0, 1.0, dtype=dtype, seed=self.sampling_seed)
 
     def compile(
@@ -131,9 +135,7 @@ class CaptionTraining(SequenceToSequenceModel):
         losses, units = super().weighted_losses(targets, outputs, weights)
         terms = self._attention_terms(targets, outputs)
         if weights is not None:
-            real = ops.cast(mask_from_ids(targets), terms.dtype)
-            count = ops.maximum(ops.sum(real, axis=-1), 1.0)
-            terms = terms * ops.sum(real * ops.cast(weights, terms.dtype), axis=-1) / count
+            terms = terms * mean_weights(targets, weights, terms.dtype)
         return losses + ops.cast(terms, losses.dtype), units
 
     def _attention_terms(self, targets: Tensor, outputs: dict[str, Any]) -> Tensor:

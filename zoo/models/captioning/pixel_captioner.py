@@ -25,7 +25,7 @@ from keras import ops
 
 from zoo.models.captioning.caption_training import AttentionKind, Reward
 from zoo.models.captioning.deep_output import OutputActivation
-from zoo.models.captioning.show_attend_tell import Biases, Coin, ShowAttendTell, check_shape
+from zoo.models.captioning.show_attend_tell import Biases, Captioner, Coin, with_shape
 from zoo.models.core import axes
 from zoo.models.core.arguments import check_pair, check_sizes
 from zoo.models.core.base import AttentionMap
@@ -52,7 +52,7 @@ _PAPER = {
 
 
 @register_model(task="image_captioning")
-class PixelCaptioner(ShowAttendTell):
+class PixelCaptioner(Captioner):
     """Writes a caption from the pixels of an image.
 
     Args:
@@ -127,7 +127,7 @@ class PixelCaptioner(ShowAttendTell):
         loss_normaliser: LossNormaliser = "sentences",
         **kwargs: Any,
     ) -> None:
-        super(ShowAttendTell, self).__init__(**kwargs)  # its own arguments are other ones
+        super().__init__(**kwargs)
         check_pair("image_size", image_size)
         height, width = image_size
         image_size = (height, width)  # a list, where it comes from JSON
@@ -168,7 +168,7 @@ class PixelCaptioner(ShowAttendTell):
         Raises:
             ValueError: if the images are of another size.
         """
-        image = check_shape("image", inputs["image"], (*self.image_size, self.channels))
+        image = with_shape("image", inputs["image"], (*self.image_size, self.channels))
         batch = ops.shape(image)[0]
         # Convolutions have no gradient for no image: an empty batch, a device's share, has a blank.
         blank = ops.zeros((ops.cast(ops.equal(batch, 0), "int32"), *image.shape[1:]), image.dtype)

@@ -38,6 +38,7 @@ NumPy reference: ``tests/references/show_attend_tell.py``. Docs:
 ``docs/architectures/captioning.md``.
 """
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, get_args
 
@@ -51,13 +52,7 @@ from zoo.models.captioning.attention_losses import SOFT
 from zoo.models.captioning.caption_training import AttentionKind, CaptionTraining, Reward
 from zoo.models.captioning.deep_output import DeepOutput, OutputActivation
 from zoo.models.core import axes
-from zoo.models.core.arguments import (
-    check_choice,
-    check_input_shape,
-    check_not_negative,
-    check_pair,
-    check_sizes,
-)
+from zoo.models.core.arguments import check_input_shape, check_pair, check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.inputs import InputKind, Tokens, Vectors
 from zoo.models.core.registry import register_model
@@ -68,7 +63,7 @@ from zoo.models.core.sequence_to_sequence import (
     ungroup_rows,
 )
 from zoo.ops.masking import Tensor, at_least_float32, attention_weights
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_not_negative, check_rate
 from zoo.ops.sampling import pick_categorical
 
 Biases = Literal["printed", "released"]
@@ -77,88 +72,8 @@ Coin = Literal["image", "batch"]
 _PAPER = {"vocabulary_size": 10_000, "grid": (14, 14), "biases": "released"}
 
 
-@register_model(task="captioning")
-class ShowAttendTell(CaptionTraining):
-    """Writes a caption from annotations of the cells of an image.
-
-    Args:
-        vocabulary_size: number of word ids V.
-        grid: rows and columns of cells; their product is L.
-        annotation_dim: size D of an annotation.
-        embedding_dim: size m of a word vector.
-        hidden_dim: size n of the LSTM.
-        attention_dim: units a of f_att.
-        attention: ``"soft"`` or ``"hard"``.
-        gate: whether contexts are multiplied by beta.
-        init_layers: layers up to h_0 and c_0, 1 or 2.
-        output_activation: of the deep output, ``"linear"`` or ``"tanh"``.
-        biases: ``"printed"`` or ``"released"``.
-        doubly_stochastic: lambda; 0: there is no such term. The released hard attention has none.
-        reward: of hard attention, log p(y | s, a) as the ``"mean"`` over words or their ``"sum"``.
-        reward_scale: lambda_r of hard attention.
-        entropy_weight: lambda_e of hard attention.
-        soft_probability: of the soft context in the training of hard attention.
-        coin: drawn for each ``"image"`` or for the whole ``"batch"``.
-        dropout: rate of dropout in the deep output.
-        loss_normaliser: whether the loss is a mean over ``"sentences"`` or ``"tokens"``; with the
-            latter, the terms on the weights are divided by the number of tokens too.
-
-    Raises:
-        ValueError: if an option is not one of its values, a size is not positive, a weight of a
-            term is negative, or ``soft_probability`` or ``dropout`` is not a rate.
-    """
-
-    PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "paper": _PAPER,
-        "paper_hard": {**_PAPER, "attention": "hard", "gate": False, "doubly_stochastic": 0.0},
-        "small": {"embedding_dim": 256, "hidden_dim": 512, "attention_dim": 256},
-        "tiny": {
-            "vocabulary_size": 17,
-            "grid": (2, 3),
-            "annotation_dim": 4,
-            "embedding_dim": 5,
-            "hidden_dim": 6,
-            "attention_dim": 3,
-        },
-    }
-    INPUTS: ClassVar[Mapping[str, InputKind]] = {
-        "annotations": Vectors("grid", "annotation_dim"),
-        "target": Tokens(size="vocabulary_size"),
-    }
-    ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
-        "alignment": AttentionMap(axes.Steps("target"), axes.Grid("annotations"))
-    }
-
-    def __init__(
-        self,
-        vocabulary_size: int,
-        grid: tuple[int, int] = (9, 9),
-        annotation_dim: int = 512,
-        embedding_dim: int = 512,
-        hidden_dim: int = 1800,
-        attention_dim: int = 512,
-        attention: AttentionKind = "soft",
-        gate: bool = True,
-        init_layers: int = 1,
-        output_activation: OutputActivation = "linear",
-        biases: Biases = "printed",
-        doubly_stochastic: float = 1.0,
-        reward: Reward = "mean",
-        reward_scale: float = 0.1,
-        entropy_weight: float = 0.002,
-        soft_probability: float = 0.5,
-        coin: Coin = "image",
-        dropout: float = 0.0,
-        loss_normaliser: LossNormaliser = "sentences",
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        check_pair("grid", grid)
-        rows, columns = grid
-        grid = (rows, columns)  # a list, where it comes from JSON
-        self.keep_arguments(locals())
-        self.check_captioner()
-        self.make_captioner()
+class Captioner(CaptionTraining):
+    """Base of captioners: all behind the annotations; they name the arguments, and annotate."""
 
     def check_captioner(self) -> None:
         """Checks the arguments."""
@@ -224,15 +139,9 @@ class ShowAttendTell(CaptionTraining):
             self.score_bias = self.add_number("score_bias", trainable=True)
         super().build()
 
+    @abstractmethod
     def annotate(self, inputs: dict[str, Tensor], training: bool = False) -> Tensor:
-        """Returns the annotations a (B, L, D); captioners of pixels compute them.
-
-        Raises:
-            ValueError: if they are of another shape.
-        """
-        shape = (self.grid[0] * self.grid[1], self.annotation_dim)
-        annotations = check_shape("annotations", inputs["annotations"], shape)
-        return ops.cast(annotations, self.compute_dtype)
+        """Computes the annotations a (B, L, D) of an image, cells row by row."""
 
     def encode(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Tensor]:
         """Computes what all words share: ``W_a a_i``, h_0 and c_0; all locations are real."""
@@ -316,7 +225,101 @@ class ShowAttendTell(CaptionTraining):
         return {name: values for name, values in attention.items() if name != "alignment"}
 
 
-def check_shape(name: str, values: Tensor, shape: tuple[int, ...]) -> Tensor:
+@register_model(task="captioning")
+class ShowAttendTell(Captioner):
+    """Writes a caption from annotations of the cells of an image.
+
+    Args:
+        vocabulary_size: number of word ids V.
+        grid: rows and columns of cells; their product is L.
+        annotation_dim: size D of an annotation.
+        embedding_dim: size m of a word vector.
+        hidden_dim: size n of the LSTM.
+        attention_dim: units a of f_att.
+        attention: ``"soft"`` or ``"hard"``.
+        gate: whether contexts are multiplied by beta.
+        init_layers: layers up to h_0 and c_0, 1 or 2.
+        output_activation: of the deep output, ``"linear"`` or ``"tanh"``.
+        biases: ``"printed"`` or ``"released"``.
+        doubly_stochastic: lambda; 0: there is no such term. The released hard attention has none.
+        reward: of hard attention, log p(y | s, a) as the ``"mean"`` over words or their ``"sum"``.
+        reward_scale: lambda_r of hard attention.
+        entropy_weight: lambda_e of hard attention.
+        soft_probability: of the soft context in the training of hard attention.
+        coin: drawn for each ``"image"`` or for the whole ``"batch"``.
+        dropout: rate of dropout in the deep output.
+        loss_normaliser: whether the loss is a mean over ``"sentences"`` or ``"tokens"``; with the
+            latter, the terms on the weights are divided by the number of tokens too.
+
+    Raises:
+        ValueError: if an option is not one of its values, a size is not positive, a weight of a
+            term is negative, or ``soft_probability`` or ``dropout`` is not a rate.
+    """
+
+    PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "paper": _PAPER,
+        "paper_hard": {**_PAPER, "attention": "hard", "gate": False, "doubly_stochastic": 0.0},
+        "small": {"embedding_dim": 256, "hidden_dim": 512, "attention_dim": 256},
+        "tiny": {
+            "vocabulary_size": 17,
+            "grid": (2, 3),
+            "annotation_dim": 4,
+            "embedding_dim": 5,
+            "hidden_dim": 6,
+            "attention_dim": 3,
+        },
+    }
+    INPUTS: ClassVar[Mapping[str, InputKind]] = {
+        "annotations": Vectors("grid", "annotation_dim"),
+        "target": Tokens(size="vocabulary_size"),
+    }
+    ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
+        "alignment": AttentionMap(axes.Steps("target"), axes.Grid("annotations"))
+    }
+
+    def __init__(
+        self,
+        vocabulary_size: int,
+        grid: tuple[int, int] = (9, 9),
+        annotation_dim: int = 512,
+        embedding_dim: int = 512,
+        hidden_dim: int = 1800,
+        attention_dim: int = 512,
+        attention: AttentionKind = "soft",
+        gate: bool = True,
+        init_layers: int = 1,
+        output_activation: OutputActivation = "linear",
+        biases: Biases = "printed",
+        doubly_stochastic: float = 1.0,
+        reward: Reward = "mean",
+        reward_scale: float = 0.1,
+        entropy_weight: float = 0.002,
+        soft_probability: float = 0.5,
+        coin: Coin = "image",
+        dropout: float = 0.0,
+        loss_normaliser: LossNormaliser = "sentences",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        check_pair("grid", grid)
+        rows, columns = grid
+        grid = (rows, columns)  # a list, where it comes from JSON
+        self.keep_arguments(locals())
+        self.check_captioner()
+        self.make_captioner()
+
+    def annotate(self, inputs: dict[str, Tensor], training: bool = False) -> Tensor:
+        """Returns the annotations a (B, L, D), which are the inputs.
+
+        Raises:
+            ValueError: if they are of another shape.
+        """
+        shape = (self.grid[0] * self.grid[1], self.annotation_dim)
+        annotations = with_shape("annotations", inputs["annotations"], shape)
+        return ops.cast(annotations, self.compute_dtype)
+
+
+def with_shape(name: str, values: Tensor, shape: tuple[int, ...]) -> Tensor:
     """Returns values (B, *shape), of which only the batch may be unknown.
 
     Raises:

@@ -13,6 +13,7 @@ import keras
 from zoo.models.core.arguments import check_sizes
 from zoo.models.core.axes import Axis
 from zoo.models.core.layer_states import layer_states, restore_layers
+from zoo.models.core.targets import Targets
 from zoo.models.core.training_step import TrainingStep
 
 
@@ -22,7 +23,7 @@ class AttentionMap(NamedTuple):
     queries: Axis
     """The rows, which attend."""
     keys: Axis
-    """The columns, which are attended to; each row sums to one."""
+    """The columns, which are attended to."""
     normalised: bool = True
     """Whether each row sums to one."""
     bounded: bool = True
@@ -31,7 +32,9 @@ class AttentionMap(NamedTuple):
     """Names of the constructor's arguments that say how many such maps there are, for example of
     layers and of heads: axes between the batch and the rows."""
     rooted: bool = False
-    """Whether the first row is the root of a tree, which attends to nothing."""
+    """Whether the first row attends to nothing, as the root of a tree does."""
+    signed: bool = False
+    """Whether weights may be negative; rows may then sum to any number."""
 
 
 class BaseModel(TrainingStep):
@@ -45,6 +48,24 @@ class BaseModel(TrainingStep):
     """Named configurations; ``paper`` is the paper's."""
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {}
     """The axes of each map in ``outputs["attention"]``."""
+
+    def declare(
+        self,
+        *,
+        attention: Mapping[str, AttentionMap] | None = None,
+        targets: Targets | None = None,
+        prediction: str | None = None,
+    ) -> None:
+        """Declares what this model has in place of its class's, as its arguments want it.
+
+        Args:
+            attention: replaces ``ATTENTION``; None: it stays.
+            targets: replaces ``TARGETS``; None: they stay.
+            prediction: replaces ``PREDICTION``; None: it stays.
+        """
+        own = {"ATTENTION": attention, "TARGETS": targets, "PREDICTION": prediction}
+        # Around the tracker of Keras, which would replace mappings and tuples by its own.
+        self.__dict__.update({name: one for name, one in own.items() if one is not None})
 
     @classmethod
     def from_preset(cls, preset: str, **overrides: Any) -> Self:

@@ -6,9 +6,9 @@ Shape letters: m embedding, V vocabulary.
 from typing import Any, get_args
 
 from zoo.layers.embedding import WordEmbedding
-from zoo.models.core.arguments import check_choice, check_sizes
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.sequence_to_sequence import LossNormaliser, SequenceToSequenceModel
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_rate
 
 
 class RecurrentTranslator(SequenceToSequenceModel):

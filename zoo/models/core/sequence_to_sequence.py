@@ -234,10 +234,6 @@ class SequenceToSequenceModel(BaseModel):
         spread = ops.scatter(places[:, None], losses, ops.shape(ids))
         return ops.reshape(spread, ops.shape(targets))
 
-    def real_targets(self, targets: Tensor) -> Tensor:
-        """All but padding."""
-        return mask_from_ids(targets)
-
     def _token_losses(self, logits: Tensor, ids: Tensor) -> Tensor:
         """Losses (...) of logits (..., V), at least in single precision."""
         return precise_cross_entropy(logits, ids, self.label_smoothing, self.smoothing_over)
@@ -265,11 +261,11 @@ def sum_of_tokens(
     return losses, ops.ones_like(losses)
 
 
-def mean_weights(targets: Tensor, weights: Tensor) -> Tensor:
-    """Means (B,) of the weights (B, T) of each example's real tokens."""
-    real = ops.cast(mask_from_ids(targets), "float32")
+def mean_weights(targets: Tensor, weights: Tensor, dtype: str = "float32") -> Tensor:
+    """Means (B,) of the weights (B, T) of each example's real tokens, computed in ``dtype``."""
+    real = ops.cast(mask_from_ids(targets), dtype)
     count = ops.maximum(ops.sum(real, axis=-1), 1.0)
-    return ops.sum(real * ops.cast(weights, "float32"), axis=-1) / count
+    return ops.sum(real * ops.cast(weights, dtype), axis=-1) / count
 
 
 def _take_rows(values: Tensor, places: Tensor) -> Tensor:

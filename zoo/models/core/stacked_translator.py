@@ -12,8 +12,8 @@ from typing import Any
 import keras
 
 from zoo.layers.lstm import StackedLSTM
-from zoo.models.core.arguments import check_positive
 from zoo.models.core.recurrent_translator import RecurrentTranslator
+from zoo.ops.numbers import check_positive
 
 
 class StackedTranslator(RecurrentTranslator):

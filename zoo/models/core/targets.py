@@ -78,28 +78,48 @@ def standard_targets(
         return targets
     targets = tree.map_structure(_without_bool, targets)
     if kind.steps:
-        targets = fitted("targets", targets, inputs[kind.steps], 2, (kind.width,))
-        if kind.bits:
-            targets = assert_bits(targets)
-        if kind.lengths and kind.lengths in inputs:
-            targets = assert_asked_steps(targets, kind.lengths, inputs[kind.lengths])
-        return targets
-    first = next(one for one in tree.flatten(inputs) if one is not None)
-    like = inputs[kind.tokens] if kind.tokens else first
-    axes = 2 if kind.tokens else 1
-    if not kind.names:
-        targets = fitted("targets", targets, like, axes)
-        if kind.tokens or kind.classes:
-            targets = _counted("targets", targets, classes)
-        if kind.tokens:
-            like = ops.convert_to_tensor(like)
-            targets = assert_asked_tokens(targets, kind.tokens, like)
-        return targets
+        return _targets_of_steps(kind, inputs, targets)
+    if kind.names:
+        return _named_targets(kind, inputs, targets)
+    return _one_target(kind, inputs, targets, classes)
+
+
+def _targets_of_steps(kind: Targets, inputs: Any, targets: Any) -> Tensor:
+    """Targets (B, T, n) of an input's steps."""
+    targets = fitted("targets", targets, inputs[kind.steps], 2, (kind.width,))
+    if kind.bits:
+        targets = assert_bits(targets)
+    if kind.lengths and kind.lengths in inputs:
+        targets = assert_asked_steps(targets, kind.lengths, inputs[kind.lengths])
+    return targets
+
+
+def _named_targets(kind: Targets, inputs: Any, targets: Any) -> dict[str, Tensor]:
+    """Targets (B,) of several names, or (B, T) of tokens; those of other names stay."""
+    like, axes = _like(kind, inputs)
     places = _places(inputs[kind.positions]) if kind.positions else None
     checked = {name: fitted(f"targets[{name!r}]", targets[name], like, axes) for name in kind.names}
     for name, values in checked.items():
         checked[name] = _counted(f"targets[{name!r}]", values, places)
     return {**targets, **checked}
+
+
+def _one_target(kind: Targets, inputs: Any, targets: Any, classes: int | None) -> Tensor:
+    """Targets (B,), or (B, T) of tokens."""
+    like, axes = _like(kind, inputs)
+    targets = fitted("targets", targets, like, axes)
+    if kind.tokens or kind.classes:
+        targets = _counted("targets", targets, classes)
+    if kind.tokens:
+        targets = assert_asked_tokens(targets, kind.tokens, ops.convert_to_tensor(like))
+    return targets
+
+
+def _like(kind: Targets, inputs: Any) -> tuple[Any, int]:
+    """An input, and how many of its first axes targets have."""
+    if kind.tokens:
+        return inputs[kind.tokens], 2
+    return next(one for one in tree.flatten(inputs) if one is not None), 1
 
 
 def _check_names(kind: Targets, targets: Any) -> None:

@@ -21,7 +21,7 @@ from zoo.models.core.targets import (
     standard_targets,
     standard_weights,
 )
-from zoo.ops.masking import Tensor, at_least_float32
+from zoo.ops.masking import Tensor, at_least_float32, mask_from_ids
 
 
 class WeightedModel(DeclaredModel):
@@ -149,8 +149,11 @@ class WeightedModel(DeclaredModel):
         return super().compute_metrics(x, y, y_pred, sample_weight)
 
     def real_targets(self, targets: Tensor) -> Tensor | None:
-        """Marks the targets that a compiled metric counts: bool of their shape; None: all."""
-        return None
+        """Marks the targets that a compiled metric counts: bool of their shape; None: all.
+
+        Among the targets of tokens, padding does not count.
+        """
+        return mask_from_ids(targets) if self.TARGETS is not None and self.TARGETS.tokens else None
 
 
 def _of_outputs(

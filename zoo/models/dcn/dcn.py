@@ -31,7 +31,7 @@ from keras import ops
 from zoo.layers.embedding import WordEmbedding
 from zoo.layers.lstm import LSTM, BidirectionalLSTM
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_sizes, check_table_dtype
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
@@ -46,7 +46,7 @@ from zoo.models.dcn.pointing import (
     pointing_outputs,
 )
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_rate, check_table_dtype
 
 AttentionKind = Literal["coattention", "question"]
 Scorer = Literal["highway_maxout", "perceptron"]
@@ -139,10 +139,9 @@ class DynamicCoattentionNetwork(BaseModel):
         check_choice("scorer", scorer, get_args(Scorer))
         check_rate("dropout", dropout)
         check_table_dtype("embedding_dtype", embedding_dtype)
-        if attention == "question":  # around the tracker of Keras, which would replace the mapping
-            maps = dict(type(self).ATTENTION)
-            del maps["question_to_context"]
-            self.__dict__["ATTENTION"] = maps
+        if attention == "question":
+            maps = self.ATTENTION.items()
+            self.declare(attention={n: m for n, m in maps if n != "question_to_context"})
         self._make_layers()
 
     def _make_layers(self) -> None:

@@ -31,7 +31,7 @@ from keras import ops
 from zoo.layers.embedding import WordEmbedding
 from zoo.layers.lstm import BidirectionalLSTM
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_sizes, check_table_dtype
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
@@ -52,7 +52,7 @@ from zoo.models.dcn.pointing import (
     span_overlap_f1,
 )
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_rate, check_table_dtype
 from zoo.ops.sampling import draw_categorical
 
 Objective = Literal["mixed", "cross_entropy"]

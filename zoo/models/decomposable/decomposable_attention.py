@@ -44,19 +44,18 @@ from keras import ops
 from zoo.attention.attend import attend
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_sizes, check_table_dtype
-from zoo.models.core.base import AttentionMap, BaseModel
+from zoo.models.core.arguments import check_sizes
+from zoo.models.core.base import AttentionMap
+from zoo.models.core.classifier import Classifier
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
-from zoo.models.core.targets import Targets
 from zoo.models.decomposable.feed_forward import FeedForward
 from zoo.models.decomposable.intra_attention import IntraAttention
 from zoo.models.decomposable.soft_parents import SoftParents
 from zoo.models.decomposable.word_vectors import check_word_vectors, is_ordinary, scale_to_norm
-from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.initializers import fresh
 from zoo.ops.masking import Tensor, at_least_float32, mask_from_ids, mask_rows
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_rate, check_table_dtype
 
 NULL = 2
 """Id of the token before each sentence: ``<s>``."""
@@ -91,7 +90,7 @@ class Sentence(NamedTuple):
 
 
 @register_model(task="inference")
-class DecomposableAttention(BaseModel):
+class DecomposableAttention(Classifier):
     """Classifies the relation of two sentences by aligning and comparing their words.
 
     Args:
@@ -139,8 +138,6 @@ class DecomposableAttention(BaseModel):
         "premise_intra": _map("premise", "premise"),
         "hypothesis_intra": _map("hypothesis", "hypothesis"),
     }
-    PREDICTION = "logits"
-    TARGETS = Targets(classes=True)
 
     def __init__(
         self,
@@ -176,9 +173,9 @@ class DecomposableAttention(BaseModel):
         check_word_vectors(vector_norm, hashed_words, vocabulary_size)
         if parents != "none" and not intra:
             raise ValueError(f"parents must be 'none' without intra, got {parents!r}")
-        if not intra:  # around the tracker of Keras, which would replace the mapping
-            maps = type(self).ATTENTION.items()
-            self.__dict__["ATTENTION"] = {n: m for n, m in maps if not n.endswith("_intra")}
+        if not intra:
+            maps = self.ATTENTION.items()
+            self.declare(attention={n: m for n, m in maps if not n.endswith("_intra")})
         self._make_layers()
 
     def _make_layers(self) -> None:
@@ -306,11 +303,6 @@ class DecomposableAttention(BaseModel):
         """Gives the logits (B, C) of v_1 and v_2 (B, n): section 3.3, equation 6."""
         both = ops.concatenate([first, second], axis=-1)  # (B, 2 n)
         return self.classifier(self.aggregate_network(both, training=training))
-
-    def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
-        """Computes the cross entropy of the classes (B,)."""
-        losses = precise_cross_entropy(outputs["logits"], targets)
-        return losses, ops.ones_like(losses)
 
     def _vectors(self, ids: Tensor) -> Tensor:
         """Looks up the words ids (B, T) and scales their vectors (B, T, d)."""

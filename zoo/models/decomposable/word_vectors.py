@@ -7,8 +7,8 @@ from typing import Any
 
 from keras import ops
 
-from zoo.models.core.arguments import check_positive, is_whole
 from zoo.ops.masking import Tensor, at_least_float32
+from zoo.ops.numbers import check_positive, is_whole
 
 SPECIAL = 4
 """Ids below are no words: padding, unknown, ``<s>``, ``</s>``."""

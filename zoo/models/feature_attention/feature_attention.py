@@ -38,7 +38,7 @@ import keras
 from keras import ops
 
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_not_negative, check_sizes
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import Features, InputKind
 from zoo.models.core.registry import register_model
@@ -46,7 +46,7 @@ from zoo.models.core.targets import Targets
 from zoo.models.feature_attention.feature_vectors import FeatureVectors, Row
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.masking import Tensor, at_least_float32, masked_softmax
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_not_negative, check_rate
 from zoo.ops.penalties import squares_penalty
 from zoo.ops.sparsemax import sparsemax
 
@@ -129,11 +129,11 @@ class FeatureAttention(BaseModel):
         categorical = tuple(categorical)  # a list, where it comes from JSON
         self.keep_arguments(locals())
         self._check_arguments()
-        if normalise == "sigmoid":  # around the tracker of Keras, which would replace the mapping
-            maps = type(self).ATTENTION
-            self.__dict__["ATTENTION"] = {n: m._replace(normalised=False) for n, m in maps.items()}
+        if normalise == "sigmoid":
+            gates = self.ATTENTION["features"]._replace(normalised=False, bounded=False)
+            self.declare(attention={"features": gates})
         if classes is None:
-            self.__dict__["TARGETS"], self.__dict__["PREDICTION"] = Targets(), "value"
+            self.declare(targets=Targets(), prediction="value")
         policy = self.dtype_policy
         self.vectors = FeatureVectors(
             self.numeric, self.categorical, self.embedding_dim, name="vectors", dtype=policy

@@ -33,13 +33,7 @@ import keras
 from keras import ops
 
 from zoo.models.core import axes
-from zoo.models.core.arguments import (
-    check_choice,
-    check_input_shape,
-    check_pair,
-    check_positive,
-    check_sizes,
-)
+from zoo.models.core.arguments import check_input_shape, check_pair, check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import Image, InputKind
 from zoo.models.core.registry import register_model
@@ -53,8 +47,8 @@ from zoo.models.glimpse.location_policy import (
 )
 from zoo.models.glimpse.retina import look_at, retina_weights
 from zoo.ops.cross_entropy import precise_cross_entropy
-from zoo.ops.masking import Tensor, at_least_float32
-from zoo.ops.numbers import check_rate
+from zoo.ops.masking import Tensor, at_least_float32, wide_dtype
+from zoo.ops.numbers import check_choice, check_positive, check_rate
 
 FirstLocation = Literal["random", "centre"]
 Locations = Literal["learned", "random"]
@@ -246,7 +240,7 @@ class RecurrentAttentionModel(BaseModel):
 
         None: the image is looked at where the means are.
         """
-        dtype = "float64" if self.compute_dtype == "float64" else "float32"
+        dtype = wide_dtype(self.compute_dtype)
         seed, others = self.sampling_seed, (batch, self.glimpses - 1, 2)
         if self.locations == "random":
             every = (batch, self.glimpses, 2)
@@ -270,7 +264,7 @@ class RecurrentAttentionModel(BaseModel):
         """
         batch = ops.shape(images)[0]
         state = ops.zeros((batch, self.hidden_dim), self.compute_dtype)
-        dtype = "float64" if self.compute_dtype == "float64" else "float32"
+        dtype = wide_dtype(self.compute_dtype)
         place = ops.zeros((batch, 2), dtype) if draws is None else draws[0]
         states, places, means, seen = [], [place], [], []
         for step in range(self.glimpses):

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import keras
 from keras import ops
 
-from zoo.layers.lstm import forget_bias
 from zoo.layers.recurrence import swap_batch_and_time
-from zoo.models.core.arguments import check_sizes, is_whole
+from zoo.models.core.arguments import check_sizes
 from zoo.models.lstmn.cell import (
     CellKernels,
     CellStep,
@@ -28,9 +27,10 @@ from zoo.models.lstmn.tape import (
     tape_states,
 )
 from zoo.ops.gathering import gather_positions
-from zoo.ops.initializers import fresh
+from zoo.ops.initializers import forget_bias, fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, last_position, mask_rows
+from zoo.ops.numbers import is_whole
 
 Tape = dict[str, Tensor]
 """Tape between two segments of a text: ``memory`` (B, K, 2n), [h; c] of the K most recent slots,

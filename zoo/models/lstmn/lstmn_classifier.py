@@ -30,24 +30,23 @@ from keras import ops
 from zoo.layers.classifier_head import ClassifierHead
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_not_negative, check_sizes, check_table_dtype
-from zoo.models.core.base import AttentionMap, BaseModel
+from zoo.models.core.arguments import check_sizes
+from zoo.models.core.base import AttentionMap
+from zoo.models.core.classifier import Classifier
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
 from zoo.models.core.regularisation import penalise_matrices
-from zoo.models.core.targets import Targets
 from zoo.models.lstmn.lstmn import check_window, intra_attention
 from zoo.models.lstmn.stacked_lstmn import StackedLSTMN
-from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_not_negative, check_rate, check_table_dtype
 from zoo.ops.pooling import masked_mean
 
 _PAPER = {"vocabulary_size": 20_000, "trainable_embeddings": False, "l2": 1e-4}
 
 
 @register_model(task="classification")
-class LSTMNClassifier(BaseModel):
+class LSTMNClassifier(Classifier):
     """Classifies a text.
 
     Args:
@@ -87,8 +86,6 @@ class LSTMNClassifier(BaseModel):
             axes.Tokens("text"), axes.Tokens("text", sentinel=True), stacked=("depth",)
         )
     }
-    PREDICTION = "logits"
-    TARGETS = Targets(classes=True)
 
     def __init__(
         self,
@@ -116,6 +113,8 @@ class LSTMNClassifier(BaseModel):
         check_rate("word_dropout", word_dropout)
         check_window(window)
         check_not_negative(l2=l2)
+        if not include_initial:  # the first word has nothing to read
+            self.declare(attention={"intra": self.ATTENTION["intra"]._replace(rooted=True)})
         self._make_layers()
 
     def _make_layers(self) -> None:
@@ -169,8 +168,3 @@ class LSTMNClassifier(BaseModel):
         maps = ops.stack([intra_attention(layer.weights) for layer in states], axis=1)
         logits = self.classifier(mean, training=training)
         return {"logits": logits, "attention": {"intra": maps}}
-
-    def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
-        """Computes the cross entropy of the classes (B,)."""
-        losses = precise_cross_entropy(outputs["logits"], targets)
-        return losses, ops.ones_like(losses)

@@ -14,7 +14,7 @@ Where the paper is silent or several readings exist:
     dropout: on the inputs of the classifier's layers, as in the released code; ``word_dropout``, on
         word vectors, is not in the paper.
 
-Shape letters: B pairs, P premise words, H hypothesis words, d embedding, n hidden.
+Shape letters: B pairs, P premise words, H hypothesis words, d embedding, n hidden, C classes.
 
 Expected result: the paper reports 86.3 % on the test part of SNLI with deep fusion, 450 units and
 GloVe 840B, 85.7 % with 300.
@@ -31,23 +31,22 @@ from keras import ops
 from zoo.layers.classifier_head import ClassifierHead
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_sizes, check_table_dtype
-from zoo.models.core.base import AttentionMap, BaseModel
+from zoo.models.core.arguments import check_sizes
+from zoo.models.core.base import AttentionMap
+from zoo.models.core.classifier import Classifier
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
-from zoo.models.core.targets import Targets
 from zoo.models.lstmn.lstmn import check_window, intra_attention
 from zoo.models.lstmn.reader_pair import FusionKind, ReaderPair
-from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_rate, check_table_dtype
 from zoo.ops.pooling import masked_mean
 
 _PAPER = {"vocabulary_size": 36_809, "trainable_embeddings": False}
 
 
 @register_model(task="inference")
-class LSTMNInference(BaseModel):
+class LSTMNInference(Classifier):
     """Classifies the relation of a hypothesis to a premise.
 
     Args:
@@ -90,8 +89,6 @@ class LSTMNInference(BaseModel):
         ),
         "inter": AttentionMap(axes.Tokens("hypothesis"), axes.Tokens("premise")),
     }
-    PREDICTION = "logits"
-    TARGETS = Targets(classes=True)
 
     def __init__(
         self,
@@ -118,7 +115,17 @@ class LSTMNInference(BaseModel):
         check_table_dtype("embedding_dtype", embedding_dtype)
         check_rate("word_dropout", word_dropout)
         check_window(window)
+        self._declare_maps()
         self._make_layers()
+
+    def _declare_maps(self) -> None:
+        """Declares the maps of the chosen fusion, and whether the first words read anything."""
+        maps = dict(self.ATTENTION)
+        if self.fusion == "none":
+            del maps["inter"]
+        for name in ("premise_intra", "hypothesis_intra"):
+            maps[name] = maps[name]._replace(rooted=not self.include_initial)
+        self.declare(attention=maps)
 
     def _make_layers(self) -> None:
         policy = self.dtype_policy
@@ -159,9 +166,9 @@ class LSTMNInference(BaseModel):
             training: whether dropout is on.
 
         Returns:
-            ``logits`` (B, 3); ``attention``: ``premise_intra`` (B, P, P + 1) and
+            ``logits`` (B, C); ``attention``: ``premise_intra`` (B, P, P + 1) and
             ``hypothesis_intra`` (B, H, H + 1), the earlier words read at each word, with slot 0 in
-            the last column; ``inter`` (B, H, P), zeros without fusion.
+            the last column; with fusion also ``inter`` (B, H, P).
         """
         premise, hypothesis = inputs["premise"], inputs["hypothesis"]
         premise_mask, hypothesis_mask = mask_from_ids(premise), mask_from_ids(hypothesis)
@@ -174,18 +181,10 @@ class LSTMNInference(BaseModel):
             masked_mean(states.features, hypothesis_mask),
         )
         logits = self.classifier(ops.concatenate(means, axis=-1), training=training)
-        inter = states.weights
-        if inter is None:
-            shape = (*ops.shape(hypothesis), ops.shape(premise)[1])
-            inter = ops.zeros(shape, logits.dtype)  # (B, H, P)
         attention = {
             "premise_intra": intra_attention(states.first.weights),
             "hypothesis_intra": intra_attention(states.second.weights),
-            "inter": inter,
         }
+        if states.weights is not None:
+            attention["inter"] = states.weights  # (B, H, P)
         return {"logits": logits, "attention": attention}
-
-    def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
-        """Computes the cross entropy of the classes (B,)."""
-        losses = precise_cross_entropy(outputs["logits"], targets)
-        return losses, ops.ones_like(losses)

@@ -31,7 +31,7 @@ from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_positive, check_sizes, check_table_dtype
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
@@ -42,7 +42,7 @@ from zoo.models.lstmn.stacked_lstmn import StackedLSTMN
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, mask_from_ids
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_positive, check_rate, check_table_dtype
 
 Carry = Callable[[Any, Callable[[Any, int], tuple[Any, Any]]], Any]
 """Function that carries tapes from one segment of a text to the next. It takes the inputs of a
@@ -119,6 +119,8 @@ class LSTMNLanguageModel(BaseModel):
         check_choice("loss_normaliser", loss_normaliser, get_args(LossNormaliser))
         check_positive(initial_range=initial_range)
         self.carry: Carry | None = None
+        if not include_initial:  # the first word has nothing to read
+            self.declare(attention={"intra": self.ATTENTION["intra"]._replace(rooted=True)})
         self._make_layers()
 
     def _make_layers(self) -> None:
@@ -260,10 +262,6 @@ class LSTMNLanguageModel(BaseModel):
 
         outputs: dict[str, Any] = self.carry(inputs, read)
         return outputs
-
-    def real_targets(self, targets: Tensor) -> Tensor:
-        """Marks the targets that are not padding."""
-        return mask_from_ids(targets)
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
         """Computes the cross entropy of the next ids (B, T), 0 where padded."""

@@ -25,7 +25,6 @@ from typing import Any, ClassVar, Literal, get_args
 import keras
 from keras import ops
 
-from zoo.models.core.arguments import check_choice
 from zoo.models.core.recurrent_translator import RecurrentTranslator
 from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import (
@@ -40,6 +39,7 @@ from zoo.models.lstmn.cell import (
 from zoo.models.lstmn.lstmn import LSTMNStates, check_window
 from zoo.models.lstmn.reader_pair import ReaderPair
 from zoo.ops.masking import Tensor, mask_from_ids
+from zoo.ops.numbers import check_choice
 
 TranslatorFusion = Literal["deep", "shallow"]
 

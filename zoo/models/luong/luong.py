@@ -37,12 +37,13 @@ from zoo.attention.attend import attend
 from zoo.attention.local import LocalAttention, Window
 from zoo.attention.scores import make_score
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_sizes
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import LossNormaliser, group_rows, ungroup_rows
 from zoo.models.core.stacked_translator import StackedTranslator
 from zoo.ops.masking import Tensor, mask_from_ids
+from zoo.ops.numbers import check_choice
 from zoo.ops.windows import scatter_window, sequence_lengths
 
 ScoreName = Literal["dot", "general", "concat", "concat_identity", "location"]
@@ -193,7 +194,7 @@ class LuongTranslator(StackedTranslator):
         annotations = self.drop(annotations, training=training)
         return {
             "annotations": annotations,
-            "keys": self.attention.prepare(annotations),  # e.g. W_a^T h_s (B, S, n)
+            "keys": self.attention.prepare(annotations),  # e.g. W_a h_s (B, S, n)
             "lengths": sequence_lengths(mask),
             "mask": mask,
         } | final

@@ -7,8 +7,9 @@ Attention leaves a memory as it is and reads a few of its places at a step. Here
 tensor, places by rows by maps, with the input in its first row, and every step changes all places
 by the same small convolutions. Nothing chooses where to look, and what is computed in one place
 reaches others as in a cellular automaton. Read out all at once, the memory learns algorithms on
-symbols, longer than those it was trained on too; the paper's translator reads one word at a step,
-writes it on a tape that the next steps see, and is then as good as one with attention.
+symbols, and runs them on longer inputs than those of training; the paper's translator reads one
+word at a step, writes it on a tape that the next steps see, and is then as good as one with
+attention.
 
 Read in this order:
     cgru.py                 the convolutional gated unit, with a tape or without

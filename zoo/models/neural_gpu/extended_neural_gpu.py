@@ -3,17 +3,17 @@
 Lukasz Kaiser, Samy Bengio: Can Active Memory Replace Attention? arXiv 1610.08613, 2016. Covered:
 sections 2 and 3 (Neural GPU, Markovian, extended), and the comparison of section 4.
 
-    s_0[0, k, :] = E x_k, all else zero;  s_{t+1} = CGRU_l(.. CGRU_1(s_t)), n times;  d_0 = s_n;
-    d_k = CGRU^d_l(.. CGRU^d_1(d_{k-1}, p_{k-1}), p_{k-1});  word k: softmax(O d_k[0, k, :] + o)
+    s_0[k, 0, :] = E x_k, all else zero;  s_{t+1} = CGRU_l(.. CGRU_1(s_t)), n times;  d_0 = s_n;
+    d_k = CGRU^d_l(.. CGRU^d_1(d_{k-1}, p_{k-1}), p_{k-1});  word k: softmax(O d_k[k, 0, :] + o)
 
 with the tape p_0 = 0, and, once o_k is written,
-    extended:  p_k = p_{k-1} with p_k[0, k, :] = E' o_k: all words so far;
-    markovian: p_k[0, k, :] = E' o_k, all else zero: the last word alone;
+    extended:  p_k = p_{k-1} with p_k[k, 0, :] = E' o_k: all words so far;
+    markovian: p_k[k, 0, :] = E' o_k, all else zero: the last word alone;
     none:      no tape and no second memory, d_k = s_n: words do not know of each other.
 
 Where the paper is silent or code differs:
-    n: the paper pads source and target to one length, which nobody knows who has yet to write the
-        target. Here a memory has ``extra_places`` more than the source has words, and that is n. A
+    n: the paper pads source and target to one length, which is unknown before the target is
+        written. Here a memory has ``extra_places`` more than the source has words, and that is n. A
         target that is longer goes on at the last place.
     the first step reads nothing: ``<s>`` is not on the tape;
     gates and dropout: as in ``zoo/models/neural_gpu/neural_gpu.py``; dropout acts on s and on d.
@@ -40,7 +40,7 @@ from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_sizes
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import (
@@ -59,7 +59,7 @@ from zoo.models.neural_gpu.active_memory import (
     share_of_change,
 )
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_rate
 
 Decoder = Literal["extended", "markovian", "none"]
 State = dict[str, Tensor]

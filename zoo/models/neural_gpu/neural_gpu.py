@@ -3,8 +3,8 @@
 Lukasz Kaiser, Ilya Sutskever: Neural GPUs Learn Algorithms. arXiv 1511.08228, 2015. Covered:
 section 2, with the gates, the dropout and the curriculum of section 3.
 
-    s_0[0, k, :] = E x_k, all else zero;  s_{t+1} = CGRU_l(.. CGRU_1(s_t)), n times;
-    answer k: softmax(O s_n[0, k, :] + o)
+    s_0[k, 0, :] = E x_k, all else zero;  s_{t+1} = CGRU_l(.. CGRU_1(s_t)), n times;
+    answer k: softmax(O s_n[k, 0, :] + o)
 
 Where the paper is silent or code differs:
     n: the number of places, which is that of the input's symbols; where an answer is longer than
@@ -35,7 +35,7 @@ from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_sizes
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
@@ -50,6 +50,7 @@ from zoo.models.neural_gpu.active_memory import (
 )
 from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
+from zoo.ops.numbers import check_choice
 
 
 @register_model(task="symbols")
@@ -158,7 +159,3 @@ class NeuralGPU(BaseModel):
         """As ``example_losses``, each symbol's loss times its weight, of (B, N) or None."""
         losses = precise_cross_entropy(outputs["logits"], targets)  # (B, N)
         return sum_of_tokens(losses, targets, weights, self.loss_normaliser)
-
-    def real_targets(self, targets: Tensor) -> Tensor:
-        """All but padding."""
-        return mask_from_ids(targets)

@@ -34,7 +34,7 @@ class BitSequenceModel(BaseModel):
 
     def know_output_dim(self) -> None:
         """Declares the width of the targets, once the constructor's arguments are kept."""
-        self.__dict__["TARGETS"] = self.TARGETS._replace(width=self.output_dim)
+        self.declare(targets=self.TARGETS._replace(width=self.output_dim))
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
         """Computes the cross entropy of each sequence in bits, summed over the asked bits."""

@@ -10,8 +10,8 @@ from typing import Any
 import keras
 from keras import ops
 
-from zoo.layers.lstm import forget_bias
 from zoo.layers.recurrence import lstm_step
+from zoo.ops.initializers import forget_bias
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor
 

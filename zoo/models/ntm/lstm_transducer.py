@@ -21,12 +21,11 @@ from typing import Any, ClassVar
 import keras
 from keras import ops
 
-from zoo.layers.lstm import forget_bias
 from zoo.layers.recurrence import lstm_states_and_cells, swap_batch_and_time
 from zoo.models.core.arguments import check_sizes
 from zoo.models.core.registry import register_model
 from zoo.models.ntm.bit_sequences import BitSequenceModel
-from zoo.ops.initializers import drawable
+from zoo.ops.initializers import drawable, forget_bias
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, mask_rows
 from zoo.ops.numbers import check_rate

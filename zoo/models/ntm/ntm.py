@@ -37,7 +37,7 @@ from keras import ops
 
 from zoo.layers.recurrence import scan
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_positive, check_sizes
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.registry import register_model
 from zoo.models.ntm.bit_sequences import BitSequenceModel
@@ -45,7 +45,7 @@ from zoo.models.ntm.controllers import FeedForwardController, LSTMController, St
 from zoo.models.ntm.fused import address, write
 from zoo.models.ntm.heads import Heads, VectorActivation, read
 from zoo.ops.masking import Tensor, at_least_float32, mask_rows
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_positive, check_rate
 
 Controller = Literal["lstm", "feed_forward"]
 FirstMemory = Literal["constant", "learnt", "random"]

@@ -33,7 +33,7 @@ from typing import Any, ClassVar, Literal, get_args
 import keras
 from keras import ops
 
-from zoo.models.core.arguments import check_choice, check_not_negative, check_sizes, is_whole
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import (
     END_ID,
@@ -44,14 +44,15 @@ from zoo.models.core.sequence_to_sequence import (
 )
 from zoo.models.rnnsearch.alignment_biases import AlignmentBiases, Fertility, fertility_loss
 from zoo.models.rnnsearch.readout import TanhReadout
-from zoo.models.rnnsearch.rnnsearch import ALIGNMENT_NORMAL, RNNsearch
+from zoo.models.rnnsearch.rnnsearch import ALIGNMENT_NORMAL, AligningTranslator, RNNsearch
 from zoo.ops.masking import Tensor, mask_from_ids
+from zoo.ops.numbers import check_choice, check_not_negative, is_whole
 
 BiasedReadout = Literal["tanh", "appendix", "eq4", "groundhog"]
 
 
 @register_model(task="translation")
-class BiasedRNNsearch(RNNsearch):
+class BiasedRNNsearch(AligningTranslator):
     """RNNsearch whose alignment knows positions, past alignments and fertilities.
 
     Args:
@@ -104,7 +105,7 @@ class BiasedRNNsearch(RNNsearch):
         loss_normaliser: LossNormaliser = "sentences",
         **kwargs: Any,
     ) -> None:
-        super(RNNsearch, self).__init__(**kwargs)  # its own arguments are other ones
+        super().__init__(**kwargs)
         self.keep_arguments(locals())
         self.check_common_arguments()
         check_sizes(alignment_dim=alignment_dim, maxout_dim=maxout_dim)
@@ -185,11 +186,13 @@ class BiasedRNNsearch(RNNsearch):
             density *= ops.cast(mean_weights(targets, weights), density.dtype)
         return losses + self.global_fertility * ops.cast(density, losses.dtype), units
 
-    def _fit(self, queries: Tensor, state: dict[str, Tensor], memory: dict[str, Tensor]) -> Tensor:
+    def _score_annotations(
+        self, queries: Tensor, state: dict[str, Tensor], memory: dict[str, Tensor]
+    ) -> Tensor:
         """Scores all annotations, with the biases inside the tanh."""
         pair_part = self.biases.of_step(state, ops.shape(memory["mask"])[0])
         return self.score(queries, memory["keys"], pair_part)
 
-    def _remember(self, state: dict[str, Tensor], alignment: Tensor) -> dict[str, Tensor]:
-        """Entries that the next state has besides: what ``AlignmentBiases`` needs."""
+    def _extra_state(self, state: dict[str, Tensor], alignment: Tensor) -> dict[str, Tensor]:
+        """Additional entries of the next state: what ``AlignmentBiases`` needs."""
         return self.biases.next_state(state, alignment)

@@ -32,77 +32,19 @@ from keras import ops
 from zoo.attention.attend import attend
 from zoo.attention.scores import AdditiveScore
 from zoo.layers.gated_unit import BidirectionalGatedUnit, GatedUnit
-from zoo.models.core.arguments import check_choice, check_sizes
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import LossNormaliser, group_rows, ungroup_rows
 from zoo.models.rnnsearch.gated_translator import NORMAL, GatedTranslator
 from zoo.ops.masking import Tensor, mask_from_ids
+from zoo.ops.numbers import check_choice
 
 Readout = Literal["appendix", "eq4", "groundhog"]
 ALIGNMENT_NORMAL = keras.initializers.RandomNormal(0.0, 0.001)  # appendix B.1
 
 
-@register_model(task="translation")
-class RNNsearch(GatedTranslator):
-    """Translates with a bidirectional encoder and an alignment of every target word.
-
-    Args:
-        source_vocabulary_size: number of source ids.
-        target_vocabulary_size: number of target ids V.
-        embedding_dim: size m of a word vector.
-        hidden_dim: hidden size n of every gated unit.
-        alignment_dim: units a of the alignment model.
-        maxout_dim: maxout units l of the readout, each the maximum of a pair.
-        readout: ``"appendix"``, ``"eq4"`` or ``"groundhog"``.
-        use_bias: whether there are biases outside the alignment.
-        dropout: rate of dropout in training.
-        label_smoothing: mass moved from the target to the other ids; the paper has none.
-        loss_normaliser: whether the loss is a mean over ``"sentences"`` or ``"tokens"``.
-
-    Raises:
-        ValueError: if an option is not one of its choices, a size is not positive, or ``dropout``
-            or ``label_smoothing`` is not a rate.
-    """
-
-    PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "paper": {"source_vocabulary_size": 30_000, "target_vocabulary_size": 30_000},
-        "paper_no_bias": {
-            "source_vocabulary_size": 30_000,
-            "target_vocabulary_size": 30_000,
-            "use_bias": False,
-        },
-        "small": {"embedding_dim": 256, "hidden_dim": 256, "alignment_dim": 256, "maxout_dim": 256},
-        "tiny": {
-            "source_vocabulary_size": 17,
-            "target_vocabulary_size": 13,
-            "embedding_dim": 4,
-            "hidden_dim": 5,
-            "alignment_dim": 6,
-            "maxout_dim": 3,
-        },
-    }
-
-    def __init__(
-        self,
-        source_vocabulary_size: int,
-        target_vocabulary_size: int,
-        embedding_dim: int = 620,
-        hidden_dim: int = 1000,
-        alignment_dim: int = 1000,
-        maxout_dim: int = 500,
-        readout: Readout = "appendix",
-        use_bias: bool = True,
-        dropout: float = 0.0,
-        label_smoothing: float = 0.0,
-        loss_normaliser: LossNormaliser = "sentences",
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(**kwargs)
-        self.keep_arguments(locals())
-        self.check_common_arguments()
-        check_sizes(alignment_dim=alignment_dim, maxout_dim=maxout_dim)
-        check_choice("readout", readout, get_args(Readout))
-        self._make_layers()
+class AligningTranslator(GatedTranslator):
+    """Base of both RNNsearches: bidirectional encoder and alignment; they name the arguments."""
 
     def _make_layers(self) -> None:
         self.encoder = BidirectionalGatedUnit(
@@ -162,7 +104,7 @@ class RNNsearch(GatedTranslator):
             context, alignment = self._align(before, state, memory)
             hidden = self._update(inputs, context, before)  # s_i
             shown = before if self.readout == "appendix" else hidden
-            state = {"hidden": hidden} | self._remember(state, alignment)
+            state = {"hidden": hidden} | self._extra_state(state, alignment)
         return self.collect(shown, context, inputs), state, {"alignment": alignment}
 
     def _advance_groundhog(
@@ -174,7 +116,7 @@ class RNNsearch(GatedTranslator):
         context, alignment = self._align(hidden, state, memory)
         started = ops.ones_like(state["started"])
         new = {"hidden": hidden, "context": context, "started": started}
-        return hidden, context, alignment, new | self._remember(state, alignment)
+        return hidden, context, alignment, new | self._extra_state(state, alignment)
 
     def _update(self, inputs: dict[str, Tensor], context: Tensor, hidden: Tensor) -> Tensor:
         """Computes the new state f(s, y, c) (R, n)."""
@@ -186,14 +128,79 @@ class RNNsearch(GatedTranslator):
     ) -> tuple[Tensor, Tensor]:
         """Computes c_i (R, 2n) and alpha_i (R, S) from s_{i-1} (R, n)."""
         queries = group_rows(hidden, ops.shape(memory["mask"])[0])  # (B, R / B, n)
-        scores = self._fit(queries, state, memory)  # e_ij (B, R / B, S)
+        scores = self._score_annotations(queries, state, memory)  # e_ij (B, R / B, S)
         context, alignment = attend(scores, memory["annotations"], memory["mask"])
         return ungroup_rows(context), ungroup_rows(alignment)
 
-    def _fit(self, queries: Tensor, state: dict[str, Tensor], memory: dict[str, Tensor]) -> Tensor:
+    def _score_annotations(
+        self, queries: Tensor, state: dict[str, Tensor], memory: dict[str, Tensor]
+    ) -> Tensor:
         """Scores all annotations (B, R / B, S) for the states (B, R / B, n)."""
         return self.score(queries, memory["keys"])
 
-    def _remember(self, state: dict[str, Tensor], alignment: Tensor) -> dict[str, Tensor]:
-        """Entries that the next state has besides: of past alignments, none."""
+    def _extra_state(self, state: dict[str, Tensor], alignment: Tensor) -> dict[str, Tensor]:
+        """Additional entries of the next state; none here."""
         return {}
+
+
+@register_model(task="translation")
+class RNNsearch(AligningTranslator):
+    """Translates with a bidirectional encoder and an alignment of every target word.
+
+    Args:
+        source_vocabulary_size: number of source ids.
+        target_vocabulary_size: number of target ids V.
+        embedding_dim: size m of a word vector.
+        hidden_dim: hidden size n of every gated unit.
+        alignment_dim: units a of the alignment model.
+        maxout_dim: maxout units l of the readout, each the maximum of a pair.
+        readout: ``"appendix"``, ``"eq4"`` or ``"groundhog"``.
+        use_bias: whether there are biases outside the alignment.
+        dropout: rate of dropout in training.
+        label_smoothing: mass moved from the target to the other ids; the paper has none.
+        loss_normaliser: whether the loss is a mean over ``"sentences"`` or ``"tokens"``.
+
+    Raises:
+        ValueError: if an option is not one of its choices, a size is not positive, or ``dropout``
+            or ``label_smoothing`` is not a rate.
+    """
+
+    PRESETS: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "paper": {"source_vocabulary_size": 30_000, "target_vocabulary_size": 30_000},
+        "paper_no_bias": {
+            "source_vocabulary_size": 30_000,
+            "target_vocabulary_size": 30_000,
+            "use_bias": False,
+        },
+        "small": {"embedding_dim": 256, "hidden_dim": 256, "alignment_dim": 256, "maxout_dim": 256},
+        "tiny": {
+            "source_vocabulary_size": 17,
+            "target_vocabulary_size": 13,
+            "embedding_dim": 4,
+            "hidden_dim": 5,
+            "alignment_dim": 6,
+            "maxout_dim": 3,
+        },
+    }
+
+    def __init__(
+        self,
+        source_vocabulary_size: int,
+        target_vocabulary_size: int,
+        embedding_dim: int = 620,
+        hidden_dim: int = 1000,
+        alignment_dim: int = 1000,
+        maxout_dim: int = 500,
+        readout: Readout = "appendix",
+        use_bias: bool = True,
+        dropout: float = 0.0,
+        label_smoothing: float = 0.0,
+        loss_normaliser: LossNormaliser = "sentences",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.keep_arguments(locals())
+        self.check_common_arguments()
+        check_sizes(alignment_dim=alignment_dim, maxout_dim=maxout_dim)
+        check_choice("readout", readout, get_args(Readout))
+        self._make_layers()

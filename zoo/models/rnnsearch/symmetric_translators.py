@@ -32,7 +32,6 @@ import keras
 from keras import ops
 
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_not_negative
 from zoo.models.core.base import AttentionMap, BaseModel
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.recurrent_translator import RecurrentTranslator
@@ -40,6 +39,7 @@ from zoo.models.core.sequence_to_sequence import END_ID, START_ID, mean_weights
 from zoo.models.core.targets import Targets
 from zoo.models.rnnsearch.alignment_biases import trace_bonus
 from zoo.ops.masking import Tensor, mask_from_ids
+from zoo.ops.numbers import check_not_negative
 
 
 @keras.saving.register_keras_serializable(package="zoo")
@@ -162,10 +162,6 @@ class SymmetricTranslators(BaseModel):
         if self.source_to_target.loss_normaliser == "tokens":
             units += more_units
         return losses + more + self.trace_weight * bonus, units
-
-    def real_targets(self, targets: Tensor) -> Tensor:
-        """All but padding."""
-        return mask_from_ids(targets)
 
 
 def exchange_sides(inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -93,7 +93,7 @@ def max_pooling(states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """
     lowest = ops.cast(-float("inf"), states.dtype)
     real = ops.where(mask[:, :, None], states, lowest)
-    # One place more, for batches of no words at all: a maximum is of something.
+    # Pad one position: the maximum over an empty axis is undefined.
     real = ops.pad(real, [[0, 0], [0, 1], [0, 0]], constant_values=-float("inf"))
     some = ops.any(mask, axis=1, keepdims=True)  # (B, 1)
     maxima = mask_rows(ops.max(real, axis=1, keepdims=True), some)  # (B, 1, d)

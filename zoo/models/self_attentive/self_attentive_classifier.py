@@ -34,7 +34,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 from zoo.layers.classifier_head import ClassifierHead
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_sizes
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
@@ -43,6 +43,7 @@ from zoo.models.self_attentive.matrix_layers import PrunedLayer, flatten
 from zoo.models.self_attentive.redundancy import Reduction
 from zoo.models.self_attentive.sentence_model import SentenceModel
 from zoo.ops.masking import Tensor
+from zoo.ops.numbers import check_choice
 
 FirstLayer = Literal["dense", "pruned"]
 

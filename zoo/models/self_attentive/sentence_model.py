@@ -9,30 +9,20 @@ import keras
 from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
-from zoo.models.core.arguments import (
-    check_choice,
-    check_not_negative,
-    check_sizes,
-    check_table_dtype,
-)
-from zoo.models.core.base import BaseModel
+from zoo.models.core.arguments import check_sizes
+from zoo.models.core.axes import Slots
+from zoo.models.core.classifier import Classifier
 from zoo.models.core.regularisation import penalise_matrices
-from zoo.models.core.targets import Targets
 from zoo.models.self_attentive.encoder import POOLINGS, Pooling, SentenceEncoder
 from zoo.models.self_attentive.redundancy import Reduction, redundancy
-from zoo.ops.cross_entropy import precise_cross_entropy
 from zoo.ops.masking import Tensor, mask_from_ids
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_not_negative, check_rate, check_table_dtype
 
 
-class SentenceModel(BaseModel):
+class SentenceModel(Classifier):
     """A classifier on the matrices of texts; its subclasses name the arguments."""
 
-    PREDICTION = "logits"
-    TARGETS = Targets(classes=True)
-
     vocabulary_size: int
-    classes: int
     embedding_dim: int
     hidden_dim: int
     attention_dim: int | None
@@ -64,7 +54,10 @@ class SentenceModel(BaseModel):
             check_not_negative(**{name: getattr(self, name)})
 
     def make_encoder(self) -> None:
-        """Makes the table of words and the encoder."""
+        """Makes the table of words and the encoder, whose maps are declared."""
+        if self.pooling != "attention":  # one row, whatever ``hops`` says
+            one_row = {n: m._replace(queries=Slots(1)) for n, m in self.ATTENTION.items()}
+            self.declare(attention=one_row)
         policy = self.dtype_policy
         self.embedding = WordEmbedding(
             self.vocabulary_size,
@@ -106,9 +99,9 @@ class SentenceModel(BaseModel):
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
         """Computes the cross entropy of the classes, and the penalty of the texts' hops (B,)."""
-        losses = precise_cross_entropy(outputs["logits"], targets)
+        losses, units = super().example_losses(targets, outputs)
         if self.penalty and self.pooling == "attention":
             for weights in outputs["attention"].values():
                 of_texts = redundancy(weights, self.penalty_reduction)
                 losses = losses + self.penalty * ops.cast(of_texts, losses.dtype)
-        return losses, ops.ones_like(losses)
+        return losses, units

@@ -76,6 +76,8 @@ class MemoryNetwork(StoryReader):
         super().__init__(**kwargs)
         self.keep_arguments(locals())
         self.check_arguments()
+        if linear:
+            self.declare_scores()
         self.memories = [self.make_memory(f"memory_{k}") for k in range(hops + 1)]
         self.output_layer = self.make_output()
         self.drop = keras.layers.Dropout(dropout, name="dropout", dtype=self.dtype_policy)

@@ -4,21 +4,18 @@ Shape letters: B stories, S sentences, W words, d embedding, K hops, C answers.
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, get_args
+from typing import ClassVar, get_args
 
 import keras
-from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_sizes
-from zoo.models.core.base import AttentionMap, BaseModel
+from zoo.models.core.arguments import check_sizes
+from zoo.models.core.base import AttentionMap
+from zoo.models.core.classifier import Classifier
 from zoo.models.core.inputs import InputKind, Sentences, Tokens
-from zoo.models.core.targets import Targets
 from zoo.models.structured.sentence_memory import Encoding, SentenceMemory, normal
-from zoo.ops.cross_entropy import precise_cross_entropy
-from zoo.ops.masking import Tensor
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_rate
 
 TINY = {
     "vocabulary_size": 19,
@@ -29,7 +26,7 @@ TINY = {
 }
 
 
-class StoryReader(BaseModel):
+class StoryReader(Classifier):
     """A model of a story and a question, which names one of C answers."""
 
     INPUTS: ClassVar[Mapping[str, InputKind]] = {
@@ -39,11 +36,8 @@ class StoryReader(BaseModel):
     ATTENTION: ClassVar[Mapping[str, AttentionMap]] = {
         "facts": AttentionMap(axes.Steps("hops"), axes.Sentences("story"))
     }
-    PREDICTION = "logits"
-    TARGETS = Targets(classes=True)
 
     vocabulary_size: int
-    classes: int
     hops: int
     embedding_dim: int
     memory: int
@@ -57,6 +51,11 @@ class StoryReader(BaseModel):
         check_sizes(**{name: getattr(self, name) for name in names})
         check_rate("dropout", self.dropout)
         check_choice("encoding", self.encoding, get_args(Encoding))
+
+    def declare_scores(self) -> None:
+        """Declares that the maps hold scores, of any sign and any sum."""
+        facts = self.ATTENTION["facts"]._replace(normalised=False, bounded=False, signed=True)
+        self.declare(attention={"facts": facts})
 
     def make_memory(self, name: str, words: WordEmbedding | None = None) -> SentenceMemory:
         """Makes a layer with tables of its own, or with the given one of words."""
@@ -80,8 +79,3 @@ class StoryReader(BaseModel):
             name="output",
             dtype=self.dtype_policy,
         )
-
-    def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
-        """Cross entropy of the answer."""
-        losses = precise_cross_entropy(outputs["logits"], targets)
-        return losses, ops.ones_like(losses)

@@ -39,7 +39,7 @@ from zoo.attention.multiplicative_scores import GeneralScore
 from zoo.attention.score import Score
 from zoo.attention.structured import SegmentationAttention
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_sizes
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import LossNormaliser, group_rows, ungroup_rows
@@ -51,6 +51,7 @@ from zoo.ops.masking import (
     mask_from_ids,
     mask_rows,
 )
+from zoo.ops.numbers import check_choice
 
 AttentionName = Literal["structured", "sigmoid", "simple"]
 DecoderStart = Literal["zeros", "encoder"]

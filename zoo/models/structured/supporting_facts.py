@@ -47,12 +47,12 @@ from typing import Any, ClassVar, Literal, get_args
 import keras
 from keras import ops
 
-from zoo.models.core.arguments import check_choice
 from zoo.models.core.registry import register_model
 from zoo.models.structured.sentence_memory import Encoding, normal, read_story
 from zoo.models.structured.story_reader import TINY, StoryReader
 from zoo.ops.chains import chain_marginals
 from zoo.ops.masking import Tensor, at_least_float32, mask_scores, masked_softmax
+from zoo.ops.numbers import check_choice
 
 Attention = Literal["binary", "unary"]
 Queries = Literal["linear", "memory"]
@@ -119,6 +119,8 @@ class SupportingFactsReader(StoryReader):
         check_choice("queries", queries, get_args(Queries))
         check_choice("counting", counting, get_args(Counting))
         check_choice("normalisation", normalisation, get_args(Normalisation))
+        if linear:
+            self.declare_scores()
         numbers = range(1, hops + 1)
         first = self.make_memory("keys_1")
         words = first.words if shared_keys else None

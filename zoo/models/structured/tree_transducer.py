@@ -42,7 +42,7 @@ from zoo.attention.multiplicative_scores import GeneralScore
 from zoo.attention.structured import SyntacticAttention
 from zoo.layers.lstm import BidirectionalLSTM, StackedLSTM
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_positive, check_sizes
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.recurrent_translator import RecurrentTranslator
 from zoo.models.core.registry import register_model
@@ -54,6 +54,7 @@ from zoo.models.core.sequence_to_sequence import (
 )
 from zoo.ops.initializers import fresh
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows, masked_softmax
+from zoo.ops.numbers import check_choice, check_positive
 
 SelfAttention = Literal["structured", "simple", "none"]
 _SYMBOLS = {"source_vocabulary_size": 30, "target_vocabulary_size": 29}
@@ -136,13 +137,13 @@ class TreeTransducer(RecurrentTranslator):
         self._make_layers()
 
     def _declare_maps(self) -> None:
-        """Declares the maps of the chosen attention, around Keras' tracker, which replaces them."""
-        maps = dict(type(self).ATTENTION)
+        """Declares the maps of the chosen attention."""
+        maps = dict(self.ATTENTION)
         if self.attention == "none":
             del maps["parents"]
         elif self.attention == "simple":
             maps["parents"] = maps["parents"]._replace(rooted=False)
-        self.__dict__["ATTENTION"] = maps
+        self.declare(attention=maps)
 
     def _make_layers(self) -> None:
         uniform = keras.initializers.RandomUniform(-self.initial_range, self.initial_range)
@@ -187,7 +188,7 @@ class TreeTransducer(RecurrentTranslator):
         self.built = True
 
     def encode(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Tensor]:
-        """Computes x^ (B, S, k), what of its scores no query changes, and ``parents`` (B, S, S)."""
+        """Computes x^ (B, S, k), its prepared keys, and ``parents`` (B, S, S)."""
         source = inputs["source"]
         mask = mask_from_ids(source)
         values = self.source_embedding(source)  # x (B, S, m)

@@ -10,7 +10,7 @@ import numpy as np
 from keras import ops
 
 from zoo.ops.initializers import fresh
-from zoo.ops.masking import Tensor
+from zoo.ops.masking import Tensor, wide_dtype
 
 LONGEST_WAVE = 10_000.0  # in units of 2 pi
 
@@ -29,7 +29,7 @@ def sinusoids(positions: Tensor, dim: int, dtype: str = "float32") -> Tensor:
     Returns:
         (..., d).
     """
-    exact = "float64" if dtype == "float64" else "float32"
+    exact = wide_dtype(dtype)
     columns = np.arange(dim)
     rates = LONGEST_WAVE ** -((columns - columns % 2) / dim)  # equal within a pair
     angles = ops.cast(positions, exact)[..., None] * ops.convert_to_tensor(rates, exact)

@@ -37,7 +37,7 @@ from keras import ops
 
 from zoo.layers.embedding import WordEmbedding
 from zoo.models.core import axes
-from zoo.models.core.arguments import check_choice, check_sizes
+from zoo.models.core.arguments import check_sizes
 from zoo.models.core.base import AttentionMap
 from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import LossNormaliser, SequenceToSequenceModel
@@ -48,7 +48,7 @@ from zoo.models.transformer.transformer_stacks import DecoderStack, EncoderStack
 from zoo.ops.cross_entropy import SmoothingOver
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, mask_from_ids, mask_rows
-from zoo.ops.numbers import check_rate
+from zoo.ops.numbers import check_choice, check_rate
 
 Positions = Literal["sinusoidal", "learned"]
 _PAPER = {"dropout": 0.1, "label_smoothing": 0.1}

@@ -90,8 +90,8 @@ class ClozeEndpoint:
         axes: dict[str, Axes] = {"candidates": candidates, "probabilities": candidates}
         axes |= token_axes("document", "query") | {"attention_document": (Tokens("document"),)}
         if self.model.attention == "over":
-            axes |= {"attention_query": (Tokens("query"),)} | map_axes(self.model)
-        return axes
+            axes |= {"attention_query": (Tokens("query"),)}
+        return axes | map_axes(self.model)
 
     def get_config(self) -> dict[str, int | str]:
         """How strings become tokens and ids, for the card."""
