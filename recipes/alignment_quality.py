@@ -1,12 +1,14 @@
 r"""Alignment error rate of translators' attention, against alignments by annotators.
 
     python -m recipes.alignment_quality runs/plain runs/biased --source test.de --target test.en \
-        --gold de-en.wa
+        --gold de-en.ref.wa --gold-first 0 --drop-outside
     python -m recipes.alignment_quality runs/symmetric --source test.de --target test.en \
-        --gold de-en.wa --backward runs/symmetric/saved_model_backward
+        --gold de-en.ref.wa --gold-first 0 --drop-outside \
+        --backward runs/symmetric/saved_model_backward
 
     python -m recipes.alignment_quality runs/plain --source test.de --target test.en \
-        --gold de-en.wa --aligner hmm --aligner-source train.de --aligner-target train.en
+        --gold de-en.ref.wa --gold-first 0 --drop-outside \
+        --aligner hmm --aligner-source train.de --aligner-target train.en
 
 The models read given translations, words separated by spaces. Each target word is linked to the
 source word with the largest weight, or to all with weights above a threshold; with a model of the
@@ -16,8 +18,10 @@ steps before and after a word are measured too. ``--aligner`` trains a model of 
 texts, and puts its rate beside the others (pip install .[align]). The run folder gets
 ``result.json`` and, for each model, a picture of one pair with the annotated links as frames.
 
-A gold file has one link a line if its name ends in .wa (NAACL format), else ``i-j`` for sure and
-``ipj`` for possible links.
+A gold file has one link a line if its name ends in .wa (NAACL format), and counts words from 1,
+else ``i-j`` for sure and ``ipj`` for possible links, and counts from 0. That of the examples, of
+German and English, counts from 0 although it has one link a line, and one of its links lies beyond
+its sentence.
 """
 
 import itertools
@@ -50,8 +54,9 @@ class Settings:
     """Their translations, line by line."""
     gold: Path
     """Annotated alignment."""
-    gold_first: Literal[0, 1] = 0
-    """The number of a sentence's first word in that file."""
+    gold_first: Literal[0, 1] | None = None
+    """The number of a sentence's first word in that file; None: 1 in a .wa file, where 0 is the
+    empty word, else 0."""
     gold_exchanged: bool = False
     """The links of that file name the target's word first."""
     drop_outside: bool = False

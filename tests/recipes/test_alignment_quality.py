@@ -99,6 +99,10 @@ def test_mass_and_diagonal() -> None:
     [
         ([MODEL], "{gold}: sentence pair 2: link must be inside of 5 source and 5 target"),
         ([MODEL, "--drop-outside", "--drawn", "3"], "drawn must be at most 2, got 3"),
+        (
+            [MODEL, "--gold", "{gold}.wa"],
+            "{gold}.wa: line 1 must not link two empty words, got '1 0 0'; first=0 reads a file",
+        ),
         ([MODEL, "--threshold", "1.5"], "threshold must be positive and at most 1, got 1.5"),
         (
             [MODEL, "--drop-outside", "--backward", MODEL, MODEL],
@@ -111,7 +115,9 @@ def test_mass_and_diagonal() -> None:
 def test_a_bad_setting_is_one_line(arguments, message, files, tmp_path, monkeypatch) -> None:
     given = [word for name, path in files.items() for word in (f"--{name}", str(path))]
     given += ["--run-dir", str(tmp_path / "run")]
-    monkeypatch.setattr(sys, "argv", [recipe.__name__, *arguments, *given])
+    files["gold"].with_name("gold.wa").write_text("1 0 0\n")
+    arguments = [one.format(gold=files["gold"]) for one in arguments]
+    monkeypatch.setattr(sys, "argv", [recipe.__name__, *given, *arguments])
     with pytest.raises(SystemExit) as exit_:
         start(recipe.main, recipe.Settings, recipe.__doc__)
     expected = message.format(gold=files["gold"], squad=resolve("squad_dcn"))
