@@ -88,7 +88,7 @@ def test_a_file_that_counts_from_zero_is_not_read_as_one_with_empty_words() -> N
 
 
 def test_the_error_of_a_file_read_from_one_does_not_suggest_it() -> None:
-    with pytest.raises(ValueError, match="counted from 0, got 2-0$"):
+    with pytest.raises(ValueError, match=r"counted from 0, got 2-0$"):
         read_naacl(["1 3 1"], lengths=[(2, 2)])
-    with pytest.raises(ValueError, match="got 3-1; first=1 reads a file that counts from 1$"):
+    with pytest.raises(ValueError, match=r"got 3-1; first=1 reads a file that counts from 1$"):
         read_naacl(["1 3 1"], first=0, lengths=[(2, 2)])
