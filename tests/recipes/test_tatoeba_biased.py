@@ -148,7 +148,7 @@ def test_trains_both_directions_together(tmp_path: Path) -> None:
             np.testing.assert_array_equal(weight, expected)
     # An error of the other direction names its own setting.
     other = dataclasses.replace(further, start_from=None, biases="none")
-    with pytest.raises(ValueError, match="^start_backward_from must have no trained weights but"):
+    with pytest.raises(ValueError, match=r"^start_backward_from must have no trained weights but"):
         recipe.make_model(other, *sizes)
 
 

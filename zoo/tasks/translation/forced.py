@@ -2,8 +2,8 @@
 
 Words are what stands between spaces, as in files of annotated alignments. Codecs cut a word into
 pieces: the weights of a source word's pieces are added up, those of a target word's pieces are
-averaged. The piece of a space before closing punctuation is left out, since text as people write it,
-which models are trained on, has none there.
+averaged. The piece of a space before closing punctuation is left out, since text as people write
+it, which models are trained on, has none there.
 
 Letters of shapes: T and S pieces of target and source, V and U words.
 """
