@@ -19,6 +19,7 @@ from zoo.tasks.shared.training_run import run
 from zoo.tasks.tabular.recipe import TabularSettings, TabularTask
 from zoo.training.bounds import Count
 from zoo.training.command import start
+from zoo.training.unused import refuse_given
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,8 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
+    if settings.normalise != "sigmoid":  # weights that sum to one whatever they are
+        refuse_given(settings, ("sparsity",), f"with normalise {settings.normalise}")
     return run(settings, TabularTask("adult_features", make_model, DEFAULTS))
 
 

@@ -1,12 +1,14 @@
 r"""Alignment error rate of translators' attention, against alignments by annotators.
 
     python -m recipes.alignment_quality runs/plain runs/biased --source test.de --target test.en \
-        --gold de-en.wa
+        --gold de-en.ref.wa --gold-first 0 --drop-outside
     python -m recipes.alignment_quality runs/symmetric --source test.de --target test.en \
-        --gold de-en.wa --backward runs/symmetric/saved_model_backward
+        --gold de-en.ref.wa --gold-first 0 --drop-outside \
+        --backward runs/symmetric/saved_model_backward
 
     python -m recipes.alignment_quality runs/plain --source test.de --target test.en \
-        --gold de-en.wa --aligner hmm --aligner-source train.de --aligner-target train.en
+        --gold de-en.ref.wa --gold-first 0 --drop-outside \
+        --aligner hmm --aligner-source train.de --aligner-target train.en
 
 The models read given translations, words separated by spaces. Each target word is linked to the
 source word with the largest weight, or to all with weights above a threshold; with a model of the
@@ -16,8 +18,10 @@ steps before and after a word are measured too. ``--aligner`` trains a model of 
 texts, and puts its rate beside the others (pip install .[align]). The run folder gets
 ``result.json`` and, for each model, a picture of one pair with the annotated links as frames.
 
-A gold file has one link a line if its name ends in .wa (NAACL format), else ``i-j`` for sure and
-``ipj`` for possible links.
+A gold file has one link a line if its name ends in .wa (NAACL format), and counts words from 1,
+else ``i-j`` for sure and ``ipj`` for possible links, and counts from 0. That of the examples, of
+German and English, counts from 0 although it has one link a line, and one of its links lies beyond
+its sentence.
 """
 
 import itertools
@@ -32,6 +36,8 @@ from zoo.training.bounds import Count, Factor
 from zoo.training.command import start
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from zoo.metrics.gold import Gold
     from zoo.tasks.translation.alignment_quality import WordAttention
 
@@ -50,8 +56,9 @@ class Settings:
     """Their translations, line by line."""
     gold: Path
     """Annotated alignment."""
-    gold_first: Literal[0, 1] = 0
-    """The number of a sentence's first word in that file."""
+    gold_first: Literal[0, 1] | None = None
+    """The number of a sentence's first word in that file; None: 1 in a .wa file, where 0 is the
+    empty word, else 0."""
     gold_exchanged: bool = False
     """The links of that file name the target's word first."""
     drop_outside: bool = False
@@ -102,13 +109,12 @@ def main(settings: Settings) -> dict[str, Any]:
     if training is not None:
         counted = measure_aligner(settings, training, (sources, targets), gold)
     settings.run_dir.mkdir(parents=True, exist_ok=True)
-    measured, pictures = {}, picture_names(folders)
+    measured, drawn = {}, {}
     for label, other in zip(folders, backward, strict=True):
         attention, measured[label] = measure(
             settings, folders[label], other, (sources, targets), gold
         )
-        file = settings.run_dir / pictures[label]
-        draw(settings, label, attention, (sources, targets), gold, file)
+        drawn[label] = attention.weights[0][settings.drawn - 1]
     diagonal = score_links(diagonal_links(lengths), gold.alignments)
     print(f"\n{table(measured)}")
     print(f"\nalignment error rate, in % (precision / recall); the diagonal: {told(diagonal)}")
@@ -118,6 +124,7 @@ def main(settings: Settings) -> dict[str, Any]:
     if counted is not None:
         result[settings.aligner] = counted
     write_json(settings.run_dir / "result.json", result)
+    draw(settings, drawn, (sources, targets), gold)  # afterwards: a picture may fail
     return result
 
 
@@ -125,11 +132,14 @@ def read_pairs(settings: Settings) -> tuple[list[str], list[str]]:
     """Reads both sides.
 
     Raises:
-        ValueError: if they have not the same number of lines, or lack the pair to draw.
+        ValueError: if they have not the same number of lines, or lack the pair to draw, or a side
+            of it has no words.
     """
     sources, targets = read_sides("target", settings.source, settings.target)
     if settings.drawn > len(sources):
         raise ValueError(f"drawn must be at most {len(sources)}, got {settings.drawn}")
+    if not all(side[settings.drawn - 1].split() for side in (sources, targets)):
+        raise ValueError(f"drawn must be a pair with words on both sides, got {settings.drawn}")
     return sources, targets
 
 
@@ -242,21 +252,20 @@ def measure(
 
 def draw(
     settings: Settings,
-    label: str,
-    attention: "WordAttention",
+    drawn: "Mapping[str, np.ndarray]",
     pairs: tuple[list[str], list[str]],
     gold: "Gold",
-    file: Path,
 ) -> None:
-    """Draws the weights of one pair, and frames around its annotated links, into a file."""
+    """Draws the weights of one pair by each model, and frames around its annotated links."""
     from zoo.plots import gold_over_attention, save_figure
 
     row = settings.drawn - 1
     source, target = (side[row].split() for side in pairs)
-    weights = attention.weights[0][row]
-    names = {"title": label, "query_name": "target", "key_name": "source"}
-    figure = gold_over_attention(weights, target, source, *gold.alignments[row], **names)
-    print(save_figure(figure, file))
+    for label, file in picture_names(drawn).items():
+        names = {"title": label, "query_name": "target", "key_name": "source"}
+        links = gold.alignments[row]
+        figure = gold_over_attention(drawn[label], target, source, *links, **names)
+        print(save_figure(figure, settings.run_dir / file))
 
 
 def told(score: Any) -> str:

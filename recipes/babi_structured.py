@@ -34,8 +34,8 @@ class Settings(StorySettings):
     shared_keys: bool = True
     """Whether the keys of all variables share their table of words, unlike in the paper."""
     counting: Literal["once", "pairs", "edges"] = "once"
-    """How often the chain counts potentials of single sentences: once; once for each pair; or
-    twice, as the paper's released code does with potentials at its edges."""
+    """How often the chain counts potentials of single sentences: once; once for each pair, of three
+    hops or more; or twice, as the paper's released code does with potentials at its edges."""
     normalisation: Literal["sequences", "transitions"] = "sequences"
     """Whether the chain is normalised over all sequences, or for each sentence over the next one,
     as in the paper's released code."""
@@ -50,13 +50,36 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 
 
 OF_THE_CHAIN = ("queries", "shared_keys", "counting", "normalisation")
-"""Settings that a memory network has no use for."""
+"""Settings that a memory network has no use for, nor a chain of one sentence."""
+
+
+def check(settings: Settings, hops: int | None) -> None:
+    """Refuses settings that the chosen attention has no use for.
+
+    Args:
+        settings: of the runs.
+        hops: sentences that are chosen; None: not known yet.
+
+    Raises:
+        ValueError: names the setting.
+    """
+    if settings.attention == "memn2n":
+        refuse_given(settings, OF_THE_CHAIN, "with the attention memn2n")
+    if settings.attention == "unary":  # sentences are independent: each has a softmax either way
+        refuse_given(settings, ("normalisation",), "with the attention unary")
+    if settings.normalisation == "transitions":
+        refuse_given(settings, ("counting",), "with the normalisation transitions")
+    if hops == 1:
+        refuse_given(settings, OF_THE_CHAIN, "with one hop")
+    if hops == 2 and settings.counting == "pairs":  # each sentence is in the only pair
+        refuse_given(settings, ("counting",), "with two hops, or be edges")
 
 
 def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
     """Builds the architecture."""
     from zoo.models.structured import MemoryNetwork, SupportingFactsReader
 
+    check(settings, arguments["hops"])  # which the data decides unless they are given
     if settings.attention == "memn2n":
         return MemoryNetwork(**arguments)
     return SupportingFactsReader(
@@ -76,8 +99,7 @@ def start_options(settings: Settings) -> dict[str, Any]:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    if settings.attention == "memn2n":
-        refuse_given(settings, OF_THE_CHAIN, "with the attention memn2n")
+    check(settings, settings.hops)
     return StoryTask("babi_structured", make_model, start_options, DEFAULTS).run(settings)
 
 

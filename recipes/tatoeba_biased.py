@@ -15,7 +15,7 @@ holds settings, log, TensorBoard events, checkpoints, ``result.json``, the Saved
 docs/architectures/rnnsearch.md has the results on Tatoeba.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -43,7 +43,8 @@ class Settings(TatoebaSettings):
     """Coefficient of the loss of the words' fertilities; 0: they are not modelled."""
     start_from: Path | None = None
     """SavedModel of a finished run with the same data, sizes and vocabulary, to train further: the
-    global fertility is meant for a model that already aligns."""
+    global fertility is meant for a model that already aligns. This run may have more biases, which
+    start afresh, but no fewer."""
     symmetric: bool = False
     """Train both directions together, with a bonus for alignments that agree."""
     trace_weight: NotNegative = 1.0
@@ -98,16 +99,17 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
         return make_translator(settings, source_size, target_size)
     from zoo.models.rnnsearch.symmetric_translators import SymmetricTranslators
 
-    backward = replace(settings, start_from=settings.start_backward_from)
     return SymmetricTranslators(
         make_translator(settings, source_size, target_size),
-        make_translator(backward, target_size, source_size),
+        make_translator(settings, target_size, source_size, "start_backward_from"),
         settings.trace_weight,
     )
 
 
-def make_translator(settings: Settings, source_size: int, target_size: int) -> Any:
-    """Builds one direction."""
+def make_translator(
+    settings: Settings, source_size: int, target_size: int, start_from: str = "start_from"
+) -> Any:
+    """Builds one direction; the setting of that name has its first weights."""
     from zoo.models.rnnsearch.biased_rnnsearch import BiasedRNNsearch
 
     model = BiasedRNNsearch(
@@ -125,8 +127,8 @@ def make_translator(settings: Settings, source_size: int, target_size: int) -> A
         label_smoothing=settings.label_smoothing,
         loss_normaliser="tokens",
     )
-    if settings.start_from is not None:
-        copy_weights(settings.start_from, model)
+    if (finished := getattr(settings, start_from)) is not None:
+        copy_weights(finished, model, start_from)
     return model
 
 

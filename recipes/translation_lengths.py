@@ -106,6 +106,9 @@ def main(settings: Settings) -> dict[str, Any]:
     print(f"\nBLEU (tokens per token of the references), {signature}")
 
     settings.run_dir.mkdir(parents=True, exist_ok=True)
+    result = {"settings": settings, "data": data, "signature": signature}
+    result |= {"by_words": by_words, "by_sentences": by_sentences}
+    write_json(settings.run_dir / "result.json", result)
     figure = scores_by_length(
         [row["bucket"] for row in by_words],
         {label: [row["bleu"][label] for row in by_words] for label in folders},
@@ -115,9 +118,6 @@ def main(settings: Settings) -> dict[str, Any]:
         note=NOTE.format(**vars(settings) | {"data": data}),
     )
     print(save_figure(figure, settings.run_dir / "lengths.png"))
-    result = {"settings": settings, "data": data, "signature": signature}
-    result |= {"by_words": by_words, "by_sentences": by_sentences}
-    write_json(settings.run_dir / "result.json", result)
     return result
 
 

@@ -34,6 +34,28 @@ def test_both_formats_are_read(name, lines, first, tmp_path: Path) -> None:
     assert read_gold(write(tmp_path, name, lines), first, LENGTHS) == (WANTED, 0)
 
 
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("gold.txt", ["0-0 2p1", "", "1-3"]),
+        ("gold.wa", ["1 1 1 S", "1 3 2 P", "1 0 2 S", "3 2 4"]),  # 0 is the empty word
+    ],
+)
+def test_each_format_counts_as_usual_unless_told(name, lines, tmp_path: Path) -> None:
+    assert read_gold(write(tmp_path, name, lines), None, LENGTHS) == (WANTED, 0)
+
+
+@pytest.mark.parametrize("drop_outside", [False, True])
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [("gold.txt", "1-1 2-2"), ("gold.wa", "{0} 1 1 S\n{0} 2 2 S\n{0} 0 3 S")],
+)
+def test_a_file_that_seems_to_count_from_one_is_told(name, line, drop_outside, tmp_path) -> None:
+    path = write(tmp_path, name, [line.format(pair) for pair in range(1, 11)])
+    with pytest.warns(UserWarning, match="none of 10 alignments has the .*first=1"):
+        read_gold(path, 0, [(4, 4)] * 10, drop_outside=drop_outside)
+
+
 def test_links_that_name_the_target_first_are_turned(tmp_path: Path) -> None:
     path = write(tmp_path, "gold.txt", ["0-0 1p2", "", "3-1"])
     assert read_gold(path, 0, LENGTHS, exchanged=True) == (WANTED, 0)

@@ -70,7 +70,25 @@ def test_sentence_pairs_that_there_are_not_are_refused() -> None:
 def test_a_corpus_without_a_first_token_is_told():
     ones = [f"{pair} 1 {pair}" for pair in range(1, 11)]
     read_naacl(ones)
-    read_naacl(ones, first=0, lengths=[(2, 11)] * 10)
-    read_naacl([*ones, "11 0 1"], first=0)
-    with pytest.warns(UserWarning, match="lines: none of 10 alignments has the position 0"):
+    read_naacl(ones[1:], first=0)
+    read_naacl([*ones, "11 0 0"], first=0)
+    with pytest.warns(UserWarning, match="lines: none of 10 alignments has the link 0-0"):
         read_naacl(ones, first=0)
+    with pytest.warns(UserWarning, match="lines: none of 10 alignments has the link 0-0"):
+        read_naacl(ones, first=0, lengths=[(2, 11)] * 10)
+    # Position 0 alone may be the empty word of a file that counts from 1.
+    with pytest.warns(UserWarning, match="lines: none of 11 alignments has the link 0-0"):
+        read_naacl([*ones, "11 0 1"], first=0)
+
+
+def test_a_file_that_counts_from_zero_is_not_read_as_one_with_empty_words() -> None:
+    told = "line 2 must not link two empty words, got '1 0 0 S'; first=0 reads a file"
+    with pytest.raises(ValueError, match=told):
+        read_naacl(["1 2 1 S", "1 0 0 S"])
+
+
+def test_the_error_of_a_file_read_from_one_does_not_suggest_it() -> None:
+    with pytest.raises(ValueError, match=r"counted from 0, got 2-0$"):
+        read_naacl(["1 3 1"], lengths=[(2, 2)])
+    with pytest.raises(ValueError, match=r"got 3-1; first=1 reads a file that counts from 1$"):
+        read_naacl(["1 3 1"], first=0, lengths=[(2, 2)])

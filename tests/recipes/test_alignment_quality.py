@@ -99,6 +99,14 @@ def test_mass_and_diagonal() -> None:
     [
         ([MODEL], "{gold}: sentence pair 2: link must be inside of 5 source and 5 target"),
         ([MODEL, "--drop-outside", "--drawn", "3"], "drawn must be at most 2, got 3"),
+        (
+            [MODEL, "--drop-outside", "--drawn", "2", "--target", "{gold}.empty"],
+            "drawn must be a pair with words on both sides, got 2",
+        ),
+        (
+            [MODEL, "--gold", "{gold}.wa"],
+            "{gold}.wa: line 1 must not link two empty words, got '1 0 0'; first=0 reads a file",
+        ),
         ([MODEL, "--threshold", "1.5"], "threshold must be positive and at most 1, got 1.5"),
         (
             [MODEL, "--drop-outside", "--backward", MODEL, MODEL],
@@ -111,12 +119,24 @@ def test_mass_and_diagonal() -> None:
 def test_a_bad_setting_is_one_line(arguments, message, files, tmp_path, monkeypatch) -> None:
     given = [word for name, path in files.items() for word in (f"--{name}", str(path))]
     given += ["--run-dir", str(tmp_path / "run")]
-    monkeypatch.setattr(sys, "argv", [recipe.__name__, *arguments, *given])
+    files["gold"].with_name("gold.wa").write_text("1 0 0\n")
+    files["gold"].with_name("gold.empty").write_text("Ein Hund rennt .\n \n")
+    arguments = [one.format(gold=files["gold"]) for one in arguments]
+    monkeypatch.setattr(sys, "argv", [recipe.__name__, *given, *arguments])
     with pytest.raises(SystemExit) as exit_:
         start(recipe.main, recipe.Settings, recipe.__doc__)
     expected = message.format(gold=files["gold"], squad=resolve("squad_dcn"))
     assert str(exit_.value.code).startswith(f"error: {expected}")
     assert "\n" not in str(exit_.value.code)
+
+
+def test_results_are_written_before_the_pictures(files, tmp_path: Path, monkeypatch) -> None:
+    files["target"].write_text("\n" + f"{GERMAN[1]}\n", encoding="utf-8")
+    files["gold"].write_text("\n0-0 1-1\n")  # of the empty pair nothing is drawn
+    monkeypatch.setattr("zoo.plots.save_figure", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        recipe.main(recipe.Settings((MODEL,), **files, drawn=2, run_dir=tmp_path))
+    assert json.loads((tmp_path / "result.json").read_text())["pairs"] == 2
 
 
 def test_models_of_another_task_are_found_before_any_is_measured(files, monkeypatch) -> None:

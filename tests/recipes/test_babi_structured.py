@@ -69,6 +69,11 @@ def test_runs_are_kept_and_the_missing_ones_trained(data_dir, attention, monkeyp
     held = json.loads((data_dir / "run" / "result.json").read_text())
     assert held["means"].keys() == {"mean of 3"}
     assert "own files" in held["data"]["name"]
+    assert held["cut_stories"] == {"training": 9, "validation": 3, "test": 12}
+    told = "; stories cut to their last 1 sentences: training: 9 of 9, validation: 3 of 3, test: 12"
+    remarks = read_card(data_dir / "run" / "saved_model").data.remarks
+    assert remarks == held["data"]["remarks"]
+    assert told in remarks
     model = load(data_dir / "run" / "saved_model")
     assert type(model).__name__ == {"memn2n": "MemoryNetwork"}.get(
         attention, "SupportingFactsReader"

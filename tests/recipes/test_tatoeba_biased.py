@@ -70,6 +70,12 @@ def test_trains_on_files_in_the_layout_of_tatoeba(tmp_path: Path) -> None:
     wider = dataclasses.replace(further, hidden_dim=6)
     with pytest.raises(ValueError, match=r"start_from must have a .* of shape .*, got "):
         recipe.make_model(wider, *sizes)
+    fewer = dataclasses.replace(further, biases="position,fertility")
+    told = r"start_from must have no trained weights but this run's, got biases/markov_kernel too"
+    with pytest.raises(ValueError, match=told):
+        recipe.make_model(fewer, *sizes)
+    more = recipe.make_model(dataclasses.replace(further, biases=",".join(recipe.BIASES)), *sizes)
+    assert len(more.weights) > len(trained.weights)
     # As many words, but others.
     (tmp_path / "fra.txt").write_text("".join(rows).replace("the", "my"), encoding="utf-8")
     other = dataclasses.replace(settings, start_from=start_from, run_dir=tmp_path / "other")
@@ -140,6 +146,10 @@ def test_trains_both_directions_together(tmp_path: Path) -> None:
     for one, other in zip((model.source_to_target, model.target_to_source), trained, strict=True):
         for weight, expected in zip(one.weights, other.weights, strict=True):
             np.testing.assert_array_equal(weight, expected)
+    # An error of the other direction names its own setting.
+    other = dataclasses.replace(further, start_from=None, biases="none")
+    with pytest.raises(ValueError, match=r"^start_backward_from must have no trained weights but"):
+        recipe.make_model(other, *sizes)
 
 
 def test_flags_reach_the_model() -> None:

@@ -49,6 +49,8 @@ UNUSED = [
     ("copy_ntm", "model ntm", ["--hidden-dim=9"]),
     ("babi_structured", "attention memn2n", ["--queries=memory", "--counting=pairs"]),
     ("babi_structured", "attention memn2n", ["--no-shared-keys", "--normalisation=transitions"]),
+    ("babi_structured", "attention unary", ["--normalisation=transitions"]),
+    ("babi_structured", "normalisation transitions", ["--counting=edges", "--counting=pairs"]),
     ("babi_structured", "data sample", ["--task=14", "--held-out=0.2"]),
     ("flickr8k_caption", "data sample", [*OF_FILES, "--cache-dir=c", "--held-out=0.2"]),
     ("flickr8k_caption", "data flickr8k", ["--canvas=9", "--digits=9", "--scenes=9"]),
@@ -114,6 +116,27 @@ WITHOUT_USE = [
     ("translation", OWN, "held_out: a validation part: 0.4"),
     ("adult_features", f"{OWN} --target y", "held_out: a validation part: 0.4"),
     ("adult_features", "--data sample --held-out 0.4", "held_out: the data sample: 0.4"),
+    ("adult_features", "--normalise softmax --sparsity 1", "sparsity: normalise softmax: 1.0"),
+    ("adult_features", "--normalise sparsemax --sparsity 1", "sparsity: normalise sparsemax: 1.0"),
+    ("babi_structured", "--hops 1 --counting pairs", "counting: one hop: pairs"),
+    ("babi_structured", "--hops 1 --queries memory", "queries: one hop: memory"),
+    ("babi_structured", "--hops 1 --no-shared-keys", "shared_keys: one hop: False"),
+    (
+        "babi_structured",
+        "--hops 1 --normalisation transitions",
+        "normalisation: one hop: transitions",
+    ),
+    (
+        "babi_structured",
+        "--hops 2 --counting pairs",
+        "counting: two hops, or be edges: pairs",
+    ),
+    # Where the number of hops follows from the data.
+    (
+        "babi_structured",
+        "--data sample --counting pairs",
+        "counting: two hops, or be edges: pairs",
+    ),
     ("imdb_self_attentive", "--data imdb --pooling max --hops 4", "hops: the pooling max: 4"),
     (
         "imdb_self_attentive",

@@ -43,7 +43,8 @@ class Align:
     """Annotated alignment: prints the alignment error rate instead of the links. One link a line if
     the name ends in .wa, else in Pharaoh format."""
     gold_first: Literal[0, 1] | None = None
-    """The number of a sentence's first word in that file; 0 by default."""
+    """The number of a sentence's first word in that file; by default 1 in a .wa file, where 0 is
+    the empty word, else 0."""
     drop_outside: bool = False
     """Leave out links of that file that are beyond their sentences, instead of refusing it."""
 
@@ -92,7 +93,7 @@ class Align:
             return None
         from zoo.metrics.gold import read_gold
 
-        read = read_gold(self.gold, self.gold_first or 0, lengths, drop_outside=self.drop_outside)
+        read = read_gold(self.gold, self.gold_first, lengths, drop_outside=self.drop_outside)
         if read.outside:
             print(f"{self.gold}: {read.outside} links beyond their sentences are left out")
         return read.alignments

@@ -151,6 +151,7 @@ def check_links(
     alignments: Sequence[Alignment | Collection[Link]],
     lengths: Sequence[Lengths],
     name: str = "alignments",
+    first: Literal[0, 1] = 0,
 ) -> None:
     """Refuses links outside their sentences; positions count from 0.
 
@@ -158,6 +159,8 @@ def check_links(
         alignments: Links or annotation of each sentence pair.
         lengths: The numbers of source and target tokens of each pair.
         name: Name of the alignments in errors.
+        first: The number of a sentence's first token where they come from; of 0, an error suggests
+            that it is 1.
 
     Raises:
         ValueError: There are more or fewer lengths than alignments, or a position is negative or
@@ -167,6 +170,7 @@ def check_links(
         raise ValueError(
             f"lengths must be one for each of the {len(alignments)} {name}, got {len(lengths)}"
         )
+    hint = "; first=1 reads a file that counts from 1" if first == 0 else ""
     for number, (alignment, (source, target)) in enumerate(
         zip(alignments, lengths, strict=True), 1
     ):
@@ -175,7 +179,7 @@ def check_links(
                 raise ValueError(
                     f"{name}: sentence pair {number}: link must be inside of "
                     f"{source} source and {target} target tokens, counted from 0, got "
-                    f"{link[0]}-{link[1]}; first=1 reads a file that counts from 1"
+                    f"{link[0]}-{link[1]}{hint}"
                 )
 
 
@@ -210,8 +214,8 @@ def read_pharaoh(
         name, lines = "lines", source
     read = [_parse(name, number, line, first) for number, line in enumerate(lines, start=1)]
     if lengths is not None:
-        check_links(read, lengths, name)
-    elif first == 0:
+        check_links(read, lengths, name, first)
+    if first == 0:
         warn_of_ones(name, read)
     return read
 
@@ -262,12 +266,23 @@ def _parse(name: str, number: int, line: str, first: int) -> Alignment:
     return Alignment(frozenset(sure), frozenset(possible))
 
 
-def warn_of_ones(name: str, alignments: Sequence[Alignment]) -> None:
-    """Warns if no first token has a link, which is unlikely for real sentences."""
+def warn_of_ones(name: str, alignments: Sequence[Alignment], *, empty_words: bool = False) -> None:
+    """Warns if no first token has a link, which is unlikely for real sentences.
+
+    Args:
+        name: Name of the alignments in the warning.
+        alignments: Those of a corpus, read as counting from 0.
+        empty_words: Whether 0 may be the empty word instead. Position 0 then tells nothing, and
+            a link between both first tokens is looked for.
+    """
     linked = [alignment.possible for alignment in alignments if alignment.possible]
-    if len(linked) >= _ENOUGH_SENTENCES and all(min(map(min, found)) > 0 for found in linked):
+    if empty_words:
+        told, found = "the link 0-0", any((0, 0) in one for one in linked)
+    else:
+        told, found = "the position 0", any(0 in link for one in linked for link in one)
+    if len(linked) >= _ENOUGH_SENTENCES and not found:
         warnings.warn(
-            f"{name}: none of {len(linked)} alignments has the position 0; "
+            f"{name}: none of {len(linked)} alignments has {told}; "
             "if they count from 1, read them with first=1",
             stacklevel=3,
         )

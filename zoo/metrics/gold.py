@@ -43,7 +43,7 @@ class AlignmentScores(NamedTuple):
 
 def read_gold(
     path: Path,
-    first: Literal[0, 1],
+    first: Literal[0, 1] | None,
     lengths: Sequence[Lengths],
     *,
     exchanged: bool = False,
@@ -53,7 +53,8 @@ def read_gold(
 
     Args:
         path: of the file; with `.gz` it is read decompressed.
-        first: the number of a sentence's first word in the file.
+        first: the number of a sentence's first word in the file; None: as usual in the format,
+            1 in a `.wa` file, where 0 is the empty word, else 0.
         lengths: numbers of source and target words of each pair.
         exchanged: whether a link of the file names the target's word first.
         drop_outside: leaves out and counts links beyond their sentences, which are refused
@@ -65,9 +66,9 @@ def read_gold(
     held = [(target, source) for source, target in lengths] if exchanged else lengths
     checked = None if drop_outside else held
     if path.name.removesuffix(".gz").endswith(".wa"):
-        found = read_naacl(path, first, checked, sentences=len(held))
+        found = read_naacl(path, 1 if first is None else first, checked, sentences=len(held))
     else:
-        found = read_pharaoh(path, first, checked)
+        found = read_pharaoh(path, first or 0, checked)
     if len(found) != len(held):
         raise ValueError(f"{path} must have {len(held)} lines, one a pair, got {len(found)}")
     inside = [_inside(*pair) for pair in zip(found, held, strict=True)]

@@ -29,7 +29,8 @@ def read_naacl(
         source: Path of a file, or lines. A file whose name ends in `.gz` is read decompressed.
             Empty lines are left out.
         first: The number of a sentence's first token in the file. 1: a link to position 0, the
-            empty word, is left out. 0: there is no empty word.
+            empty word, is left out. 0: there is no empty word. A file that seems to count from
+            0 after all is refused, and one that seems to count from 1 is warned of.
         lengths: If given, the numbers of source and target tokens of each pair; links beyond them
             are refused.
         sentences: Number of sentence pairs; None: that of `lengths`, or else the largest number
@@ -40,8 +41,9 @@ def read_naacl(
         none. Positions count from 0, whatever the file counts from.
 
     Raises:
-        ValueError: A line does not hold a link, or one of a sentence pair that there is not; names
-            the line, from 1. A link lies beyond its sentences: see `check_links`.
+        ValueError: A line does not hold a link, or one of a sentence pair that there is not, or
+            links two empty words; names the line, from 1. A link lies beyond its sentences: see
+            `check_links`.
     """
     if first not in (0, 1):
         raise ValueError(f"first must be 0 or 1, got {first!r}")
@@ -56,7 +58,7 @@ def read_naacl(
     for number, line in enumerate(lines, start=1):
         text = (line.removeprefix("\ufeff") if number == 1 else line).strip()
         if text:
-            pair, link, kind = _parse(f"{name}: line {number}", text, count)
+            pair, link, kind = _parse(f"{name}: line {number}", text, first, count)
             place = sure if kind == "S" else possible
             place.setdefault(pair, set())
             if min(link) >= first:
@@ -71,13 +73,13 @@ def read_naacl(
         for pair in range(1, count + 1)
     ]
     if lengths is not None:
-        check_links(read, lengths, name)
-    elif first == 0:
-        warn_of_ones(name, read)
+        check_links(read, lengths, name, first)
+    if first == 0:
+        warn_of_ones(name, read, empty_words=True)
     return read
 
 
-def _parse(place: str, text: str, count: int | None) -> tuple[int, Link, str]:
+def _parse(place: str, text: str, first: int, count: int | None) -> tuple[int, Link, str]:
     """Splits a line into sentence pair, link as it stands there, and S or P."""
     match = _LINE.fullmatch(text)
     if match is None:
@@ -86,4 +88,10 @@ def _parse(place: str, text: str, count: int | None) -> tuple[int, Link, str]:
     if pair < 1 or (count is not None and pair > count):
         expected = "from 1" if count is None else f"from 1 to {count}"
         raise ValueError(f"{place}: the sentence pair must be {expected}, got {pair}")
-    return pair, (int(match[2]), int(match[3])), match[4] or "S"
+    link = int(match[2]), int(match[3])
+    if max(link) < first:
+        raise ValueError(
+            f"{place} must not link two empty words, got {text!r}; "
+            "first=0 reads a file that counts from 0"
+        )
+    return pair, link, match[4] or "S"

@@ -6,7 +6,14 @@ import tensorflow as tf
 
 from zoo.models.rnnsearch.rnnencdec import RNNencdec
 from zoo.models.rnnsearch.rnnsearch import RNNsearch
-from zoo.tasks.translation.forced import align_pairs, shifted_weights, unknown_share, word_weights
+from zoo.tasks.translation.forced import (
+    _pieces,
+    align_pairs,
+    shifted_weights,
+    unknown_share,
+    word_weights,
+)
+from zoo.text.subwords import SubwordCodec, train_subwords
 
 SOURCES = ["ab c", "c  ab a ", "", "b a c b"]
 TARGETS = ["c ab", "b", "a b", "abc ab ? a"]
@@ -20,6 +27,9 @@ class Letters:
         return tf.ragged.constant(
             [[4 + "abc".index(x) for x in word if x != "?"] for word in words], dtype=tf.int32
         )
+
+    def pieces(self, ids):
+        return tf.ragged.map_flat_values(lambda flat: tf.gather(list("....abc"), flat), ids)
 
 
 CODECS = (Letters(), Letters())
@@ -74,6 +84,27 @@ def test_weights_of_steps_beside_a_word_are_shifted(model):
     assert not shifted[-1][0][0].any()  # "c" has one piece, and no step is before it
     with pytest.raises(ValueError, match="shifts must be among -1, 0 and 1, got 2"):
         shifted_weights(model, CODECS, SOURCES, TARGETS, [0, 2])
+
+
+@pytest.fixture(scope="module")
+def subwords(tmp_path_factory):
+    path = tmp_path_factory.mktemp("subwords") / "subwords.model"
+    texts = ["a dog runs.", "two dogs run!", "the dog, a cat (small)", "runs, run", "a 5% b"] * 5
+    train_subwords(texts, path, 44)
+    return SubwordCodec(path)
+
+
+def test_pieces_of_punctuation_are_those_of_text_as_people_write_it(subwords):
+    """Only closing punctuation loses its space, and only after another word."""
+    for given, written in (("a dog runs .", "a dog runs."), ("the dog , a cat", "the dog, a cat")):
+        spaced = subwords.pieces(subwords.encode(tf.constant([given]))).to_list()[0]
+        assert "\u2581".encode() in spaced  # a piece of its own, as of no text of the training
+        read = [piece for word in _pieces(given, subwords) for piece in word]
+        assert read == subwords.encode(tf.constant([written])).to_list()[0]
+    whole = subwords.encode(tf.constant([".", "%", "!?"])).to_list()
+    assert [len(one) for one in whole] == [2, 2, 3]
+    assert _pieces(". %", subwords) == whole[:2]
+    assert _pieces("a % !?", subwords)[1:] == [whole[1], whole[2][1:]]
 
 
 def test_words_of_unknown_pieces_are_counted():

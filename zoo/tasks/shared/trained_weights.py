@@ -11,30 +11,45 @@ if TYPE_CHECKING:
     from zoo.text.codecs import TextCodec
 
 
-def copy_weights(saved_model: Path, model: Any) -> None:
+def copy_weights(saved_model: Path, model: Any, name: str = "start_from") -> None:
     """Gives a model the trained weights of a SavedModel; those that it lacks stay as they are.
 
+    Args:
+        saved_model: its folder.
+        model: of the same class.
+        name: the setting that names the SavedModel.
+
     Raises:
-        ValueError: if there is no such SavedModel, it holds another architecture, or a weight has
-            another shape.
+        ValueError: if there is no such SavedModel, it holds another architecture or trained weights
+            that the model has no place for, or a weight has another shape.
     """
     finished = load(saved_model)
     if type(finished) is not type(model):
         raise ValueError(
-            f"start_from must hold a {type(model).__name__}, got a {type(finished).__name__}"
+            f"{name} must hold a {type(model).__name__}, got a {type(finished).__name__}"
         )
-    trained = {weight.path.partition("/")[2]: weight for weight in finished.weights}
     model.build()
-    for weight in model.weights:
-        path = weight.path.partition("/")[2]
+    trained, own = _by_path(finished), _by_path(model)
+    # What is not trained by gradients, such as a running mean of the reward, may stay behind.
+    if lost := [path for path in trained if path not in own and trained[path].trainable]:
+        raise ValueError(
+            f"{name} must have no trained weights but this run's, got {', '.join(lost)} too: "
+            "take the options that it was trained with"
+        )
+    for path, weight in own.items():
         found = trained.get(path)
         if found is not None and found.shape != weight.shape:
             raise ValueError(
-                f"start_from must have a {path} of shape {tuple(weight.shape)}, "
+                f"{name} must have a {path} of shape {tuple(weight.shape)}, "
                 f"got {tuple(found.shape)}"
             )
         if found is not None:
             weight.assign(found)
+
+
+def _by_path(model: Any) -> dict[str, Any]:
+    """Weights by their path within the model."""
+    return {weight.path.partition("/")[2]: weight for weight in model.weights}
 
 
 def check_words(name: str, saved_model: Path, codecs: Sequence["TextCodec"]) -> None:

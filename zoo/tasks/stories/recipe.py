@@ -113,7 +113,8 @@ class StoryTask:
 
         Returns:
             What ``result.json`` holds: the metrics of the exported run, ``runs``, a row each, their
-            means, ``diverged_seeds``, whose runs are in none of these, and ``data``.
+            means, ``diverged_seeds``, whose runs are in none of these, ``data``, and
+            ``cut_stories``, how many of each part are longer than the memory.
 
         Raises:
             ValueError: a setting is refused, or the data is malformed.
@@ -179,10 +180,23 @@ class StoryTask:
         sizes = self.codec, data.answers, self.hops, settings.memory
         frames = (data.training, data.validation, data.test)
         self.parts = [encode_examples(frame, *sizes) for frame in frames]
-        for name, part in zip(("training", "validation", "test"), self.parts, strict=True):
+        self._tell_cut()
+
+    def _tell_cut(self) -> None:
+        """Says in log, card and result how many stories are longer than the memory."""
+        names, most = ("training", "validation", "test"), self.settings.memory
+        self.cut = {name: part.cut for name, part in zip(names, self.parts, strict=True)}
+        told = []
+        for name, part in zip(names, self.parts, strict=True):
             if part.cut:
-                told = "%s: %d of %d stories cut to their last %d sentences"
-                self.folder.logger.info(told, name, part.cut, len(part.answer), settings.memory)
+                told.append(f"{name}: {part.cut} of {len(part.answer)}")
+                message = "%s stories cut to their last %d sentences"
+                self.folder.logger.info(message, told[-1], most)
+        if told:
+            remarks = f"stories cut to their last {most} sentences: {', '.join(told)}"
+            record = self.data.record
+            record = replace(record, remarks="; ".join(filter(None, (record.remarks, remarks))))
+            self.data = self.data._replace(record=record)
 
     def _sizes(self) -> dict[str, Any]:
         settings = self.settings
@@ -263,6 +277,7 @@ class StoryTask:
             folder.logger.warning("left out, since they diverged: seeds %s", self.diverged)
         table = {"runs": [asdict(row) for row in rows], "means": summary, "best_seed": best.seed}
         table |= {"diverged_seeds": self.diverged, "seconds": seconds, "data": self.data.record}
+        table["cut_stories"] = self.cut
         complete = folder.finish({**shipped, **table})
         # The first one would be to ask it in one line, which a story does not fit into.
         for line in next_commands(folder.saved_model, {})[1:]:

@@ -49,7 +49,7 @@ class TabularSettings(TrainingSettings):
     entropy: NotNegative | None = None
     """Coefficient of the entropy of the weights in the loss."""
     sparsity: NotNegative | None = None
-    """Coefficient of the sum of the weights in the loss."""
+    """Coefficient of the sum of the weights in the loss, of gates from 0 to 1."""
     value_penalty: NotNegative | None = None
     """Coefficient of the sum of squares of the vectors in the loss."""
 

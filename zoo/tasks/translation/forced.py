@@ -2,7 +2,8 @@
 
 Words are what stands between spaces, as in files of annotated alignments. Codecs cut a word into
 pieces: the weights of a source word's pieces are added up, those of a target word's pieces are
-averaged.
+averaged. The piece of a space before closing punctuation is left out, since text as people write
+it, which models are trained on, has none there.
 
 Letters of shapes: T and S pieces of target and source, V and U words.
 """
@@ -19,6 +20,8 @@ from zoo.text.codecs import TextCodec
 from zoo.text.vocabulary import END, START, UNKNOWN
 
 _ROWS = 32  # pairs that are read at a time
+_SPACE = "\u2581".encode()  # subwords' piece of a space, if it is one of its own
+_CLOSING = frozenset(".,;:!?\u2026)]}")  # follow the word before without a space
 
 
 def align_pairs(
@@ -131,8 +134,16 @@ def _pieces(text: str, codec: TextCodec) -> list[list[int]]:
     words = text.split()
     if not words:
         return []
-    ids: list[list[int]] = codec.encode(tf.constant(words)).to_list()
-    return [one or [UNKNOWN] for one in ids]
+    ids = codec.encode(tf.constant(words))
+    read = zip(words, ids.to_list(), codec.pieces(ids).to_list(), strict=True)
+    found = [_without_space(*one) if n else one[1] for n, one in enumerate(read)]
+    return [one or [UNKNOWN] for one in found]
+
+
+def _without_space(word: str, ids: list[int], pieces: list[bytes]) -> list[int]:
+    """Leaves out the space before closing punctuation that follows another word."""
+    spaced = len(ids) > 1 and pieces[0] == _SPACE
+    return ids[1:] if spaced and _CLOSING.issuperset(word) else ids
 
 
 def _inputs(sources: list[Any], targets: list[Any]) -> dict[str, tf.Tensor]:
