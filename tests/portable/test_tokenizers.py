@@ -1,5 +1,7 @@
 """Tokenizers in plain Python cut texts as those in the graph do."""
 
+from itertools import product
+
 import pytest
 import tensorflow as tf
 
@@ -31,6 +33,13 @@ TEXTS = [
 def test_words_are_cut_as_in_the_graph(text):
     tokens = WordTokenizer()([text]).surface.to_list()[0]
     assert cut(text) == [token.decode() for token in tokens]
+
+
+def test_words_are_cut_as_in_the_graph_whatever_stands_side_by_side():
+    pieces = ["a.", "'s", "’S", "é", "\u0301", "1", "_", ".", "漢", " ", "\xad", "\u061c", "\u200d"]
+    texts = ["".join(parts) for parts in product(pieces, repeat=3)]
+    for text, tokens in zip(texts, WordTokenizer()(texts).surface.to_list(), strict=True):
+        assert cut(text) == [token.decode() for token in tokens], ascii(text)
 
 
 @pytest.mark.parametrize("text", TEXTS)
