@@ -62,10 +62,14 @@ def shipped(tmp_path_factory) -> tuple[Subwords, SubwordCodec]:
     return Subwords(folder / found["text"]["file"]), load_codecs(source)[0]
 
 
-@pytest.mark.parametrize("text", TEXTS)
+LONG = [f"{a}{b * 4000}" for a in ("", "x", "xy") for b in ("é", "漢", "\udcff", "\udc80", "\n")]
+LONG.append("dog\u3000" * 4000)
+
+
+@pytest.mark.parametrize("text", [*TEXTS, *LONG], ids=range(len(TEXTS) + len(LONG)))
 def test_subwords_are_those_of_sentencepiece(shipped, text):
     own, codec = shipped
-    ids = codec.encode(tf.constant([text])).to_list()[0]
+    ids = codec.encode(tf.constant([text.encode("utf-8", "surrogateescape")])).to_list()[0]
     found, tokens = own.encode(text)
     assert found == ids
     assert len(tokens) == len(ids)
