@@ -25,7 +25,8 @@ _OUTPUTS = {"decoding", "metrics"}
 _USES = {"training", "serving", "plots"}
 _BELOW_USES = _FILES | _OPS | _WEIGHTS | _INPUTS | _OUTPUTS | _IMAGES | {"models"}
 MAY_IMPORT: dict[str, set[str]] = {
-    "files": set(),
+    "files": {"open_files"},
+    "open_files": set(),
     "quiet": set(),
     "ops": set(),
     "text_files": set(),

@@ -1,6 +1,7 @@
 import errno
 import fcntl
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -51,6 +52,79 @@ def test_bytes_appear_whole(tmp_path):
     with pytest.raises(OSError, match="folder"), whole_file(folder) as file:
         file.write(b"")
     assert sorted(os.listdir(tmp_path)) == ["a.bin", "folder"]
+
+
+def test_a_replaced_file_keeps_its_rights(tmp_path):
+    path = tmp_path / "a.txt"
+    for mode in (0o600, 0o664, 0o444):
+        path.touch()
+        path.chmod(mode)
+        with whole_text(path) as file:
+            file.write("new")
+        assert path.stat().st_mode & 0o777 == mode
+        path.unlink()
+
+
+def test_a_link_stays_and_the_file_that_it_points_to_is_replaced(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    link, target = tmp_path / "a.txt", tmp_path / "elsewhere" / "b.txt"
+    link.symlink_to(Path("elsewhere") / "b.txt")
+    for content in ("first", "second"):  # at first it points to nothing
+        with whole_text(link) as file:
+            file.write(content)
+        assert link.is_symlink()
+        assert target.read_text() == content
+        assert not target.is_symlink()
+    assert sorted(os.listdir(tmp_path)) == ["a.txt", "elsewhere"]
+    assert os.listdir(tmp_path / "elsewhere") == ["b.txt"]
+    target.unlink()
+    target.symlink_to(link)
+    with pytest.raises(OSError, match=r"symbolic links: '.*a\.txt'"), whole_file(link):
+        raise AssertionError("it must not be written")
+
+
+def test_pipes_are_written_into_at_the_end(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with subprocess.Popen(["cat", path], stdout=subprocess.PIPE, text=True) as reader:
+        with whole_text(path) as file:
+            file.write("é\n")
+        assert reader.communicate() == ("é\n", None)
+    with pytest.raises(UnicodeEncodeError), whole_text(path) as file:
+        file.writelines(["half", "\ud800"])
+    assert path.is_fifo()
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+OPEN = """
+import sys
+from zoo.files import whole_file
+print("before", flush=True)
+with whole_file(sys.argv[1]) as file:
+    file.write(b"whole" + bytes([10]))
+print("after")
+"""
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+@pytest.mark.parametrize("through", ["> out", ">> out", "| cat > out"])
+def test_open_files_are_written_into(tmp_path, name, through):
+    (tmp_path / "out").write_text("old\n" if ">>" in through else "")
+    shell = f"{shlex.quote(sys.executable)} -c {shlex.quote(OPEN)} {name} {through}"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    subprocess.run(shell, shell=True, cwd=tmp_path, env=environment, check=True, timeout=60)
+    expected = "old\n" * (">>" in through) + "before\nwhole\nafter\n"
+    assert (tmp_path / "out").read_text() == expected
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_devices_are_written_into():
+    with whole_file("/dev/null") as file:
+        file.write(b"whole")
+    assert Path("/dev/null").is_char_device()
+    refused = pytest.raises(OSError, match="No space left on device: '/dev/full'")
+    with refused, whole_file("/dev/full") as file:
+        file.write(b"whole")
 
 
 KILLED = """

@@ -122,6 +122,31 @@ def test_where_nothing_can_be_filtered_it_goes_on(closed):
     assert code in ({1, 120} if "close" in closed else {0})
 
 
+@pytest.mark.parametrize(
+    "errors",
+    ["None", "open(os.devnull, 'w'); sys.stderr.close()", "open('/dev/full', 'w', buffering=9)"],
+)
+def test_whatever_stands_for_standard_error_greetings_are_dropped(errors):
+    """A program may discard its messages: None is what Python has for a closed stream."""
+    code = f"import os, sys\nsys.stderr = {errors}\n" + MEANWHILE.format(
+        "print('held', end='', file=sys.stderr)" if "full" in errors else "pass"
+    )
+    assert start("-c", code + "os._exit(0)") == (0, "something real\nF0000 half a li")
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("-c 'import zoo, tensorflow' 2>&-", 0),
+        ("-m zoo lisst 2>&-", 2),
+        ("-m zoo --version >&- 2>&-", 0),
+    ],
+)
+def test_closed_streams_are_no_failure(command, code):
+    shell = "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1], shell=True))"
+    assert start("-c", shell, f"{sys.executable} {command}") == (code, "")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_snippets_import_zoo_before_what_greets(page):
     for code in re.findall(r"(?ms)^```python\n(.*?)^```$", page.read_text(encoding="utf-8")):

@@ -15,11 +15,14 @@ import io
 import os
 import re
 import shutil
+import stat
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TextIO
+
+from zoo.open_files import is_written_into, written_at_the_end
 
 _REPLACED = ".replaced"
 _TEMPORARY = re.compile(rf"\..*\.[0-9a-f]{{32}}\.(partial|{_REPLACED[1:]})", re.DOTALL)
@@ -34,7 +37,9 @@ _TAKEN = {errno.ENOTEMPTY, errno.EEXIST}
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Opens a file for writing; it gets its name when it is complete and on the disk.
 
-    If the block raises, an existing file at `path` stays.
+    If the block raises, an existing file at `path` stays. A new one has the rights of that which it
+    replaces. A link stays, and the file that it points to is replaced. Pipes, terminals and other
+    devices, and files that a process has open (`/dev/stdout`), are written into at the end.
 
     Args:
         path: The file to write or to replace; its folder exists.
@@ -46,6 +51,11 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         OSError: It cannot be written; names the file.
     """
     path = Path(path)
+    if is_written_into(path):
+        with naming(path), written_at_the_end(path) as stream:
+            yield stream
+        return
+    path = Path(os.path.realpath(path)) if path.is_symlink() else path
     remove_abandoned(path.parent)
     with naming(path):
         partial, stream = _new_file(path)
@@ -197,6 +207,8 @@ def _new_file(path: Path) -> tuple[Path, BinaryIO]:
     while True:
         partial = _beside(path, ".partial")
         stream = open(partial, "xb")  # noqa: SIM115  # the caller closes it
+        with suppress(FileNotFoundError):
+            os.fchmod(stream.fileno(), stat.S_IMODE(os.stat(path).st_mode))
         _lock(stream.fileno())
         if partial.exists():  # else it was removed as a leftover before it was locked
             return partial, stream

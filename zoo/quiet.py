@@ -71,17 +71,19 @@ def _level(level: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _filtered(descriptor: int, patterns: Sequence[str]) -> Iterator[None]:
-    """Drops matching lines of what is written to a file descriptor; does nothing if it is closed.
+    """Drops matching lines of what is written to standard error; does nothing if it is closed.
 
     Another process does the work, in a session of its own: keys that stop this one do not reach it,
     and it ends when nobody can write any longer.
     """
     import subprocess  # five milliseconds, for which `import zoo` has no use
 
-    if not sys.executable or getattr(sys, "frozen", False):  # no Python that could be started
+    startable = sys.executable and not getattr(sys, "frozen", False)
+    # Closed when Python started: the number may be that of another file by now.
+    if not startable or sys.__stderr__ is None:
         yield
         return
-    sys.stderr.flush()
+    _flush_errors()
     try:
         kept = os.dup(descriptor)
         command = [sys.executable, "-I", "-S", "-c", _FILTER, *patterns]
@@ -101,11 +103,17 @@ def _filtered(descriptor: int, patterns: Sequence[str]) -> Iterator[None]:
     try:
         yield
     finally:
-        sys.stderr.flush()
+        _flush_errors()
         os.dup2(kept, descriptor)
         os.close(kept)
         with contextlib.suppress(subprocess.TimeoutExpired):  # a child of ours still writes there
             reading.wait(_PATIENCE)
+
+
+def _flush_errors() -> None:
+    """Flushes Python's standard error, whatever stands in its place: None, or a closed stream."""
+    with contextlib.suppress(AttributeError, ValueError, OSError):
+        sys.stderr.flush()
 
 
 class _QuietTensorFlow:

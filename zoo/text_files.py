@@ -113,13 +113,14 @@ def iterate_lines(stream: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
     Yields:
         Offset of the first byte, and content, of each line without its end. The offset counts from
         the beginning of the line: 3 after a byte-order mark, which only the first line can have,
-        else 0.
+        else 0. A mark alone, without the end of a line, is no line.
     """
     first_byte = None
     for line in stream:
         content = line[:-2] if line[-2:] == b"\r\n" else line.removesuffix(b"\n")
         if first_byte is None:
             first_byte = len(codecs.BOM_UTF8) if content.startswith(codecs.BOM_UTF8) else 0
-            yield first_byte, content[first_byte:]
+            if line != codecs.BOM_UTF8:
+                yield first_byte, content[first_byte:]
         else:
             yield 0, content

@@ -115,6 +115,23 @@ def test_both_directions_are_stock_units_and_the_backward_one_begins_at_the_last
             )
 
 
+@pytest.mark.parametrize("padding", [np.nan, np.inf, 1e6, -1e6])
+@pytest.mark.parametrize("cls", [GatedUnit, BidirectionalGatedUnit])
+def test_whatever_the_padding_holds_nothing_of_it_is_read(cls, padding):
+    layer = make(cls)
+    values, mask = sequence()
+
+    def with_padding(number):
+        padded = tf.where(mask[:, :, None], values, tf.constant(number, "float64"))
+        with tf.GradientTape() as tape:
+            outputs = layer(padded, mask)
+            loss = sum(tf.reduce_sum(tf.square(output)) for output in outputs)
+        return [*outputs, *tape.gradient(loss, [weight.value for weight in layer.weights])]
+
+    for one, other in zip(with_padding(padding), with_padding(0.0), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 def test_steps_are_the_sequence():
     layer = make(GatedUnit)
     values, mask = sequence()

@@ -11,6 +11,7 @@ from tests.plots.test_attention import make_result
 from tests.plots.test_documents import DOCUMENT, QUERY, result
 from tests.plots.test_hops import result as hops_result
 from zoo.plots import inline
+from zoo.plots.colors import ANSWER
 from zoo.plots.inline import ribbons, shaded
 
 NASTY = ["<script>alert(1)</script>", '"><img src=x onerror=y>', "a&b", "\u202eevil\x00\x1b[2J", ""]
@@ -72,6 +73,26 @@ def test_without_attention_or_tokens_there_is_none():
     for row in (-1, 2):
         with pytest.raises(ValueError, match=f"row must be in a batch of 2, got {row}"):
             inline(TRANSLATION, row)
+
+
+def test_maps_over_the_cells_of_a_picture_have_none():
+    caption = {
+        "caption": [b"a dog"],
+        "target_tokens": np.array([[b"a", b"dog", b"</s>"]], object),
+        "target_length": [3],
+        "attention_alignment": np.full((1, 3, 2, 2), 0.25),
+    }
+    assert inline(caption) == ""
+
+
+def test_an_answer_that_is_not_found_is_not_marked():
+    tokens = [f"word{number}".encode() for number in range(200)]
+    found, lost = (inline(make_result(tokens, answer, 150, 150)) for answer in (b"word150", b"x"))
+    (marked,) = (word for word in parse(found)[0].iter() if word.get("fill") == ANSWER)
+    assert marked.text == "word150"
+    assert ANSWER not in lost
+    assert "word150" in parse(lost)[1]
+    assert "word0" not in parse(lost)[1]
 
 
 @pytest.mark.parametrize("weights", [np.ones((2, 2)), -np.ones((1, 2)), np.full((1, 2), np.nan)])

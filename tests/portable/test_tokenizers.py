@@ -1,5 +1,7 @@
 """Tokenizers in plain Python cut texts as those in the graph do."""
 
+from itertools import product
+
 import pytest
 import tensorflow as tf
 
@@ -33,6 +35,13 @@ def test_words_are_cut_as_in_the_graph(text):
     assert cut(text) == [token.decode() for token in tokens]
 
 
+def test_words_are_cut_as_in_the_graph_whatever_stands_side_by_side():
+    pieces = ["a.", "'s", "’S", "é", "\u0301", "1", "_", ".", "漢", " ", "\xad", "\u061c", "\u200d"]
+    texts = ["".join(parts) for parts in product(pieces, repeat=3)]
+    for text, tokens in zip(texts, WordTokenizer()(texts).surface.to_list(), strict=True):
+        assert cut(text) == [token.decode() for token in tokens], ascii(text)
+
+
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("case_fold", [False, True])
 def test_words_are_folded_as_in_the_graph(text, case_fold, tmp_path):
@@ -53,10 +62,14 @@ def shipped(tmp_path_factory) -> tuple[Subwords, SubwordCodec]:
     return Subwords(folder / found["text"]["file"]), load_codecs(source)[0]
 
 
-@pytest.mark.parametrize("text", TEXTS)
+LONG = [f"{a}{b * 4000}" for a in ("", "x", "xy") for b in ("é", "漢", "\udcff", "\udc80", "\n")]
+LONG.append("dog\u3000" * 4000)
+
+
+@pytest.mark.parametrize("text", [*TEXTS, *LONG], ids=range(len(TEXTS) + len(LONG)))
 def test_subwords_are_those_of_sentencepiece(shipped, text):
     own, codec = shipped
-    ids = codec.encode(tf.constant([text])).to_list()[0]
+    ids = codec.encode(tf.constant([text.encode("utf-8", "surrogateescape")])).to_list()[0]
     found, tokens = own.encode(text)
     assert found == ids
     assert len(tokens) == len(ids)

@@ -10,9 +10,10 @@ import tensorflow as tf
 
 from zoo.decoding.limits import SPECIALS
 from zoo.portable.export import export_portable
-from zoo.portable.runner import load_model, search, values, words
+from zoo.portable.runner import load_model, search, subwords, values, words
 from zoo.serving.load import load_card, load_servable
 from zoo.tasks.tabular.columns import MISSING
+from zoo.text import long_words
 
 RANDOM = np.random.default_rng(0)
 
@@ -130,6 +131,8 @@ def test_learnt_algorithms_on_symbols(exported):
 def test_the_runner_which_imports_nothing_of_the_package_has_its_constants():
     assert values._MISSING == MISSING
     assert words._SPECIALS == SPECIALS
+    assert subwords._SPACES == long_words._SPACES
+    assert subwords._LONGEST_WORD == long_words.LONGEST_WORD
     assert tuple(range(SPECIALS)) == (search.PADDING, search.UNKNOWN, search.START, search.END)
 
 

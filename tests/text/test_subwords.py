@@ -1,10 +1,14 @@
+import io
+
 import keras_nlp
 import pytest
+import sentencepiece
 import tensorflow as tf
 
 from tests.text import codecs
 from tests.text.timing import growth
-from zoo.text.subwords import LONGEST_WORD, SubwordCodec, train_subwords
+from zoo.text.long_words import _SPACES, LONGEST_WORD, spaces_of
+from zoo.text.subwords import SubwordCodec, train_subwords
 from zoo.text.vocabulary import SPECIAL_WORDS
 
 TEXTS = [
@@ -68,6 +72,52 @@ def test_of_a_long_word_the_beginning_is_read_and_what_follows_the_word(codec):
     assert tokens.tolist() == [whole, cut, spaces]
 
 
+@pytest.mark.parametrize("space", ["\n", "\t", "\r\n", "\u3000", "\u200b", "\u2581", "\ufffd"])
+def test_every_space_ends_a_word(codec, space):
+    texts = [space.join(["dog"] * LONGEST_WORD), " ".join(["dog"] * LONGEST_WORD), f"dog{space}on"]
+    for read in (codec.encode, codec.tokens):
+        one, other, short = read(texts).to_list()
+        assert one == other
+        assert len(one) >= LONGEST_WORD
+        assert short == read(["dog on"]).to_list()[0]
+
+
+def test_spaces_are_those_of_the_model(trained):
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(trained / "bpe"))
+    every = (chr(code) for code in range(1, 0x10000) if code not in range(0xD800, 0xE000))
+    space = processor.Normalize("a b")
+    expected = "".join(c for c in every if processor.Normalize(f"a{c}b") == space)
+    assert spaces_of(processor) == f"[{expected}]"
+    assert set(expected) < set(_SPACES)
+    others = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(TEXTS),
+        model_writer=others,
+        vocab_size=60,
+        normalization_rule_name="identity",
+        minloglevel=2,
+    )
+    processor.LoadFromSerializedProto(others.getvalue())
+    assert spaces_of(processor) == "[ \u2581]"
+
+
+@pytest.mark.parametrize("before", ["", "x", "xy", "xyz"])
+@pytest.mark.parametrize("character", ["é", "漢", "😀"])
+def test_no_character_is_cut(codec, before, character):
+    cut, short = codec.tokens([f"Two {before}{character * 2000} are", "x"]).to_list()
+    size = len(character.encode())
+    read = (LONGEST_WORD - len(before)) // size
+    expected = "\u2581Two\u2581" + before + read * character + "\u2581are"
+    assert b"".join(cut).decode() == expected
+    assert b"".join(short).decode() == "\u2581x"
+
+
+def test_of_bytes_that_are_no_character_as_many_are_read(codec):
+    for byte in (b"\x80", b"\xff"):
+        tokens = codec.tokens([byte * 2 * LONGEST_WORD]).to_list()[0]
+        assert b"".join(tokens).decode() == "\u2581" + LONGEST_WORD * "\ufffd"
+
+
 @pytest.mark.parametrize("unit", ["漢", b"\xff", "\0", "漢" * 1000 + " ", "a", "a "])
 def test_the_time_is_linear_in_the_length_of_a_text(trained, unit):
     codec = SubwordCodec(trained / "bpe")
@@ -117,6 +167,13 @@ def test_long_texts_are_not_left_out(tmp_path):
     codec = SubwordCodec(tmp_path / "long")
     assert codec.encode(["ab"]).to_list() != [[1]]
     assert codec.decode(codec.encode(["ab cd"])).numpy()[0] == b"ab cd"
+
+
+def test_texts_that_are_no_unicode_are_refused(tmp_path):
+    message = r"texts must be Unicode, got '\\ud800' in texts\[2\]: half of a surrogate pair"
+    with pytest.raises(ValueError, match=message):
+        train_subwords(["a", "", "b\ud800"], tmp_path / "none", 12)
+    assert not list(tmp_path.iterdir())
 
 
 def test_texts_may_all_be_short(tmp_path):

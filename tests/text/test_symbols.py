@@ -19,6 +19,12 @@ def test_strings_become_ids_with_blank_places_and_padding_behind_them():
     assert codec.show(ids).numpy()[2].tolist() == [b"0", b"_", b"", b""]
 
 
+def test_blank_places_are_left_out_at_the_end_alone():
+    ids = [[2, 3, 1, 3], [3, 3, 1, 2], [3, 3, 3, 3], [2, 3, 3, 0], [0, 0, 0, 0]]
+    found = SymbolCodec("01").decode(tf.constant(ids)).numpy().tolist()
+    assert found == [b"1_0", b"__01", b"", b"1", b""]
+
+
 @pytest.mark.parametrize("strings", [[], [""]])
 def test_there_is_one_place_at_least(strings):
     ids, lengths = SymbolCodec("ab").encode(tf.constant(strings, tf.string))

@@ -43,7 +43,7 @@ def test_latin_text(text: str, expected: list[str]):
     ("text", "expected"),
     [
         ("a\u00a0b\u2009c\u3000d\u2028e\x85f", list("abcdef")),
-        ("a\u200bb\ufeffc\u200fd", list("abcd")),
+        ("a\u200bb\ufeffc\u200fd\u061ce", list("abcde")),
         ("", []),
         (" \t\u00a0 ", []),
         ("日本語のテスト。", [*"日本語のテスト", "。"]),
@@ -58,6 +58,10 @@ def test_latin_text(text: str, expected: list[str]):
         ("🇩🇪🇫🇷", ["🇩🇪", "🇫🇷"]),
         ("x≠y ∑€", ["x", "≠", "y", "∑", "€"]),
         ("a\u00adb", ["a\u00adb"]),
+        ("He said 'sí' twice.", ["He", "said", "'", "sí", "'", "twice", "."]),
+        ("‘Señor’ ’Són’ 's½ 'S\u0301", [*"‘", "Señor", *"’’", "Són", *"’'", "s½", "'", "S\u0301"]),
+        ("été's Noë’s 's漢 's€", ["été", "'s", "Noë", "’s", "'s", "漢", "'s", "€"]),
+        ("şa.b.c éa.b.c. a.b.é", [*("şa", *".b.c"), "éa", ".", "b.c.", "a.b.", "é"]),
     ],
 )
 def test_unicode_text(text: str, expected: list[str]):

@@ -15,7 +15,7 @@ from zoo.cli.explore import Explore
 from zoo.cli.export import Export
 from zoo.cli.publish import Fetch, Publish
 from zoo.cli.serve import Serve
-from zoo.training.command import start
+from zoo.training.command import open_closed_streams, start
 
 DESCRIPTION = """Attention models: list them, ask them, see what they look at.
 
@@ -38,6 +38,7 @@ Command = (
 
 def main() -> None:
     """Runs the command of the command line. Alone it shows its help."""
+    open_closed_streams()
     module = Path(sys.argv[0]).name == "__main__.py"
     program = "python -m zoo" if module else "zoo"
     arguments = sys.argv[1:] or ["--help"]

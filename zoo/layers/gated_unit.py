@@ -93,7 +93,10 @@ class _Direction:
         return project(values, self.kernel, self.bias)
 
     def run(self, values: Tensor, mask: Tensor, reverse: bool = False) -> Tensor:
-        """States (B, T, n) from values (B, T, d) and a zero state, carried where masked."""
+        """States (B, T, n) from values (B, T, d) and a zero state, carried where masked.
+
+        Values that are masked must be finite and small, or they open the gate that is shut.
+        """
         units = self.recurrent_kernel.shape[0]
         projected = self.project(swap_batch_and_time(values))  # (T, B, 3n)
         # Added rather than selected: the gradient of a sum costs nothing.
@@ -151,7 +154,7 @@ class GatedUnit(_GatedUnit):
             States (B, T, n), zero where padded, and the last real one (B, n).
         """
         mask = as_mask(mask, values.shape[:2])
-        states = self.direction.run(values, mask)
+        states = self.direction.run(mask_rows(values, mask), mask)
         return mask_rows(states, mask), states[:, -1]
 
     def project(self, values: Tensor) -> Tensor:
@@ -243,6 +246,7 @@ class BidirectionalGatedUnit(_GatedUnit):
             real step and the backward state at the first, (B, n) each.
         """
         mask = as_mask(mask, values.shape[:2])
+        values = mask_rows(values, mask)
         forwards = self.forward_direction.run(values, mask)  # (B, T, n)
         backwards = self.backward_direction.run(values, mask, reverse=True)
         states = ops.concatenate([forwards, backwards], axis=-1)

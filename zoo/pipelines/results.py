@@ -258,7 +258,7 @@ class SymbolAnswer(DrawnResult):
 
     main: ClassVar[str] = "answer"
     answer: str
-    """Without blank places."""
+    """Without the blank places at its end; others are "_"."""
     score: float
     """Probability of the least certain place; 0 of an empty text."""
     probabilities: tuple[float, ...]

@@ -167,8 +167,7 @@ def reading(result: Mapping[str, Any], row: int = 0, *, maximum_tokens: int = 45
     words = int(picked["question_length"])
     answer = answer_tokens(picked, length)
     estimates = [picked[name] for name in _ESTIMATES if name in picked]  # (I, m) each
-    middle = sum(answer) // 2 if answer else int(estimates[0][-1].argmax()) if estimates else 0
-    window = window_around(middle, length, maximum_tokens)
+    window = window_around(middle_of(picked, answer), length, maximum_tokens)
     tokens = list(picked["context_tokens"][window])
     asked = [*picked["question_tokens"][:words], SENTINEL]
     attention = picked["attention_context_to_question"][window]  # (columns, n + 1)
@@ -250,6 +249,13 @@ def answer_tokens(picked: Mapping[str, Any], length: int) -> tuple[int, int] | N
         if deciding.any():
             starts, ends = starts[deciding], ends[deciding]
     return max(runs, key=lambda run: (starts[:, run[0]] * ends[:, run[1]]).max())
+
+
+def middle_of(picked: Mapping[str, Any], answer: tuple[int, int] | None) -> int:
+    """The token to draw in the middle; where the answer is not found, the likeliest start."""
+    if answer:
+        return sum(answer) // 2
+    return int(picked[_ESTIMATES[0]][-1].argmax()) if _ESTIMATES[0] in picked else 0
 
 
 def _draw_iterations(axes: Axes, side: str, probabilities: np.ndarray) -> AxesImage:

@@ -5,14 +5,14 @@ out.
 """
 
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
 import numpy as np
 
 from zoo.models.core.axes import BEFORE, SENTINEL
-from zoo.plots.attention import answer_tokens
+from zoo.plots.attention import answer_tokens, middle_of
 from zoo.plots.colors import ANSWER, INK, LIGHT_TEXT_FROM, PAPER, QUIET, RULE, WEIGHT
 from zoo.plots.figures import pick_row, window_around
 from zoo.plots.text import as_text
@@ -39,13 +39,14 @@ def inline(result: Mapping[str, Any], row: int = 0) -> str:
         row: Which example of the batch.
 
     Returns:
-        The element, or "" where there is no such attention or a text has no token.
+        The element, or "" where there is no such attention, as between words and the cells of a
+        picture, or a text has no token.
 
     Raises:
         ValueError: `row` is not in the batch.
     """
-    for name, draw in _DRAWN_BY.items():
-        if name in result:
+    for name, (draw, *texts) in _DRAWN_BY.items():
+        if result.keys() >= {name, *(f"{text}_tokens" for text in texts)}:
             batch = len(np.asarray(result[name]))
             if not 0 <= row < batch:
                 raise ValueError(f"row must be in a batch of {batch}, got {row}")
@@ -221,8 +222,8 @@ def _translation(result: Mapping[str, Any], row: int) -> str:
 def _reading(result: Mapping[str, Any], row: int) -> str:
     picked, length = pick_row(result, row, "context")
     asked = int(picked["question_length"])
-    first, last = answer_tokens(picked, length) or (0, 0)
-    window = window_around((first + last) // 2, length, _MAXIMUM_TOKENS)
+    answer = answer_tokens(picked, length)
+    window = window_around(middle_of(picked, answer), length, _MAXIMUM_TOKENS)
     weights = picked["attention_context_to_question"][window][:, [*range(asked), -1]]
     return ribbons(
         weights,
@@ -230,7 +231,9 @@ def _reading(result: Mapping[str, Any], row: int) -> str:
         [*picked["question_tokens"][:asked], SENTINEL],
         query_name="text",
         key_name="question",
-        marked=range(first - window.start, last + 1 - window.start),
+        marked=range(answer[0] - window.start, answer[1] + 1 - window.start)
+        if answer
+        else range(0),
     )
 
 
@@ -273,13 +276,13 @@ def _both(result: Mapping[str, Any], row: int) -> str:
     return ribbons(weights, *words, query_name="hypothesis", key_name="premise")
 
 
-# Drawing functions, by the output that identifies the task.
-_DRAWN_BY: dict[str, Callable[[Mapping[str, Any], int], str]] = {
-    "attention_context_to_question": _reading,
-    "attention_document": _cloze,
-    "attention_alignment": _translation,
-    "attention_inter": _inter,
-    "attention_intra": _intra,
-    "attention_hops": _hops,
-    "attention_premise_to_hypothesis": _both,
+# Drawing functions and the texts that they draw, by the output that identifies the task.
+_DRAWN_BY: dict[str, tuple[Any, ...]] = {
+    "attention_context_to_question": (_reading, "context", "question"),
+    "attention_document": (_cloze, "document"),
+    "attention_alignment": (_translation, "source", "target"),
+    "attention_inter": (_inter, "hypothesis", "premise"),
+    "attention_intra": (_intra, "text"),
+    "attention_hops": (_hops, "text"),
+    "attention_premise_to_hypothesis": (_both, "hypothesis", "premise"),
 }

@@ -14,7 +14,7 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +31,10 @@ from zoo.text.codecs import (
     until_end,
     valid_utf8,
 )
+from zoo.text.long_words import cut_words, spaces_of
 from zoo.text.vocabulary import END, PADDING, SPECIAL_WORDS, START, UNKNOWN
 
 MODEL_TYPES = ("bpe", "unigram")
-
-LONGEST_WORD = 4000
-"""Bytes that are read of a word, between two spaces; the rest is ignored."""
 
 _SPACE_MARK = "\u2581"  # SentencePiece's mark for the space before a word
 _THREADS = 16  # fixed, because sums in unigram training depend on the division of work
@@ -89,12 +87,30 @@ def train_subwords(
             f"vocabulary_size must be more than the {len(SPECIAL_WORDS)} special ids, "
             f"got {vocabulary_size}"
         )
-    sentences = [text.encode() for text in texts if text.strip()]
+    sentences = list(_encoded(texts))
     if not sentences:
         raise ValueError("texts must hold one that is not empty, got none")
     model = _train(sentences, vocabulary_size, model_type, character_coverage, case_fold)
     with whole_file(path) as file:
         file.write(model)
+
+
+def _encoded(texts: Iterable[str]) -> Iterator[bytes]:
+    """Yields the texts that are not empty, in UTF-8.
+
+    Raises:
+        ValueError: A text has half of a surrogate pair.
+    """
+    for number, text in enumerate(texts):
+        try:
+            encoded = text.encode()
+        except UnicodeEncodeError as error:
+            wrong = ascii(text[error.start])
+            raise ValueError(
+                f"texts must be Unicode, got {wrong} in texts[{number}]: half of a surrogate pair"
+            ) from error
+        if text.strip():
+            yield encoded
 
 
 def _train(
@@ -144,8 +160,8 @@ class SubwordCodec(tf.Module):
     The model's rules normalise text (NFKC, runs of spaces to one), so a round trip gives the
     normalised text. The model is part of the graph: a SavedModel that tracks the codec holds it.
 
-    Only the first `LONGEST_WORD` bytes of a word are read, which keeps the time linear in the
-    length of any text.
+    Only the first bytes of a word are read (`zoo.text.long_words`), which keeps the time linear in
+    the length of any text.
     """
 
     def __init__(self, model: str | os.PathLike[str] | bytes, name: str = "subword_codec") -> None:
@@ -162,7 +178,9 @@ class SubwordCodec(tf.Module):
         super().__init__(name=name)
         self._path = None if isinstance(model, bytes) else os.fspath(model)
         model = model if isinstance(model, bytes) else Path(model).read_bytes()
-        self._vocabulary_size = _check_model(model, self._path or "model")
+        processor = _read_model(model, self._path or "model")
+        self._vocabulary_size = processor.GetPieceSize()
+        self._spaces = spaces_of(processor)
         # TensorFlow finds the model by the name of its node. Of two models with the same name,
         # loading a SavedModel would keep only one, so each gets its own.
         name = f"sentencepiece_{hashlib.sha256(model).hexdigest()[:16]}"
@@ -190,7 +208,7 @@ class SubwordCodec(tf.Module):
         Returns:
             (batch, tokens) int32, without start and end; a string of spaces has no tokens.
         """
-        return self._ids.tokenize(_cut_words(check_strings(strings)))
+        return self._ids.tokenize(cut_words(check_strings(strings), self._spaces))
 
     def tokens(self, strings: Strings) -> tf.RaggedTensor:
         """Returns the subwords that `encode` numbers, as in the normalised text.
@@ -201,11 +219,11 @@ class SubwordCodec(tf.Module):
         Returns:
             (batch, tokens) tf.string, valid UTF-8. U+2581 in a subword stands for a space.
         """
-        return self._surface.tokenize(_cut_words(check_strings(strings)))
+        return self._surface.tokenize(cut_words(check_strings(strings), self._spaces))
 
     def read(self, strings: Strings) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
         """Returns what `encode` and `tokens` return."""
-        words = _cut_words(check_strings(strings))
+        words = cut_words(check_strings(strings), self._spaces)
         return self._ids.tokenize(words), self._surface.tokenize(words)
 
     def pieces(self, ids: Ids) -> tf.Tensor | tf.RaggedTensor:
@@ -255,20 +273,8 @@ class SubwordCodec(tf.Module):
         return {}
 
 
-def _cut_words(strings: tf.Tensor) -> tf.Tensor:
-    """Truncates words of texts (batch,) to `LONGEST_WORD` bytes.
-
-    SentencePiece joins adjacent unknown characters into one token and copies the token for each of
-    them, in quadratic time. No token spans a space, so short words bound the cost.
-    """
-    # Does what `tf.strings.split` does, with a tenth of the operations.
-    places, words, _ = tf.raw_ops.StringSplitV2(input=strings, sep=" ")
-    words = tf.strings.substr(words, 0, LONGEST_WORD, unit="BYTE")
-    return tf.strings.unsorted_segment_join(words, places[:, 0], tf.size(strings), separator=" ")
-
-
-def _check_model(model: bytes, path: str) -> int:
-    """Returns the number of pieces of a model after checking its special pieces."""
+def _read_model(model: bytes, path: str) -> sentencepiece.SentencePieceProcessor:
+    """Reads a model and checks its special pieces."""
     processor = sentencepiece.SentencePieceProcessor()
     try:
         processor.LoadFromSerializedProto(model)
@@ -278,4 +284,4 @@ def _check_model(model: bytes, path: str) -> int:
     special = tuple(processor.IdToPiece(i) for i in range(min(size, len(SPECIAL_WORDS))))
     if special != SPECIAL_WORDS:
         raise ValueError(f"{path}: the first pieces must be {SPECIAL_WORDS}, got {special}")
-    return size
+    return processor

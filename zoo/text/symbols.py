@@ -83,6 +83,9 @@ class SymbolCodec:
         return tf.gather(tf.constant(["", *self.characters, BLANK]), ids)
 
     def decode(self, ids: tf.Tensor) -> tf.Tensor:
-        """Joins the symbols that are neither blank nor padding: int (B, N) to strings (B,)."""
-        shown = tf.gather(tf.constant(["", *self.characters, ""]), ids)
-        return tf.strings.reduce_join(shown, axis=-1)
+        """Joins symbols: int (B, N) to strings (B,), without padding and the blanks at the end.
+
+        Other blank places are shown: without them a wrong answer would look like another one.
+        """
+        joined = tf.strings.reduce_join(self.show(ids), axis=-1)
+        return tf.strings.regex_replace(joined, f"{BLANK}+$", "")

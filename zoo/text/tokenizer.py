@@ -14,7 +14,8 @@ Tokens are:
 - each control character that is not a space, including NUL.
 
 Spaces of all kinds, zero-width spaces and direction marks only separate tokens. Bytes that are not
-valid UTF-8 count as letters. Other scripts without spaces (Thai, Khmer) are not split.
+valid UTF-8 count as letters. Other scripts without spaces (Thai, Khmer) are not split. An
+abbreviation begins, and the ending `'s` ends, where a word does, with whatever letters.
 
 The time is linear in the length of a text, whatever the bytes are.
 """
@@ -26,23 +27,37 @@ import tensorflow_text as tf_text
 
 from zoo.text.invisible import IN_GRAPHS
 
-_SPACE = (
-    r"[\s\v\pZ\x{85}\x{200B}\x{200E}\x{200F}\x{202A}-\x{202E}\x{2060}\x{2066}-\x{2069}\x{FEFF}]+"
-)
+_MARKS = r"\x{61C}\x{200B}\x{200E}\x{200F}\x{202A}-\x{202E}\x{2060}\x{2066}-\x{2069}\x{FEFF}"
+_SPACES = rf"\s\v\pZ\x{{85}}{_MARKS}"
+_SPACE = f"[{_SPACES}]+"
 # Digits, fractions and Roman numerals, but not ideographs: if a token may also be the prefix of a
 # longer one, every token of a run would search for the end of the whole run.
 _DIGITS = r"[\p{Nd}\p{No}\x{2160}-\x{2188}]+"
 _NUMBER = rf"{_DIGITS}(?:[.,]{_DIGITS})+"
 _ABBREVIATION = r"\b(?:[A-Za-z]\.){2,}"
 _POSSESSIVE = r"['\x{2019}][sS]\b"
-_IDEOGRAPH = r"[\p{Han}\p{Hiragana}\p{Katakana}\x{30FC}]\pM*"
+_IDEOGRAPHS = r"\p{Han}\p{Hiragana}\p{Katakana}\x{30FC}"
+_IDEOGRAPH = rf"[{_IDEOGRAPHS}]\pM*"
 _FLAG = r"[\x{1F1E6}-\x{1F1FF}]{2}"
 _MODIFIERS = r"[\pM\x{1F3FB}-\x{1F3FF}\x{E0020}-\x{E007F}]*"
 _SYMBOL = rf"[\pP\pS]{_MODIFIERS}(?:\x{{200D}}\pS{_MODIFIERS})*"
-_CONTROL = r"[\x00-\x08\x0E-\x1F\x7F-\x{84}\x{86}-\x{9F}\p{Co}]"  # without spaces
+_CONTROLS = r"\x00-\x08\x0E-\x1F\x7F-\x{84}\x{86}-\x{9F}\p{Co}"  # without spaces
+_CONTROL = f"[{_CONTROLS}]"
 
 _KEPT = "|".join((_NUMBER, _ABBREVIATION, _POSSESSIVE, _IDEOGRAPH, _FLAG, _SYMBOL, _CONTROL))
 _DELIMITER = f"{_SPACE}|{_KEPT}"
+
+# `\b` knows the letters of ASCII alone. These are the others, and all else that goes on a word.
+_OTHER_LETTER = rf"[^\x00-\x7F\pP\pS{_SPACES}{_IDEOGRAPHS}{_CONTROLS}]"
+# Beside one of them, marks of an ending or an abbreviation are none. Another mark with the same
+# number of bytes stands in for each during the split. (The expressions have no look-ahead.)
+_STAND_INS = (
+    (r"\x00", "\x01"),  # the splitting operation reads C strings and would stop at NUL
+    (rf"'([sS]{_OTHER_LETTER})", r"!\1"),
+    (rf"\x{{2019}}([sS]{_OTHER_LETTER})", "\u2018\\1"),
+    (rf"({_OTHER_LETTER}[A-Za-z])\.([A-Za-z]\.)", r"\1!\2"),
+)
+_BYTES = [bytes([number]) for number in range(256)]
 
 
 LONGEST_FOLDED = 1000
@@ -73,6 +88,7 @@ class WordTokenizer:
     """
 
     _patterns = (_DELIMITER, _KEPT)
+    _stand_ins = _STAND_INS
 
     def __init__(self, *, case_fold: bool = True) -> None:
         """Sets how tokens are normalised.
@@ -97,11 +113,11 @@ class WordTokenizer:
         strings = tf.convert_to_tensor(strings, dtype=tf.string)
         if strings.shape.rank != 1:
             raise ValueError(f"strings must have shape (batch,), got {strings.shape}")
-        # The splitting operation reads C strings and would stop at NUL, so another control
-        # character of the same length replaces it during the split.
-        stand_in = tf.strings.regex_replace(strings, r"\x00", "\x01")
+        stand_in = strings
+        for pattern, other in self._stand_ins:
+            stand_in = tf.strings.regex_replace(stand_in, pattern, other)
         tokens, starts, ends = tf_text.regex_split_with_offsets(stand_in, *self._patterns)
-        surface = tokens.with_flat_values(_restore_nul(strings, tokens.flat_values, starts))
+        surface = tokens.with_flat_values(_restore(strings, tokens.flat_values, starts))
         return WordTokens(
             surface=surface,
             folded=surface.with_flat_values(self._fold(surface.flat_values)),
@@ -134,6 +150,7 @@ class SpaceTokenizer(WordTokenizer):
     """
 
     _patterns = (r"[\s\v\x1C-\x1F\x{85}\pZ]+", "")
+    _stand_ins = _STAND_INS[:1]
 
     def __init__(self) -> None:
         """Sets nothing."""
@@ -147,12 +164,12 @@ class SpaceTokenizer(WordTokenizer):
         return tokens
 
 
-def _restore_nul(strings: tf.Tensor, tokens: tf.Tensor, starts: tf.RaggedTensor) -> tf.Tensor:
-    """Restores NUL where its stand-in became a token.
+def _restore(strings: tf.Tensor, tokens: tf.Tensor, starts: tf.RaggedTensor) -> tf.Tensor:
+    """Restores what stand-ins became tokens of their own; within a longer one, U+0001 stays.
 
     Args:
         strings: (batch,) the original strings.
-        tokens: (n,) flat tokens of the strings with the stand-in.
+        tokens: (n,) flat tokens of the strings with stand-ins.
         starts: (batch, tokens) byte offsets of the tokens.
 
     Returns:
@@ -162,5 +179,8 @@ def _restore_nul(strings: tf.Tensor, tokens: tf.Tensor, starts: tf.RaggedTensor)
     lengths = tf.strings.length(strings, unit="BYTE")
     string_starts = tf.cast(tf.cumsum(lengths, exclusive=True), tf.int64)
     flat_starts = tf.gather(string_starts, starts.value_rowids()) + starts.flat_values
-    alone = tf.strings.length(tokens) == 1  # a longer token keeps the stand-in
-    return tf.where((tf.gather(all_bytes, flat_starts) == 0) & alone, b"\x00", tokens)
+    size = tf.strings.length(tokens)
+    last = tf.gather(all_bytes, flat_starts + tf.cast(size - 1, tf.int64))
+    tokens = tf.where(size == 1, tf.gather(_BYTES, tf.cast(last, tf.int32)), tokens)
+    quoted = (tokens == "\u2018") & (last == "\u2019".encode()[-1])
+    return tf.where(quoted, "\u2019", tokens)

@@ -47,6 +47,7 @@ def start(
         program: the command's name in `--help`; by default ``python -m`` and the module's name.
         arguments: of the command line; by default those that Python was started with.
     """
+    open_closed_streams()
     try:
         chosen = _parsed(settings, description, program or _module_command(), arguments)
         check_numbers(chosen)
@@ -63,6 +64,13 @@ def start(
         sys.exit(128 + signal.SIGINT)
     except (ValueError, OSError, ModuleNotFoundError, FloatingPointError) as error:
         sys.exit(f"error: {error}")
+
+
+def open_closed_streams() -> None:
+    """Discards output and messages where the shell has closed their streams: Python has None."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  # for the whole process
 
 
 def _prepare_training() -> None:

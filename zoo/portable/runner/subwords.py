@@ -7,6 +7,7 @@ rules are a trie in a double array (Darts), from bytes to what replaces them.
 
 import base64
 import json
+import re
 import struct
 from collections.abc import Sequence
 from itertools import pairwise
@@ -15,6 +16,12 @@ from pathlib import Path
 UNKNOWN, SPECIALS = 1, 4
 _SPACE = "\u2581"
 _LONGEST_WORD = 4000  # bytes of a word that are read
+_SPACES = (
+    "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f\x20\x85\xa0\u061c\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
+    "\u2007\u2008\u2009\u200a\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202f\u205f\u2060\u2581\u3000\ufeff"
+    "\ufffd"
+)
+"""Characters that the rules of a model may turn into a space."""
 
 
 class Subwords:
@@ -28,6 +35,10 @@ class Subwords:
         self._ids = {self._pieces[place]: place for place in places}
         self._scores: list[float] = content["scores"]
         self._rules = _Rules(base64.b64decode(content["rules"]))
+        space = self._rules.normalise(b"a b")
+        spaces = [c.encode() for c in _SPACES]
+        spaces = [c for c in spaces if self._rules.normalise(b"a" + c + b"b") == space]
+        self._space = re.compile(b"|".join(map(re.escape, spaces)))
 
     def __len__(self) -> int:
         """Number of ids."""
@@ -35,8 +46,8 @@ class Subwords:
 
     def encode(self, text: str) -> tuple[list[int], list[str]]:
         """Cuts a text into ids and pieces; adjacent unknown characters are one piece."""
-        words = text.encode("utf-8", "surrogateescape").split(b" ")
-        text = self._rules.normalise(b" ".join(word[:_LONGEST_WORD] for word in words))
+        words = self._space.split(text.encode("utf-8", "surrogateescape"))
+        text = self._rules.normalise(b" ".join(map(_beginning, words)))
         ids: list[int] = []
         tokens: list[str] = []
         for piece in self._merge(text):
@@ -78,6 +89,14 @@ class Subwords:
         special = set(self._pieces[:SPECIALS])
         text = "".join(token for token in tokens if token not in special)
         return " ".join(word for word in text.replace(_SPACE, " ").split(" ") if word)
+
+
+def _beginning(word: bytes) -> bytes:
+    """The bytes of a word that are read, without the beginning of a character at their end."""
+    if len(word) <= _LONGEST_WORD:
+        return word
+    ends = range(_LONGEST_WORD, _LONGEST_WORD - 4, -1)
+    return word[: next((end for end in ends if word[end] // 64 != 2), _LONGEST_WORD)]
 
 
 class _Rules:

@@ -132,8 +132,8 @@ def rewrite_symbols(model: Any, given: dict[str, Any]) -> dict[str, Any]:
     """Rewrites a string of symbols, such as the digits of a sum.
 
     Returns:
-        `answer`, without blank places; `answer_symbols`, each place, "_" where it is blank, and
-        their `probabilities`; the attention maps.
+        `answer`, without the blank places at its end; `answer_symbols`, each place, "_" where it is
+        blank, and their `probabilities`; the attention maps.
 
     Raises:
         ValueError: a character is none of the model's.
@@ -149,7 +149,7 @@ def rewrite_symbols(model: Any, given: dict[str, Any]) -> dict[str, Any]:
     likely = probabilities[:, 1:].argmax(axis=-1) + 1  # never padding
     shown = [[*characters, "_"][place - 1] for place in likely]
     return {
-        "answer": "".join(symbol for symbol in shown if symbol != "_"),
+        "answer": "".join(shown).rstrip("_"),
         "answer_symbols": shown,
         "probabilities": np.take_along_axis(probabilities, likely[:, None], -1)[:, 0],
     } | maps_of(outputs)

@@ -15,7 +15,7 @@ UNKNOWN = 1
 _SPECIALS = 4
 _LONGEST_FOLDED = 1000  # bytes of a token that is normalised and folded
 _SEPARATORS = (
-    "\x85\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+    "\x85\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
 )
 _IDEOGRAPHS = (
     "CJK UNIFIED", "CJK COMPATIBILITY IDEOGRAPH", "CJK RADICAL", "KANGXI RADICAL",
@@ -32,13 +32,13 @@ _INVISIBLE = re.compile(
 # ideograph i, symbol p, punctuation q, underscore u, control character c.
 _TOKEN = re.compile(
     r"0+(?:[.,]0+)+"  # a number
-    r"|(?<![AS0u])(?:[AS]\.){2,}"  # an abbreviation
-    r"|'S(?![AS0u])"  # the ending 's
+    r"|(?<![AS0wmez])(?:[AS]\.){2,}"  # an abbreviation
+    r"|'S(?![AS0wmezu])"  # the ending 's
     r"|im*"  # an ideograph
     r"|ff"  # a flag
     r"|[pqut.,'f][mte]*(?:z[ptf][mte]*)*"  # a symbol or punctuation mark
     r"|c"
-    r"|(?:(?!0+(?:[.,]0+)+|(?<![AS0u])(?:[AS]\.){2,})[ASw0mez])+"
+    r"|(?:(?!0+(?:[.,]0+)+|(?<![AS0wmez])(?:[AS]\.){2,})[ASw0mez])+"
 )
 
 

@@ -62,7 +62,7 @@ class SymbolEndpoint:
 
         Returns:
             A flat dict:
-            `answer` (batch,) string, without blank places;
+            `answer` (batch,) string, without the blank places at its end;
             `answer_symbols` (batch, N) string, the answer at each place, "_" where it is blank;
             `probabilities` (batch, N) float32, that of each of these;
             `symbols_tokens` (batch, N) string, what was asked, likewise, and `symbols_length`
