@@ -147,7 +147,11 @@ def main(settings: Settings) -> dict[str, Any]:
         refuse_given(settings, ("distances",), f"with the parents {settings.parents}")
     if settings.normalise == "none":
         refuse_given(settings, ("vector_norm",), "with normalise none")
-    return run(settings, FixedVectorTask("sick_decomposable", make_model, DEFAULTS, load))
+    # The paper draws hashed words from N(0, 1). Scaled like all others, their length is no matter;
+    # where nothing is scaled, they are about as long as words.
+    deviation = None if settings.normalise == "none" else 1.0
+    parts = (make_model, DEFAULTS, load)
+    return run(settings, FixedVectorTask("sick_decomposable", *parts, deviation=deviation))
 
 
 if __name__ == "__main__":

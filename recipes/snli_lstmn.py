@@ -84,7 +84,9 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
-    return run(settings, ClassificationTask("snli_lstmn", make_model, DEFAULTS, load))
+    parts = (make_model, DEFAULTS, load)
+    # Words without a vector begin as in the paper, which draws them from N(0, 1).
+    return run(settings, ClassificationTask("snli_lstmn", *parts, deviation=1.0))
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def test_sick_is_learned_with_fixed_vectors_of_the_file_and_hashed_words(data_di
         data_dir=data_dir,
         run_dir=data_dir / "run",
         vectors=data_dir / "vectors.txt",
-        maximum_vocabulary=2,
+        vector_words=2,
         common_components=1,
         intra=True,
         optimizer="adagrad",

@@ -157,8 +157,12 @@ WITHOUT_USE = [
 ]
 VECTORS = [
     ("sst_lstmn", "--data sample", "--first-epoch-gradient 0.1 --no-train-vectors"),
+    ("sst_lstmn", "--data sample", "--vector-words 7"),
+    ("imdb_self_attentive", "--data sample", "--vector-words 0"),
+    ("snli_self_attentive", "--data sample", "--vector-words 7"),
     ("classification", "--train t.csv", "--first-epoch-gradient 0.1 --no-train-vectors"),
-    ("sick_decomposable", "--data sample", "--common-components 5 --maximum-vocabulary 7"),
+    ("classification", "--train t.csv", "--vector-words 7"),
+    ("sick_decomposable", "--data sample", "--common-components 5 --vector-words 7"),
     ("sick_decomposable", "--data sample", "--train-vectors"),
     ("squad_dcn", "--data squad", "--vector-norm 3.0 --train-vectors"),
     ("reading", "--train t.csv", "--vector-norm 3.0 --train-vectors"),

@@ -91,6 +91,7 @@ def test_settings_are_those_of_the_flags(recipe):
         ("text_columns", "data"),
         ("label_column", "data"),
         ("maximum_document_tokens", "data"),
+        ("vector_words", "data"),
         ("train_vectors", "training"),
         ("word_dropout", "training"),
         ("seed", "training"),

@@ -15,7 +15,7 @@ from zoo.training.settings import TrainingSettings
 
 _DATA = re.compile(
     r"data(_dir)?|task|canvas|kind|source|target|classes|phrases|more_questions|readings|case_fold"
-    r"|vectors|vector_norm|minimum_count|unknown_slots|segment_length|maximum_\w*tokens"
+    r"|vectors|vector_(norm|words)|minimum_count|unknown_slots|segment_length|maximum_\w*tokens"
     r"|vocabulary(_size)?|maximum_vocabulary|(train|validation|test|dev)(_(?!vectors)\w+)?|held_out\w*"
     r"|(\w+_)?(columns?|file)|questions|(source|target)_language|folder|splits|digits|scenes"
     r"|encoder(_\w+)?|cache_dir|alphabet|shortest|longest|categorical|maximum_words"

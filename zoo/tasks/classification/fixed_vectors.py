@@ -25,8 +25,6 @@ class FixedVectorSettings(ClassificationSettings):
 
     train_vectors: bool = False
     """Whether vectors of the file are tuned."""
-    maximum_vocabulary: Count = 20_000
-    """Words kept of the vectors, the first of the file; those of the training part are kept too."""
     hashed_words: Count = 100
     """Number of random vectors that words without a vector share."""
     common_components: Whole | None = None
@@ -39,7 +37,7 @@ class FixedVectorSettings(ClassificationSettings):
 class FixedVectorTask(ClassificationTask):
     """Names the class of a pair of texts whose words have fixed vectors."""
 
-    of_vectors = (*ClassificationTask.of_vectors, "maximum_vocabulary", "common_components")
+    of_vectors = (*ClassificationTask.of_vectors, "common_components")
 
     def resolve(self, settings: Any) -> Any:
         """Chooses the optimizer too."""
@@ -50,7 +48,6 @@ class FixedVectorTask(ClassificationTask):
 
     def encode(self) -> "Batches":
         """Chooses the words, and gives them their vectors."""
-        from zoo.tasks.shared.given_vectors import vectors_for
         from zoo.text.hashed_words import HashedWordCodec
 
         settings = self.settings
@@ -59,25 +56,21 @@ class FixedVectorTask(ClassificationTask):
             hashed_words=settings.hashed_words,
             case_fold=settings.case_fold,
         )
-        self.vectors = None
-        if settings.vectors is not None:
-            self.vectors = vectors_for(settings.vectors, self.codec.words, settings.seed)
+        self.vectors = self._given_vectors()
+        if self.vectors is not None:
             self.vectors = self._without_common_components(self.vectors)
         return self._examples(
             self.data.training, batch_size=settings.batch_size, seed=settings.seed
         )
 
     def _words(self) -> list[str]:
-        """Words of the training part, of those with a vector; and the file's most frequent ones."""
+        """As of every classifier, without those that have no vector, which are hashed."""
         from zoo.text.vectors import read_vectors
 
-        settings = self.settings
-        words = self.data.words(settings.minimum_count, settings.case_fold)
-        if settings.vectors is None:
+        words, path = super()._words(), self.settings.vectors
+        if path is None:
             return words
-        known = {*read_vectors(settings.vectors, keep={*words}).words}
-        first = read_vectors(settings.vectors, maximum=settings.maximum_vocabulary).words
-        return [*dict.fromkeys([*filter(known.__contains__, words), *first])]
+        return [*filter({*read_vectors(path, keep={*words}).words}.__contains__, words)]
 
     def _without_common_components(self, vectors: "GivenVectors") -> "GivenVectors":
         """Removes what the vectors of the training part's words have in common from all given."""

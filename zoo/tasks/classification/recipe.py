@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from zoo.tasks.shared.own_settings import DATA
 from zoo.tasks.shared.training_run import Task
-from zoo.training.bounds import Count, NotNegative, Rate
+from zoo.training.bounds import Count, NotNegative, Rate, Whole
 from zoo.training.settings import TrainingSettings, resolve
 from zoo.training.unused import refuse_given
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from zoo.tasks.classification.data import ClassificationData
     from zoo.tasks.classification.endpoint import ClassificationEndpoint
     from zoo.tasks.classification.examples import ClassificationEvaluator
+    from zoo.tasks.shared.given_vectors import GivenVectors
     from zoo.training.loop import Batches
 
 TEXTS = {
@@ -34,6 +35,8 @@ class ClassificationSettings(TrainingSettings):
 
     vectors: Path | None = None
     """Word vectors in GloVe's or word2vec's text format. Without any they are learned."""
+    vector_words: Whole = 20_000
+    """Words of that file, its first, that are known beside those of the training part; 0: none."""
     train_vectors: bool = True
     """Whether vectors of the file are tuned."""
     first_epoch_gradient: NotNegative | None = None
@@ -66,10 +69,16 @@ class ClassificationTask(Task):
     """Settings and the run's log to the data."""
     texts: Mapping[str, str] = field(default_factory=lambda: TEXTS)
     """Texts for the picture of a model of published data, by side."""
+    deviation: float | None = None
+    """Standard deviation of the vectors of words that the file lacks; None: that of its vectors."""
 
     monitor = "accuracy"
     ties = "loss"
-    of_vectors: ClassVar[tuple[str, ...]] = ("train_vectors", "first_epoch_gradient")
+    of_vectors: ClassVar[tuple[str, ...]] = (
+        "vector_words",
+        "train_vectors",
+        "first_epoch_gradient",
+    )
     """Settings without effect where no word vectors are given."""
 
     @property
@@ -113,25 +122,42 @@ class ClassificationTask(Task):
         return record_with_vectors(self.data.record, self.settings.vectors)
 
     def encode(self) -> "Batches":
-        """Cuts texts to the limit."""
-        from zoo.tasks.shared.given_vectors import vectors_for
+        """Chooses the words, gives them their vectors, and cuts texts to the limit."""
         from zoo.text.vocabulary import UNKNOWN
         from zoo.text.words import WordCodec
 
         settings = self.settings
-        counted = (settings.minimum_count, settings.case_fold)
-        path = self.words_file(lambda: self.data.words(*counted))
-        self.codec = WordCodec(path, case_fold=settings.case_fold)
-        self.vectors = None
-        if settings.vectors is not None:
-            self.vectors = vectors_for(settings.vectors, self.codec.words, settings.seed)
-            if settings.minimum_count == 1:
-                # Every word of the training part is known, so this row is never trained. As random
-                # as those of words without a vector, it would be noise, several words strong.
-                self.vectors.matrix[UNKNOWN] = 0.0
+        self.codec = WordCodec(self.words_file(self._words), case_fold=settings.case_fold)
+        self.vectors = self._given_vectors()
+        if self.vectors is not None:
+            # Training sees few unknown words, or none: a random vector would stay as it is, noise.
+            self.vectors.matrix[UNKNOWN] = 0.0
         return self._examples(
             self.data.training, batch_size=settings.batch_size, seed=settings.seed
         )
+
+    def _words(self) -> list[str]:
+        """Words of the training part, most frequent first, and then those of the vectors' file."""
+        from zoo.tasks.shared.given_vectors import frequent_words
+
+        settings = self.settings
+        words = self.data.words(settings.minimum_count, settings.case_fold)
+        if settings.vectors is None:
+            return words
+        count, fold = settings.vector_words, settings.case_fold
+        return [*dict.fromkeys([*words, *frequent_words(settings.vectors, count, case_fold=fold)])]
+
+    def _given_vectors(self) -> "GivenVectors | None":
+        """Reads the vectors of the words that are known, and says how many have one."""
+        from zoo.tasks.shared.given_vectors import vectors_for
+
+        path = self.settings.vectors
+        if path is None:
+            return None
+        found = vectors_for(path, self.codec.words, self.settings.seed, self.deviation)
+        told = "rows of word vectors: %d, of which the file has %d"
+        self.folder.logger.info(told, found.given.size, found.given.sum())
+        return found
 
     def _examples(self, frame: Any, **options: Any) -> Any:
         from zoo.tasks.classification.examples import encode_examples

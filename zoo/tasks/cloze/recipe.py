@@ -173,7 +173,7 @@ class ClozeTask(Task):
         if path is None:
             return
         words = [*self.vocabulary.words, *[""] * self.settings.unknown_slots]
-        matrix = vectors_for(path, words, self.settings.seed, deviation=None).matrix
+        matrix = vectors_for(path, words, self.settings.seed).matrix
         if matrix.shape[1] != size:
             raise ValueError(
                 f"vectors must have embedding_dim, {size}, values a word, got {matrix.shape[1]} "

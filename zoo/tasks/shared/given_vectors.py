@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import tensorflow as tf
 
 from zoo.data.download import file_sha256
 from zoo.serving.cards import DataRecord
+from zoo.text.tokenizer import WordTokenizer
 from zoo.text.vectors import embedding_matrix, read_vectors
 
 
@@ -21,9 +23,12 @@ class GivenVectors(NamedTuple):
 
 
 def vectors_for(
-    path: Path, words: list[str], seed: int, deviation: float | None = 1.0
+    path: Path, words: list[str], seed: int, deviation: float | None = None
 ) -> GivenVectors:
     """Rows of a vocabulary, the special words first; those without a vector are random.
+
+    By default they are about as long as the vectors that are given: longer ones would outweigh the
+    known words of a text, and no training shortens those of words that it never sees.
 
     Args:
         path: word vectors in GloVe's or word2vec's text format.
@@ -43,6 +48,26 @@ def vectors_for(
     random = np.random.default_rng([seed, 300]).normal(scale=scale, size=matrix.shape)
     random[0] = 0.0  # padding
     return GivenVectors(np.where(given[:, np.newaxis], matrix, random).astype("float32"), given)
+
+
+def frequent_words(path: Path, count: int, *, case_fold: bool) -> list[str]:
+    """Lists words that have a vector: the first of a file, where the most frequent stand.
+
+    Those that no text can have are left out: of folded texts, words with capitals.
+
+    Args:
+        path: word vectors in GloVe's or word2vec's text format.
+        count: words of the file that are looked at, its first; 0: none.
+        case_fold: whether words of texts are lower-cased.
+
+    Raises:
+        ValueError: the file is malformed.
+    """
+    if not count:
+        return []
+    words = read_vectors(path, maximum=count).words
+    tokens = WordTokenizer(case_fold=case_fold)(tf.constant(words)).folded.to_list()
+    return [word for word, found in zip(words, tokens, strict=True) if found == [word.encode()]]
 
 
 def record_with_vectors(record: DataRecord, path: Path, norm: float | None = None) -> DataRecord:
