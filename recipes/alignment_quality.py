@@ -197,8 +197,7 @@ def find_backward(settings: Settings) -> list[Path | None]:
     Raises:
         ValueError: if there is no such model, one is no translator, or not one for each.
     """
-    from zoo.serving.load import resolve
-    from zoo.tasks.shared.exported import check_translators
+    from zoo.tasks.shared.exported import check_translators, find_model
 
     if not settings.backward:
         return [None] * len(settings.models)
@@ -207,8 +206,11 @@ def find_backward(settings: Settings) -> list[Path | None]:
             f"backward must be one for each of {len(settings.models)} models, "
             f"got {len(settings.backward)}"
         )
-    folders = [resolve(one) for one in settings.backward]
-    check_translators(folders)
+    try:
+        folders = [find_model(one) for one in settings.backward]
+        check_translators(folders)
+    except ValueError as error:
+        raise ValueError(f"backward: {error}") from error
     return [*folders]
 
 

@@ -32,7 +32,7 @@ class Settings(ClassificationSettings):
     depth: Count = 1
     """Number of layers."""
     skip_connections: bool = False
-    """Whether upper layers also read the words."""
+    """Whether upper layers also read the words; there are some from depth 2 on."""
     l2: NotNegative | None = None
     """Weight of the sum of squares of all matrices but the table of words in the loss."""
     window: Count | None = None
@@ -97,6 +97,8 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
+    if settings.depth == 1:
+        refuse_given(settings, ("skip_connections",), "with depth 1")
     return run(settings, ClassificationTask("sst_lstmn", make_model, DEFAULTS, load))
 
 

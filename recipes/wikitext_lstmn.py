@@ -18,6 +18,7 @@ from zoo.tasks.language_model.recipe import LanguageModelSettings, LanguageModel
 from zoo.tasks.shared.training_run import run
 from zoo.training.bounds import Count, Positive, Rate, Whole
 from zoo.training.command import start
+from zoo.training.unused import refuse_given
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Settings(LanguageModelSettings):
     depth: Count = 1
     """Number of layers."""
     skip_connections: bool = False
-    """Whether upper layers also read the words."""
+    """Whether upper layers also read the words; there are some from depth 2 on."""
     window: Whole | None = None
     """Number of last slots that a step reads; 1 is an LSTM, 0 reads all; None: 2 on real text, all
     on the sample."""
@@ -77,6 +78,8 @@ def make_model(settings: Settings, vocabulary_size: int) -> Any:
 
 def main(settings: Settings) -> dict[str, Any]:
     """Runs the recipe and returns what ``result.json`` holds."""
+    if settings.depth == 1:
+        refuse_given(settings, ("skip_connections",), "with depth 1")
     return run(settings, LanguageModelTask("wikitext_lstmn", make_model, DEFAULTS))
 
 

@@ -142,10 +142,23 @@ def test_results_are_written_before_the_pictures(files, tmp_path: Path, monkeypa
 def test_models_of_another_task_are_found_before_any_is_measured(files, monkeypatch) -> None:
     monkeypatch.setattr(recipe, "measure", lambda *_: 1 / 0)
     told = "must hold a translator, got a model whose task is 'reading'"
-    for given in ({"models": (MODEL, "squad_dcn")}, {"backward": ("squad_dcn",)}):
+    every = (({"models": (MODEL, "squad_dcn")}, ""), ({"backward": ("squad_dcn",)}, "backward: .*"))
+    for given, name in every:
         settings = {"models": (MODEL,), "drop_outside": True, **files} | given
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=f"{name}{told}"):
             recipe.main(recipe.Settings(**settings))
+
+
+def test_models_of_the_other_direction_are_found_like_those_of_this_one(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "saved_model").symlink_to(resolve(MODEL))
+    files = dict.fromkeys(("source", "target", "gold"), tmp_path)
+    run = str(tmp_path / "run")
+    settings = recipe.Settings((run,), **files, backward=(run,))
+    assert recipe.find_backward(settings) == [tmp_path / "run" / "saved_model"]
+    settings = recipe.Settings((run,), **files, backward=(str(tmp_path),))
+    with pytest.raises(ValueError, match=f"^backward: no model '{tmp_path}'"):
+        recipe.find_backward(settings)
 
 
 def test_a_model_of_counts_stands_beside_them(files, tmp_path: Path, capsys) -> None:

@@ -73,7 +73,7 @@ def pretended(monkeypatch):
     """Commands of the runs, which end at once with results of this test's own."""
     commands = []
 
-    def pretend(command, _):
+    def pretend(command, *_):
         commands.append(command)
         flags, folder = command[3:-2], Path(command[-1])
         seed = int(flags[flags.index("--seed") + 1])

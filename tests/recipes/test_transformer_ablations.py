@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -17,10 +18,12 @@ from zoo.training.command import start
 TINY = "--model-dim 8 --feed-forward-dim 8 --depth 1 --vocabulary-size 100 --beam-width 1"
 
 
-def run_here(command, folder):
+def run_here(command, folder, environment):
     """Does what the command does, without a process that imports TensorFlow anew."""
     assert command[:3] == [sys.executable, "-m", recipe.__name__]
-    assert (folder / "recipes" / "multi30k_transformer.py").exists()
+    assert folder == Path.cwd()
+    checkout = Path(environment["PYTHONPATH"].split(os.pathsep)[0])
+    assert (checkout / "recipes" / "multi30k_transformer.py").exists()
     recipe.main(parsed(command[3:]))
     return 0
 
@@ -63,7 +66,7 @@ def test_complete_rows_are_kept_and_the_others_trained(tiny, monkeypatch):
     settings, result = tiny
     commands = []
 
-    def pretend(command, _):
+    def pretend(command, *_):
         """Finishes at once, with what the first row gave; the last row fails."""
         commands.append(command)
         folder = Path(command[-1])

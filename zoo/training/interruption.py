@@ -71,12 +71,17 @@ def _install(handlers: Mapping[signal.Signals, Any]) -> None:
         signal.signal(one, signal.SIG_DFL if handler is None else handler)
 
 
-def run_passing_signals(command: Sequence[str], folder: str | os.PathLike[str]) -> int:
+def run_passing_signals(
+    command: Sequence[str],
+    folder: str | os.PathLike[str],
+    environment: Mapping[str, str] | None = None,
+) -> int:
     """Runs a training command; passes Ctrl-C and SIGTERM on and waits for its end.
 
     Args:
         command: program and arguments.
         folder: to run it in.
+        environment: variables of its environment; None: those of this process.
 
     Returns:
         Its exit status; after a signal, 128 plus the signal's number.
@@ -94,7 +99,7 @@ def run_passing_signals(command: Sequence[str], folder: str | os.PathLike[str]) 
     former = {one: signal.signal(one, pass_on) for one in SIGNALS}
     try:
         # A new session, because a terminal's Ctrl-C would reach it a second time.
-        child = subprocess.Popen(command, cwd=folder, start_new_session=True)
+        child = subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True)
         for number in early:
             child.send_signal(number)
         status = child.wait()

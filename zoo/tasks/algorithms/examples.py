@@ -26,7 +26,7 @@ class AlgorithmBatches(DrawnBatches):
 
 
 class AlgorithmEvaluator(DrawnEvaluator):
-    """Scores a model: ``bits`` and ``wrong_bits``.
+    """Scores a model: ``bits`` and ``wrong_bits``, means over the sequences.
 
     Args:
         model: a built model; it is scored as it is when this is called.

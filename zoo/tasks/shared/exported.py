@@ -23,14 +23,21 @@ def find_models(models: Sequence[str], labels: Sequence[str]) -> dict[str, Path]
         raise ValueError(f"labels must be one for each of {len(models)} models, got {len(labels)}")
     found: dict[str, Path] = {}
     for index, model in enumerate(models):
-        inside = Path(model) / "saved_model"
-        is_run = (inside / SAVED_MODEL_FILE).is_file()
-        folder = inside if is_run else resolve(model)
         label = labels[index] if labels else Path(model).absolute().name
         if label in found:
             raise ValueError(f"labels must differ, got {label!r} twice")
-        found[label] = folder
+        found[label] = find_model(model)
     return found
+
+
+def find_model(model: str) -> Path:
+    """Returns the folder of a SavedModel: a run folder's, that folder itself, or a shipped model's.
+
+    Raises:
+        ValueError: if there is no such model.
+    """
+    inside = Path(model) / "saved_model"
+    return inside if (inside / SAVED_MODEL_FILE).is_file() else resolve(model)
 
 
 def find_translators(models: Sequence[str], labels: Sequence[str]) -> dict[str, Path]:

@@ -1,5 +1,6 @@
 """Studies: tables whose rows are runs of one recipe with different flags, each trained once."""
 
+import os
 import shlex
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -89,12 +90,20 @@ class Study:
         own = self.folder / name.replace(",", "").replace(" ", "_")
         command = [sys.executable, "-m", self.recipe, *flags, "--run-dir", str(own)]
         self.tell(f"\n{name}: {shlex.join(command[1:])}")
-        status = run_passing_signals(command, _ROOT)
+        # In the folder of the caller, whose flags may name files by relative paths.
+        status = run_passing_signals(command, Path.cwd(), _with_recipes())
         if status - 128 in SIGNALS:
             sys.exit(status)
         if status:
             raise ValueError(f"{name}: the recipe ended with status {status}")
         return own
+
+
+def _with_recipes() -> dict[str, str]:
+    """Returns the environment in which Python finds this checkout's recipes from any folder."""
+    paths = [str(_ROOT), os.environ.get("PYTHONPATH", "")]
+    path = os.pathsep.join(filter(None, paths))
+    return {**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
 
 
 def held_rows(folder: Path) -> list[Row]:
