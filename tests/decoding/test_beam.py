@@ -16,7 +16,7 @@ NORMALISATIONS = ["none", "length", "gnmt"]
 
 
 @pytest.mark.parametrize("normalisation", NORMALISATIONS)
-@pytest.mark.parametrize("stop", ["exact", "current_length"])
+@pytest.mark.parametrize("stop", ["exact", "current_length", "beam_finished"])
 def test_equals_the_reference_with_every_option(normalisation, stop):
     model = ToyModel(seed=11 + NORMALISATIONS.index(normalisation), end_bonus=1.0)
     search = graph(model, normalisation=normalisation, stop=stop)
@@ -108,12 +108,26 @@ def test_stopping_by_the_current_length_is_sooner_and_may_miss_the_best():
     table = script({2: {3: 0.7, 4: 0.2, 5: 0.1}} | chain)
     model = ScriptedModel(table)
     found = {}
-    for stop in ("exact", "current_length"):
+    for stop in ("exact", "current_length", "beam_finished"):
         model.steps = 0
         options = {"beam_width": 2, "maximum_length": 50, "normalisation": "length", "stop": stop}
         tokens = beam_search(model, model.encode(1), **options).tokens
         found[stop] = tokens.numpy().tolist(), model.steps
-    assert found == {"exact": ([[[4, 6, 5, 1, 3]]], 5), "current_length": ([[[3]]], 1)}
+    longer = ([[[4, 6, 5, 1, 3]]], 5)  # with which a second hypothesis has ended
+    assert found == {"exact": longer, "current_length": ([[[3]]], 1), "beam_finished": longer}
+
+
+@pytest.mark.parametrize("width", [4, tf.constant(4)], ids=["number", "tensor"])
+def test_the_best_one_does_not_depend_on_how_many_are_wanted(width):
+    """As in a SavedModel, one of whose signatures returns the whole beam."""
+    model = ToyModel(seed=5, end_bonus=1.0)
+    options = {"maximum_length": LENGTH, "normalisation": "gnmt", "stop": "beam_finished"}
+    every = beam_search(model, model.encode(SOURCES), beam_width=width, n_best=width, **options)
+    for n_best in (1, tf.constant(2)):
+        some = beam_search(model, model.encode(SOURCES), beam_width=width, n_best=n_best, **options)
+        np.testing.assert_array_equal(some.scores, every.scores[:, :n_best])
+        length = some.tokens.shape[2]
+        np.testing.assert_array_equal(some.tokens, every.tokens[:, :n_best, :length])
 
 
 @pytest.mark.parametrize("stop", ["exact", "current_length"])

@@ -85,6 +85,7 @@ def beam_search(
     `stop="exact"` never stops as long as there is anything to continue: what the search leaves out
     by stopping early must not matter.
     """
+    wanted = max(n_best, width) if stop == "beam_finished" else n_best
     alive, finished = [Hypothesis()], []
     for _ in range(rules.maximum_length):
         candidates = [
@@ -96,8 +97,8 @@ def beam_search(
         chosen = [h for *_, h in candidates[:width] if h.log_probability > -math.inf]
         finished += [hypothesis for hypothesis in chosen if hypothesis.finished]
         alive = [hypothesis for hypothesis in chosen if not hypothesis.finished]
-        if stop == "current_length" and alive and len(finished) >= n_best:
-            last = rules.score(rules.ranked(finished)[n_best - 1])
+        if stop != "exact" and alive and len(finished) >= wanted:
+            last = rules.score(rules.ranked(finished)[wanted - 1])
             if last >= max(rules.score(hypothesis) for hypothesis in alive):
                 break
     return rules.ranked(finished + alive)[:n_best]

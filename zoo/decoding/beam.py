@@ -15,7 +15,7 @@ is cut to the steps taken, and the first step has fewer rows than the others.
 Shape letters: B sentences, K beam, N hypotheses returned, S source, T steps, V vocabulary.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import tensorflow as tf
 
@@ -35,7 +35,7 @@ class _Beam(NamedTuple):
 
     alive: tf.Tensor  # (B, K): log-probabilities; -inf in slots without an open hypothesis
     received: tf.Tensor  # (B, K, S): the attention of all steps summed; (B, K, 0) if not needed
-    finished: Ended  # (B, N), best first
+    finished: Ended  # (B, N) or, if more of them decide the end, (B, K); best first
 
 
 class _Search(NamedTuple):
@@ -87,9 +87,11 @@ def beam_search(
         n_best: N, the number of hypotheses to return; a number or a scalar tensor. It may exceed K.
         stop: ``"exact"``: a sentence's search ends when no open hypothesis can still enter the N
             best, however it continues. ``"current_length"``: it ends when none would enter if
-            scored at its present length. The second stops sooner and is what most toolkits do, but
-            may miss a longer hypothesis that length normalisation would lift; the first then rarely
-            ends before the maximum length. Without any penalty both are the same.
+            scored at its present length. ``"beam_finished"``: likewise, but none would enter the K
+            best, if these are more: K hypotheses have ended by then, as in most toolkits. The
+            second stops soonest, but may miss a longer hypothesis that length normalisation would
+            lift; with the third that is rarer, and the N best are the first of the K best. The
+            first rarely ends before the maximum length. Without any penalty all find the same.
 
     Returns:
         The N best hypotheses of each sentence.
@@ -99,7 +101,7 @@ def beam_search(
             penalty is given for a model without alignments.
     """
     beam_width, n_best = _positive("beam_width", beam_width), _positive("n_best", n_best)
-    one_of("stop", stop, ("exact", "current_length"))
+    one_of("stop", stop, get_args(Stop))
     ranking = make_ranking(normalisation, length_penalty, coverage_penalty, memory["mask"])
     if ranking.uses_coverage and "alignment" not in model.ATTENTION:
         raise ValueError(
@@ -113,10 +115,11 @@ def beam_search(
         part = search.of(places)
         return lambda course: _advance(part, course)
 
-    course = search_in_rounds(_start(search, batch, source, n_best), advance_of)
+    kept = _larger(n_best, beam_width) if stop == "beam_finished" else n_best
+    course = search_in_rounds(_start(search, batch, source, kept), advance_of)
     beam = course.results
     open_ones = _ended(search, beam.alive, limits.maximum[:, None], beam.received)
-    best = finished_first(beam.finished, open_ones)
+    best = finished_first(beam.finished, open_ones).first(n_best)
     tokens, alignment = read_back(course.tape, best.slots, best.lengths)
     return Hypotheses(tokens, best.lengths, best.scores, best.log_probabilities, alignment)
 
@@ -129,7 +132,14 @@ def _positive(name: str, number: int | tf.Tensor) -> int | tf.Tensor:
     return tf.cast(checked(name, number, number >= 1, "at least 1"), tf.int32)
 
 
-def _start(search: _Search, batch: tf.Tensor, source: tf.Tensor, n_best: int | tf.Tensor) -> Course:
+def _larger(one: int | tf.Tensor, other: int | tf.Tensor) -> int | tf.Tensor:
+    """Returns the larger number, known now if both are."""
+    if isinstance(one, int) and isinstance(other, int):
+        return max(one, other)
+    return tf.maximum(one, other)
+
+
+def _start(search: _Search, batch: tf.Tensor, source: tf.Tensor, kept: int | tf.Tensor) -> Course:
     """Starts with one empty hypothesis per sentence: B rows, and B K after the first step."""
     width, maximum = search.width, search.limits.maximum
     first = tf.one_hot(tf.zeros([batch], tf.int32), width, 0.0, LOWEST)  # (B, K)
@@ -139,7 +149,7 @@ def _start(search: _Search, batch: tf.Tensor, source: tf.Tensor, n_best: int | t
         tokens=tf.fill([batch], START),
         state=dict(search.model.initial_state(search.memory)),
         running=maximum > 0,
-        results=_Beam(first, received, none_ended(batch, n_best)),
+        results=_Beam(first, received, none_ended(batch, kept)),
         tape=blank_tape(batch, width, source, longest_of(maximum)),
     )
 
@@ -221,7 +231,7 @@ def _ended(
 
 
 def _can_improve(search: _Search, beam: _Beam, step: tf.Tensor) -> tf.Tensor:
-    """Marks the sentences in which an open hypothesis may still enter the N best: bool (B,)."""
+    """Marks the sentences in which an open hypothesis may still enter the pool: bool (B,)."""
     ranking, maximum = search.ranking, search.limits.maximum
     if search.stop == "exact":
         best = ranking.bound(tf.reduce_max(beam.alive, axis=1), step, maximum)

@@ -27,6 +27,10 @@ class Ended(NamedTuple):
         scores, order = tf.math.top_k(self.scores, count)
         return Ended(scores, *(tf.gather(x, order, batch_dims=1) for x in self[1:]))
 
+    def first(self, count: int | tf.Tensor) -> "Ended":
+        """Returns the first ``count`` of each sentence."""
+        return Ended(*(x[:, :count] for x in self))
+
     def then(self, other: "Ended") -> "Ended":
         """Appends the others to these."""
         return Ended(*(tf.concat(pair, axis=1) for pair in zip(self, other, strict=True)))

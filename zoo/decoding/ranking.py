@@ -8,7 +8,7 @@ from zoo.decoding.limits import finite_number, one_of
 from zoo.decoding.protocol import Number
 
 Normalisation = Literal["none", "length", "gnmt"]
-Stop = Literal["exact", "current_length"]
+Stop = Literal["exact", "current_length", "beam_finished"]
 
 LEAST_COVERAGE = 1e-9
 """Least attention that a source position counts with. Some attention is exactly 0, and hypotheses

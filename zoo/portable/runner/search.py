@@ -1,8 +1,8 @@
 """Beam search over the steps of a translator, for one sentence, in NumPy.
 
 It finds what the SavedModel finds: the hypotheses with the highest log-probability, divided by
-GNMT's length penalty. The search ends when no open hypothesis would enter the best at its present
-length.
+GNMT's length penalty. The search ends when as many hypotheses have ended as are open at most, and
+no open one would be among the best of these at its present length.
 """
 
 from collections.abc import Callable, Sequence
@@ -63,6 +63,7 @@ def search(
         ValueError: `beam_width` or `n_best` is less than 1, or `length_penalty` less than 0.
     """
     _check_options(length_penalty, beam_width=beam_width, n_best=n_best)
+    pool = max(n_best, beam_width)
     open_ones = [Hypothesis([START], 0.0, 0.0, [])]
     ended: list[Hypothesis] = []
     for length in range(1, limit + 1):
@@ -83,9 +84,9 @@ def search(
             else:
                 following.append(new)
                 kept.append(parent)
-        ended = sorted(ended, key=lambda one: -one.score)[:n_best]
+        ended = sorted(ended, key=lambda one: -one.score)[:pool]
         open_ones = following
-        if not open_ones or (len(ended) == n_best and open_ones[0].score <= ended[-1].score):
+        if not open_ones or (len(ended) == pool and open_ones[0].score <= ended[-1].score):
             break
         state = {k: v if k in shared else v[kept] for k, v in state.items()}
     divisor = ((5.0 + limit) / 6.0) ** length_penalty

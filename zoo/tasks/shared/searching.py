@@ -45,5 +45,5 @@ def search_sentences(
         length_penalty=length_penalty,
         forbid_unknown=forbid_unknown,
         n_best=n_best,
-        stop="current_length",
+        stop="beam_finished",
     )
