@@ -7,6 +7,7 @@ from . import images as images
 from . import layers as layers
 from . import metrics as metrics
 from . import models as models
+from . import open_files as open_files
 from . import ops as ops
 from . import pipelines as pipelines
 from . import plots as plots

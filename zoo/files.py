@@ -37,9 +37,9 @@ _TAKEN = {errno.ENOTEMPTY, errno.EEXIST}
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Opens a file for writing; it gets its name when it is complete and on the disk.
 
-    If the block raises, an existing file at `path` stays. A new one has the rights of that which it
-    replaces. A link stays, and the file that it points to is replaced. Pipes, terminals and other
-    devices, and files that a process has open (`/dev/stdout`), are written into at the end.
+    If the block raises, an existing file at `path` stays. A new file has the rights of the one that
+    it replaces. A link stays, and the file that it points to is replaced. Pipes, terminals and
+    other devices, and files that a process has open (`/dev/stdout`), are written into at the end.
 
     Args:
         path: The file to write or to replace; its folder exists.

@@ -253,3 +253,14 @@ def test_numbers_of_numpy_out_of_range_are_refused(name):
     for number, message in ((np.int64(0), "at least 1, got 0"), (1.5, "a whole number, got 1.5")):
         with pytest.raises(ValueError, match=f"{name} must be {message}"):
             beam_search(model, model.encode(SOURCES), **options | {name: number})
+
+
+def test_negative_lengths_are_those_of_the_greedy_search():
+    model = ToyModel(seed=1)
+    memory = model.encode(SOURCES[:3])
+    lengths = {"maximum_length": tf.constant([0, -1, 2])}
+    for found in (
+        beam_search(model, memory, beam_width=2, **lengths),
+        greedy(model, memory, **lengths),
+    ):
+        assert found.lengths.numpy().tolist() == [[0], [0], [2]]

@@ -63,3 +63,23 @@ def test_weights_are_finite(number):
         finite_number("weight", np.float64(number))
     with pytest.raises(tf.errors.InvalidArgumentError, match="weight must be finite, got"):
         tf.function(lambda given: finite_number("weight", given))(tf.constant(number))
+
+
+@pytest.mark.parametrize("number", [2**31 - 1, 2**32, 3_000_000_000, 10**400, np.float32(2**31)])
+def test_lengths_have_32_bits(number):
+    message = f"maximum_length must be at most {2**31 - 2}, got"
+    with pytest.raises(ValueError, match=message):
+        make_limits(tf.constant(2), 0, number, False)
+
+
+def test_large_numbers_are_exact():
+    assert whole_number("seed", 2**60 + 1, 0, 2**63 - 1) == 2**60 + 1
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64"])
+def test_negative_lengths_of_tensors_are_none(dtype):
+    limits = make_limits(tf.constant(3), tf.constant(-1, dtype), tf.constant([0, -1, 2], dtype), 0)
+    assert limits.minimum.numpy().tolist() == [0, 0, 0]
+    assert limits.maximum.numpy().tolist() == [0, 0, 2]
+    beyond = make_limits(tf.constant(1), 0, tf.constant(2**32, tf.int64), False)
+    assert beyond.maximum.numpy().tolist() == [2**31 - 2]

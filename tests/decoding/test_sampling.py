@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from tests.decoding.toy import SOURCES, ScriptedModel, ToyModel
 from tests.references import search as reference
+from zoo.decoding.beam import beam_search
 from zoo.decoding.greedy import greedy
 from zoo.decoding.sampling import sample
 
@@ -148,6 +149,11 @@ def test_no_sentence_at_all():
     [
         ({"temperature": 0.0}, "temperature must be a number above 0 .*, got 0.0"),
         ({"temperature": -1}, "temperature must be a number above 0 .*, got -1"),
+        ({"seed": 1.5}, "seed must be a whole number, got 1.5"),
+        ({"seed": tf.constant(1.5)}, "seed must be a whole number, got float32"),
+        ({"seed": 2**70}, f"seed must be at most {2**63 - 1}, got {2**70}"),
+        ({"seed": -(2**70)}, f"seed must be at least {-(2**63)}, got {-(2**70)}"),
+        ({"top_k": 2**40}, f"top_k must be at most {2**31 - 2}, got {2**40}"),
         ({"top_k": 0}, "top_k must be at least 1, got 0"),
         ({"top_k": np.int64(0)}, "top_k must be at least 1, got 0"),
         ({"top_k": 2.5}, "top_k must be a whole number, got 2.5"),
@@ -158,7 +164,7 @@ def test_no_sentence_at_all():
 def test_options_out_of_range_are_refused(options, message):
     model = ToyModel()
     with pytest.raises(ValueError, match=message):
-        sample(model, model.encode(SOURCES), maximum_length=3, seed=0, **options)
+        sample(model, model.encode(SOURCES), maximum_length=3, **{"seed": 0} | options)
 
 
 @pytest.mark.parametrize(
@@ -184,3 +190,32 @@ def test_tensors_out_of_range_are_refused_when_it_runs(name, value):
             tf.errors.InvalidArgumentError, match=f"{name} must be a number above 0"
         ):
             run(tf.constant(value))
+
+
+def searches(model, memory):
+    """All searches for one hypothesis."""
+    options = {"maximum_length": 3}
+    yield greedy(model, memory, **options)
+    yield beam_search(model, memory, beam_width=1, **options)
+    for more in ({}, {"shared": True}, {"top_k": 3}, {"top_p": 0.9}):
+        yield sample(model, memory, seed=1, temperature=1e-3, **options, **more)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("after", [[2], [4], [2, 4]])
+@pytest.mark.parametrize("columns", [[6], [*range(8)]])
+def test_nothing_follows_logits_that_are_not_numbers(value, after, columns):
+    table = np.tile([0.0, 0.0, 0.0, 1.0, 5.0, 0.0, 0.0, 0.0], (8, 1))
+    table[np.ix_(after, columns)] = value
+    model = ScriptedModel(table)
+    memory = model.encode(2)
+    sound = value == -np.inf and len(columns) == 1
+    for found in searches(model, memory):
+        assert found.lengths.numpy().tolist() == [[3 * sound]] * 2
+        assert found.tokens.numpy().tolist() == [[[4, 4, 4] * sound]] * 2
+        assert np.isfinite(found.scores).all() == sound
+        assert not np.isnan(found.log_probabilities).any()
+    several = beam_search(model, memory, beam_width=3, n_best=2, maximum_length=3)
+    assert not np.isnan(several.scores).any()
+    if after == [4] and not sound:  # other hypotheses than the one that is lost go on
+        assert several.tokens.numpy()[:, :, :2].tolist() == [[[3, 0], [1, 3]]] * 2

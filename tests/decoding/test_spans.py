@@ -100,3 +100,15 @@ def test_a_limit_without_a_token_is_refused(maximum_length):
         ValueError, match=f"maximum_length must be at least 1, got {maximum_length}"
     ):
         best_spans(*logits(1, 3), maximum_length)
+
+
+@pytest.mark.parametrize("rows", [0, 2])
+def test_a_text_without_a_token_is_refused(rows):
+    nothing = tf.zeros((rows, 0))
+    with pytest.raises(ValueError, match=r"start_logits must have a token at least, got shape \("):
+        best_spans(nothing, nothing)
+    graph = tf.function(
+        best_spans, input_signature=[tf.TensorSpec((None, None))] * 2, autograph=False
+    )
+    with pytest.raises(tf.errors.InvalidArgumentError, match="start_logits must be at least 1"):
+        graph(nothing, nothing)

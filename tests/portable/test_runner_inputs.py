@@ -225,3 +225,15 @@ def test_probabilities_that_are_too_small_still_have_logarithms():
     )
     found = answers.predict_words(model, {"text": answers.Read(np.array([5]))})
     np.testing.assert_allclose(found["log_probabilities"], [-300])
+
+
+@pytest.mark.parametrize("after", [search.START, 4])
+def test_nothing_follows_logits_that_are_not_numbers(after):
+    def step(last, state):
+        logits = np.tile([0.0, 0.0, 0.0, 1.0, 5.0, 0.0], (len(last), 1))
+        logits[last == after] = np.nan
+        return logits, state, None
+
+    found = search.search(step, {}, set(), 3, beam_width=3, n_best=2)
+    expected = [] if after == search.START else [[3], [1, 3]]
+    assert [one.tokens for one in found] == expected

@@ -94,7 +94,8 @@ def beam_search(
             first rarely ends before the maximum length. Without any penalty all find the same.
 
     Returns:
-        The N best hypotheses of each sentence.
+        The N best hypotheses of each sentence. Where the model gives NaN, a hypothesis does not go
+        on; missing hypotheses are empty and their scores minus infinity.
 
     Raises:
         ValueError: if a number is out of its range or not whole, a name is unknown, or a coverage

@@ -83,7 +83,7 @@ def best_continuations(
     batch, width = tf.unstack(tf.shape(log_probabilities))
     chunks = _cut(logits, tf.repeat(forbidden, width, axis=0))
     before = tf.reshape(log_probabilities, (-1, 1))  # (B W, 1)
-    scores = before + (chunks.maxima - chunks.normalisers[:, None])  # (B W, C)
+    scores = _lowest_for_nan(before + (chunks.maxima - chunks.normalisers[:, None]))  # (B W, C)
     across = width * chunks.per_row
     _, chosen = tf.math.top_k(tf.reshape(scores, (batch, across)), tf.minimum(count, across))
     chosen = tf.sort(chosen, axis=1)  # (B, k), so that the lowest index wins a tie
@@ -147,4 +147,9 @@ def _member_scores(
     normalisers = tf.gather(chunks.normalisers, first + parents)  # (B, k)
     before = tf.gather(log_probabilities, parents, batch_dims=1)
     # Same order of operations as for the chunks' scores above, so that both round alike.
-    return before[:, :, None] + (members - normalisers[:, :, None])
+    return _lowest_for_nan(before[:, :, None] + (members - normalisers[:, :, None]))
+
+
+def _lowest_for_nan(scores: tf.Tensor) -> tf.Tensor:
+    """Has nothing follow a hypothesis whose logits are not numbers."""
+    return tf.where(tf.math.is_nan(scores), LOWEST, scores)

@@ -47,7 +47,8 @@ def greedy(
         forbid_unknown: never emit ``<unk>``; a bool or a scalar tensor.
 
     Returns:
-        One hypothesis per sentence; its score is its log-probability.
+        One hypothesis per sentence; its score is its log-probability. If the model gives NaN, the
+        hypothesis is empty and its score minus infinity.
 
     Raises:
         ValueError: if a length is out of its range.
@@ -95,14 +96,16 @@ def _advance(
     model: StepModel, memory: Tensors, choose: Choose, limits: Limits, course: Course
 ) -> Course:
     """Runs one step: the next token of each unfinished sentence."""
-    running, written = course.running, course.results
     logits, state, attention = model.step(course.tokens, course.state, memory)
     logits = single_precision(logits)
+    normalisers = log_normalisers(logits, tf.reduce_max(logits, axis=1))
+    # From logits that are not numbers nothing follows, as in a beam search.
+    sound, written = tf.math.is_finite(normalisers), course.results
+    running, lost = course.running & sound, course.running & ~sound
     forbidden = limits.forbidden(course.step)
     specials = tf.where(forbidden, LOWEST, logits[:, :SPECIALS])
     allowed = tf.concat([specials, logits[:, SPECIALS:]], axis=1)
     tokens = tf.where(running, choose(allowed, course.step), PADDING)
-    normalisers = log_normalisers(logits, tf.reduce_max(logits, axis=1))
     chosen = tf.gather(logits, tokens, batch_dims=1) - normalisers
     alignment = alignment_rows(attention, tf.shape(tokens)[0])[:, None]
     step = course.step + 1
@@ -112,8 +115,8 @@ def _advance(
         state=dict(state),
         running=running & (tokens != END) & (step < limits.maximum),
         results=_Written(
-            written.log_probabilities + tf.where(running, chosen, 0.0),
-            written.lengths + tf.cast(running, tf.int32),
+            tf.where(lost, LOWEST, written.log_probabilities + tf.where(running, chosen, 0.0)),
+            tf.where(lost, 0, written.lengths + tf.cast(running, tf.int32)),
         ),
         tape=course.tape.write(step, tokens[:, None], tf.zeros_like(tokens)[:, None], alignment),
     )

@@ -1,7 +1,7 @@
 """Limits of a search: forbidden tokens, and output lengths."""
 
 import math
-from numbers import Real
+from numbers import Integral, Real
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -10,6 +10,8 @@ from zoo.decoding.protocol import Number
 from zoo.text.vocabulary import SPECIAL_WORDS
 
 SPECIALS = len(SPECIAL_WORDS)
+_LARGEST = 2**31 - 2
+"""Largest whole number of a search: one more is still an int32."""
 
 
 class Limits(NamedTuple):
@@ -45,34 +47,47 @@ def make_limits(
 ) -> Limits:
     """Broadcasts limits over a batch; lengths are numbers, scalar tensors or tensors (B,).
 
+    A length in a tensor that is negative is 0.
+
     Raises:
-        ValueError: if a number is negative, the maximum is 0, or a length is not a whole number.
+        ValueError: if a number is negative, the maximum is 0, or a length is not a whole number or
+            none of 32 bits.
     """
     lengths = (
         whole_number("minimum_length", minimum_length, 0),
         whole_number("maximum_length", maximum_length, 1),
     )
-    minimum, maximum = (tf.broadcast_to(tf.cast(length, tf.int32), [batch]) for length in lengths)
+    in_range = (tf.clip_by_value(tf.cast(n, tf.int64), 0, _LARGEST) for n in lengths)
+    minimum, maximum = (tf.broadcast_to(tf.cast(n, tf.int32), [batch]) for n in in_range)
     return Limits(minimum, maximum, forbid_unknown)
 
 
 def at_least(name: str, number: Number | None, least: float) -> None:
     """Refuses a number, also of NumPy, below ``least``; a tensor's value is not known yet."""
-    if isinstance(number, Real) and not float(number) >= least:
+    if isinstance(number, Real) and not _exact(number) >= least:
         raise ValueError(f"{name} must be at least {least}, got {number}")
 
 
-def whole_number(name: str, number: Number, least: int) -> int | tf.Tensor:
+def _exact(number: Real) -> int | float:
+    """Returns a number of Python's; whole ones not by way of a float, which has 53 bits."""
+    return int(number) if isinstance(number, Integral) else float(number)
+
+
+def whole_number(name: str, number: Number, least: int, most: int = _LARGEST) -> int | tf.Tensor:
     """Returns a number, also of NumPy, as a checked int, and arrays as tensors of integers.
 
     Raises:
-        ValueError: if the number is below ``least``, or it or the type is not whole.
+        ValueError: if the number is below ``least`` or above ``most``, or it or the type is not
+            whole.
     """
     if isinstance(number, Real):
         at_least(name, number, least)
-        if not float(number).is_integer():
+        whole = _exact(number)
+        if isinstance(whole, float) and not whole.is_integer():
             raise ValueError(f"{name} must be a whole number, got {number}")
-        return int(float(number))
+        if whole > most:
+            raise ValueError(f"{name} must be at most {most}, got {number}")
+        return int(whole)
     number = tf.convert_to_tensor(number)
     if not number.dtype.is_integer:
         raise ValueError(f"{name} must be a whole number, got {number.dtype.name}")

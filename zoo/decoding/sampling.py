@@ -35,8 +35,8 @@ def sample(
         memory: its encoder's memory of B sources.
         maximum_length: number of tokens, ``</s>`` counted, after which a translation is left
             unfinished: a number, a scalar tensor or a tensor (B,).
-        seed: a number or a scalar tensor. The same seed gives the same translations of the same
-            batch.
+        seed: a whole number of 64 bits, or a scalar tensor. The same seed gives the same
+            translations of the same batch.
         temperature: above 0; a number or a scalar tensor. Near 0, sampling approaches greedy
             search.
         top_k: at least 1, or None for all tokens; likewise.
@@ -48,7 +48,8 @@ def sample(
             equal translations.
 
     Returns:
-        One hypothesis per sentence. Its score is its log-probability under the unmodified model.
+        One hypothesis per sentence. Its score is its log-probability under the unmodified model. If
+        the model gives NaN, the hypothesis is empty and its score minus infinity.
 
     Raises:
         ValueError: if a number is out of its range or not whole.
@@ -60,6 +61,7 @@ def sample(
         if not isinstance(top_k, int):
             top_k = checked("top_k", top_k, top_k >= 1, "a number above 0")
     top_p = None if top_p is None else _between_0_and("top_p", top_p, 1.0)
+    seed = whole_number("seed", seed, -(2**63), 2**63 - 1)
     seeds = tf.stack([tf.cast(seed, tf.int64), 0])
 
     def draw(logits: tf.Tensor, step: tf.Tensor) -> tf.Tensor:
@@ -69,7 +71,10 @@ def sample(
             drawn = _draw_alike(logits, key)
         else:
             drawn = tf.random.stateless_categorical(logits, 1, key, tf.int32)  # (B, 1)
-        return tf.gather(ids, drawn, batch_dims=1)[:, 0] if ids is not None else drawn[:, 0]
+        if ids is None:
+            return drawn[:, 0]
+        drawn = tf.minimum(drawn, tf.shape(ids)[1] - 1)  # of NaN, one beyond the last is drawn
+        return tf.gather(ids, drawn, batch_dims=1)[:, 0]
 
     return decode(model, memory, draw, minimum_length, maximum_length, forbid_unknown)
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from zoo.decoding.limits import whole_number
+from zoo.decoding.limits import checked, whole_number
 
 
 class Spans(NamedTuple):
@@ -35,13 +35,17 @@ def best_spans(
         The best span of each example.
 
     Raises:
-        ValueError: if ``maximum_length`` is not a positive whole number.
+        ValueError: if ``maximum_length`` is not a positive whole number, or m is 0.
+        tf.errors.InvalidArgumentError: at run time, if m is.
     """
     if maximum_length is not None:
         maximum_length = whole_number("maximum_length", maximum_length, 1)
     start = tf.nn.log_softmax(tf.cast(start_logits, tf.float32))
     end = tf.nn.log_softmax(tf.cast(end_logits, tf.float32))
+    if start.shape[1] == 0:
+        raise ValueError(f"start_logits must have a token at least, got shape {start.shape}")
     length = tf.shape(start)[1]
+    length = checked("number of start_logits", length, length > 0, "at least 1")
     band = length if maximum_length is None else tf.minimum(maximum_length, length)
     beyond = tf.fill((tf.shape(end)[0], band - 1), -float("inf"))
     # Row s of the frames holds end[s .. s + band - 1]: O(m band), not O(m m).

@@ -88,7 +88,7 @@ class WordTokenizer:
     """
 
     _patterns = (_DELIMITER, _KEPT)
-    _stand_ins = _STAND_INS
+    _stand_ins: tuple[tuple[str, str], ...] = _STAND_INS
 
     def __init__(self, *, case_fold: bool = True) -> None:
         """Sets how tokens are normalised.

@@ -107,18 +107,18 @@ def _check_options(length_penalty: float, **counts: int) -> None:
 
 
 def best_continuations(scores: np.ndarray, count: int) -> tuple[list[float], list[int], list[int]]:
-    """Chooses the likeliest continuations; the lowest index wins a tie.
+    """Chooses the likeliest continuations; the lowest index wins a tie, and NaN is none.
 
     Args:
         scores: (rows, V), of every token after every hypothesis.
-        count: how many to choose.
+        count: how many to choose; there are fewer if all other scores are infinite.
 
     Returns:
         Log-probabilities, rows and tokens, best first.
     """
-    flat = scores.ravel()
+    flat = np.where(np.isnan(scores), -np.inf, scores).ravel()
     count = min(count, int(np.isfinite(flat).sum()))
-    least = np.partition(flat, flat.size - count)[flat.size - count]
+    least = np.partition(flat, flat.size - count)[flat.size - count] if count else np.inf
     places = np.flatnonzero(flat >= least)
     places = places[np.argsort(-flat[places], kind="stable")][:count]
     rows, tokens = np.divmod(places, scores.shape[1])
