@@ -207,8 +207,8 @@ class SaveCheckpoints(keras.callbacks.Callback):
             self.save()
 
     def on_epoch_end(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
-        """Save if an evaluation has just been recorded."""
-        if self.checkpointer.progress.evaluated:
+        """Save if an evaluation has just been recorded, or if training stops before its picture."""
+        if self.checkpointer.progress.evaluated or self.checkpointer.model.stop_training:
             self.save()
 
     def save(self) -> None:
@@ -229,10 +229,10 @@ class SaveCheckpoints(keras.callbacks.Callback):
             self.checkpointer.save()
             self._saved = self._position()
 
-    def _position(self) -> tuple[int, int]:
+    def _position(self) -> tuple[int, int, float]:
         """Return numbers that identify a state of the training."""
         progress = self.checkpointer.progress
-        return progress.step, len(progress.history)
+        return progress.step, len(progress.history), progress.seconds
 
 
 class TensorBoardScalars(keras.callbacks.Callback):
