@@ -15,6 +15,7 @@ from zoo.models.core.registry import models
 from zoo.training.cluster import Workers
 from zoo.training.distribution import make_strategy
 from zoo.training.optimizers import OnePassAdam
+from zoo.training.runs import RunFolder
 from zoo.training.schedules import InverseSquareRootDecay
 from zoo.training.settings import (
     TrainingSettings,
@@ -179,6 +180,21 @@ def test_a_default_warm_up_that_does_not_fit_is_shortened_with_a_line(caplog):
     assert caplog.messages == ["warmup_steps: 5 instead of 300, for 50 steps in all"]
     assert fit_warmup(settings, 300, 50, logger) is settings  # asked for: refused later
     assert fit_warmup(settings, None, 301, logger) is settings
+
+
+@pytest.mark.parametrize("none", [None, 0])
+def test_nought_is_none_where_the_data_have_a_default(none, monkeypatch, tmp_path: Path):
+    asked = {}
+    monkeypatch.setattr(
+        "zoo.training.loop.train", lambda *_, **options: asked.update(options) or {}
+    )
+    defaults = {"toy": {"patience": 3, "evaluate_every": 176}}
+    settings = resolve(Settings(patience=none, evaluate_every=none), "recipe", "toy", defaults)
+    run = RunFolder(tmp_path, {})
+    train(settings, built_toy(), Batches(), run, Workers(make_strategy("none")), dict, "f1")
+    run.close()
+    expected = (3, 176) if none is None else (None, None)
+    assert (asked["patience"], asked["evaluate_every"]) == expected
 
 
 def test_operations_are_made_deterministic_where_that_is_asked_for(tmp_path: Path, monkeypatch):

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 _OF_THE_LOOP = (
     "epochs",
-    "patience",
     "checkpoint_every",
-    "evaluate_every",
     "average_last",
     "maximum_minutes",
 )
+_OF_THE_LOOP_OR_NONE = ("patience", "evaluate_every", "ema_decay")
+"""Settings that are 0, and arguments that are None, for none."""
 _REPORTED = ("precision", "accumulate", "deterministic")
 _OF_ADAM = ("warmup_steps", "schedule", "beta_2", "epsilon")
 _UNUSED = {"sgd": _OF_ADAM, "adagrad": _OF_ADAM, "rmsprop": (*_OF_ADAM, "clip_norm")}
@@ -65,10 +65,10 @@ class TrainingSettings:
     """Decay of the moving average of the weights that is evaluated and shipped; 0: none."""
     average_last: Whole | None = None
     """Alternatively, average the weights at this many last evaluations; 0: do not."""
-    patience: Count | None = None
-    """Evaluations without improvement before the training stops; None: train all epochs."""
-    evaluate_every: Count | None = None
-    """Steps between evaluations; None: each epoch."""
+    patience: Whole | None = None
+    """Evaluations without improvement before the training stops; 0: train all epochs."""
+    evaluate_every: Whole | None = None
+    """Steps between evaluations; 0: each epoch."""
     checkpoint_every: Count = 500
     """Steps between checkpoints."""
     maximum_minutes: Positive | None = None
@@ -305,9 +305,9 @@ def train(
         mode=mode,
         ties=ties,
         carried=carried,
-        ema_decay=settings.ema_decay or None,
         strategy=workers.strategy,
         **{name: getattr(settings, name) for name in _OF_THE_LOOP},
+        **{name: getattr(settings, name) or None for name in _OF_THE_LOOP_OR_NONE},
         callbacks=[AttentionPictures(run.tensorboard, ask, **options)] if ask else (),
     )
     workers.end_unless_chief(run.logger)
