@@ -10,8 +10,6 @@ from zoo.training.bounds import Count, Positive, Rate, Seed, Whole, check_number
 from zoo.training.unused import refuse_given
 
 if TYPE_CHECKING:
-    import logging
-
     import keras
     import tensorflow as tf
     from matplotlib.figure import Figure
@@ -175,20 +173,23 @@ def open_run(settings: Any) -> "tuple[RunFolder, Workers]":
     return run, workers
 
 
-def fit_warmup(settings: Any, given: int | None, steps: int, logger: "logging.Logger") -> Any:
+def fit_warmup(settings: Any, given: int | None, steps: int, run: "RunFolder") -> Any:
     """Shortens a default warm-up that is longer than the training to a tenth of it, with a line.
 
     Args:
         settings: resolved.
         given: the warm-up that the user asked for, which is never changed; None: none.
         steps: of the whole training.
-        logger: gets the line.
+        run: the folder: see `zoo.training.shortened`.
     """
+    from zoo.training.shortened import fit_length
+
     warmup = settings.warmup_steps
-    if given is not None or not warmup or warmup < steps or settings.schedule != "cosine":
+    if given is not None or not warmup or settings.schedule != "cosine":
         return settings
-    logger.info("warmup_steps: %d instead of %d, for %d steps in all", steps // 10, warmup, steps)
-    return replace(settings, warmup_steps=steps // 10)
+    fitting = warmup if warmup < steps else steps // 10
+    length = fit_length(run, "warmup_steps", warmup, fitting, f"{steps} steps")
+    return settings if length == warmup else replace(settings, warmup_steps=length)
 
 
 def build_and_compile(

@@ -137,11 +137,10 @@ class SymbolTask(Task):
 
         Else the longest sequences would never be trained on.
         """
+        from zoo.training.shortened import fit_length
+
         growing, epochs = self.settings.growing_epochs, self.settings.epochs
-        if growing > epochs:
-            told = "growing_epochs: %d instead of %d, for %d epochs in all"
-            self.folder.logger.info(told, epochs, growing, epochs)
-        return min(growing, epochs)
+        return fit_length(self.folder, "growing_epochs", growing, epochs, f"{epochs} epochs")
 
     @property
     def _longest(self) -> int:
