@@ -297,6 +297,8 @@ def train(
 
     workers.check_same("vocabulary", _vocabulary_of(run))
     options: dict[str, Any] = {"logger": run.logger} | ({"draw": draw} if draw else {})
+    chosen: dict[str, Any] = {name: getattr(settings, name) for name in _OF_THE_LOOP}
+    chosen |= {name: getattr(settings, name) or None for name in _OF_THE_LOOP_OR_NONE}
     report = loop.train(
         model,
         batches,
@@ -307,8 +309,7 @@ def train(
         ties=ties,
         carried=carried,
         strategy=workers.strategy,
-        **{name: getattr(settings, name) for name in _OF_THE_LOOP},
-        **{name: getattr(settings, name) or None for name in _OF_THE_LOOP_OR_NONE},
+        **chosen,
         callbacks=[AttentionPictures(run.tensorboard, ask, **options)] if ask else (),
     )
     workers.end_unless_chief(run.logger)
