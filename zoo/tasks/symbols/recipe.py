@@ -91,6 +91,7 @@ class SymbolTask(Task):
                 f"growing_epochs must be at most epochs, {resolved.epochs}, "
                 f"got {settings.growing_epochs}"
             )
+        self._asked_to_grow = settings.growing_epochs is not None
         _ = self.algorithm.characters  # refuses an alphabet that has too few
         measured = [("test_lengths", one) for one in resolved.test_lengths]
         validated = resolved.evaluation_longest or resolved.longest
@@ -140,6 +141,8 @@ class SymbolTask(Task):
         from zoo.training.shortened import fit_length
 
         growing, epochs = self.settings.growing_epochs, self.settings.epochs
+        if self._asked_to_grow:
+            return int(growing)
         return fit_length(self.folder, "growing_epochs", growing, epochs, f"{epochs} epochs")
 
     @property
