@@ -122,8 +122,7 @@ def train(
     scalars = TensorBoardScalars(run.tensorboard, progress, logger=run.logger, **pace)
     ours = [CountSteps(progress), average, evaluator, saving, scalars]
     with limits.watch, limits.workers.noticed():
-        _fit(model, batches, epochs, limits, [one for one in [*ours, *callbacks, limits] if one])
-        stopped = limits.reached  # before a last evaluation that may exhaust the patience
+        stopped = _fit(model, batches, epochs, limits, [*ours, *callbacks, limits])
         finish(evaluator if limits.signal is None else None, scalars, saving, average)
     limits.check()
     return _report(model, progress, stopped, batches.steps_per_epoch)
@@ -134,10 +133,10 @@ def _fit(
     batches: Batches,
     epochs: int,
     limits: Limits,
-    callbacks: list[keras.callbacks.Callback],
-) -> None:
-    """Train, with one `fit` per epoch, until a limit is reached."""
-    metrics = ContinueMetrics(model)
+    callbacks: Sequence[keras.callbacks.Callback | None],
+) -> str | None:
+    """Train, with one `fit` per epoch, until a limit is reached; return which one."""
+    metrics, called = ContinueMetrics(model), [one for one in callbacks if one]
     with _repeatable_step(model):
         while limits.reached is None:
             epoch, first_step = divmod(limits.progress.step, batches.steps_per_epoch)
@@ -145,12 +144,13 @@ def _fit(
                 batches.training(epoch, first_step),
                 initial_epoch=epoch,
                 epochs=epochs,
-                callbacks=[metrics, *callbacks] if first_step else callbacks,
+                callbacks=[metrics, *called] if first_step else called,
                 shuffle=False,  # the order is that of the data set
                 verbose=1 if sys.stdout.isatty() else 0,
             )
     if limits.progress.step % batches.steps_per_epoch:
         gc.collect()  # an iterator left in mid-epoch would outlive Python and warn
+    return limits.reached  # before a last evaluation, which may exhaust the patience
 
 
 @contextmanager
