@@ -3,8 +3,9 @@
     python -m recipes.learning_curves runs/ntm runs/lstm --score bits
     python -m recipes.learning_curves runs/0 runs/1 runs/lstm --labels NTM NTM LSTM --score bits
 
-The score is one that was measured on validation while the runs trained, or ``loss``, that
-of training. Runs with the same label look alike.
+The score is one that was measured on validation while the runs trained, or ``training_loss``. Runs
+of earlier versions call that ``loss``, unless a ``loss`` was measured on validation too: then it is
+that one. Runs with the same label look alike.
 """
 
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ class Settings:
     """Folders of finished runs."""
     labels: tuple[str, ...] = ()
     """One for each run; by default the folders' names."""
-    score: str = "loss"
+    score: str = "training_loss"
     """Score to draw."""
     output: Path = Path("learning_curves.png")
     """Picture to write."""

@@ -151,6 +151,9 @@ def test_sequences_have_grown_by_the_end_of_a_short_training(tmp_path: Path) -> 
     task.settings, task.folder = task.resolve(settings), RunFolder(tmp_path / "other", {})
     batches = task.encode()
     assert batches.longest(settings.epochs - 1) == 6
+    longer = recipe.Settings(run_dir=tmp_path, **(SMALL | {"growing_epochs": None, "epochs": 9}))
+    task.settings, task.folder = task.resolve(longer), RunFolder(tmp_path / "other", {})
+    assert task.encode().longest(2) == batches.longest(2)  # they do not begin to grow again
     resolved = task.resolve(recipe.Settings(data="sample", epochs=3, growing_epochs=3))
     assert resolved.growing_epochs == 3
 

@@ -14,8 +14,8 @@ def runs(tmp_path: Path) -> tuple[Path, ...]:
     folders = tmp_path / "first", tmp_path / "second"
     for scale, folder in enumerate(folders, 1):
         folder.mkdir()
-        history = [{"step": 10, "seconds": 1.0, "bits": 8.0 * scale, "loss": 2.0}]
-        history.append({"step": 20, "seconds": 2.0, "bits": 4.0 * scale, "loss": 1.0})
+        history = [{"step": 10, "seconds": 1.0, "bits": 8.0 * scale, "training_loss": 2.0}]
+        history.append({"step": 20, "seconds": 2.0, "bits": 4.0 * scale, "training_loss": 1.0})
         (folder / "result.json").write_text(json.dumps({"history": history}))
         (folder / "settings.json").write_text(json.dumps({"batch_size": 16 * scale}))
     return folders
@@ -37,6 +37,15 @@ def test_runs_of_the_same_label_belong_together(runs, tmp_path: Path) -> None:
     assert curves == {"NTM": [[(160, 2.0), (320, 1.0)], [(320, 2.0), (640, 1.0)]]}
 
 
+def test_a_run_of_an_earlier_version_is_drawn_by_the_name_that_it_has(runs, tmp_path: Path) -> None:
+    file = runs[0] / "result.json"
+    file.write_text(file.read_text().replace("training_loss", "loss"))
+    settings = Settings(runs[:1], score="loss", output=tmp_path / "curves.png")
+    assert main(settings) == {"first": [[(160, 2.0), (320, 1.0)]]}
+    with pytest.raises(ValueError, match=r"\['bits', 'loss'\] of .*first, got 'training_loss'"):
+        main(Settings(runs))
+
+
 def test_a_score_that_was_not_finite_is_named(runs, tmp_path: Path) -> None:
     history = [{"step": 10, "bits": 8.0}, {"step": 20, "bits": None}]
     (runs[1] / "result.json").write_text(json.dumps({"history": history}))
@@ -49,7 +58,7 @@ def test_runs_labels_and_scores_that_do_not_fit_are_refused(runs, tmp_path: Path
         "runs must name at least one, got none": Settings(()),
         "labels must be one for each of 2 runs, got 1": Settings(runs, labels=("a",)),
         "runs must be folders of finished runs, got ": Settings((tmp_path,)),
-        r"score must be one of \['bits', 'loss'\] of .*first, got 'bleu'": Settings(
+        r"score must be one of \['bits', 'training_loss'\] of .*first, got 'bleu'": Settings(
             runs, score="bleu"
         ),
     }

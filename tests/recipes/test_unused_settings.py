@@ -1,5 +1,6 @@
 """Settings that the chosen variant has no use for are refused, not ignored in silence."""
 
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -9,7 +10,11 @@ import pytest
 
 import recipes.copy_ntm as copying
 import recipes.flickr8k_caption as captions
+import recipes.multi30k_transformer as transformer
+from zoo.tasks.translation.recipe import TranslationTask
+from zoo.training import help as help_of_recipes
 from zoo.training.command import start
+from zoo.training.settings import TrainingSettings
 from zoo.training.unused import refuse_given
 
 
@@ -152,6 +157,8 @@ WITHOUT_USE = [
         "vector_norm: normalise none: 2.0",
     ),
     ("sst_lstmn", "--data sample --phrases", "phrases: the data sample: True"),
+    ("sst_lstmn", "--data sample --skip-connections", "skip_connections: depth 1: True"),
+    ("wikitext_lstmn", "--data sample --skip-connections", "skip_connections: depth 1: True"),
     ("squad_dcn", "--data sample --vector-norm 3", "vector_norm: the data sample: 3.0"),
     ("squad_dcn", "--data sample --maximum-vocabulary 5", "maximum_vocabulary: the data sample: 5"),
 ]
@@ -227,6 +234,29 @@ def test_settings_of_other_attention_within_sentences_are_refused(
     given = ["--data", "sample", *flags.split()]
     found = refusal("sick_decomposable", given, tmp_path / "run", monkeypatch)
     assert found == refused(name, situation, 3)
+
+
+def test_no_tokens_a_step_leave_a_use_for_pairs_a_step(tmp_path: Path) -> None:
+    task = TranslationTask("none", transformer.make_model, transformer.DEFAULTS)
+    settings = transformer.Settings(data="multi30k", batch_tokens=0, batch_size=7)
+    assert task.resolve(settings).batch_tokens == 0
+
+
+def test_what_a_default_of_the_data_takes_the_place_of_is_offered_in_no_help() -> None:
+    """None stands for what depends on the data: it cannot also be a value of one's own."""
+    modules = [import_module(f"recipes.{path.stem}") for path in Path("recipes").glob("*.py")]
+    offered = []
+    for module in modules:
+        settings = vars(module).get("Settings", object)
+        if not issubclass(settings, TrainingSettings):
+            continue
+        told = help_of_recipes._docstrings(settings)
+        offered += [
+            f"{module.__name__} {name}"
+            for name in help_of_recipes._defaults(settings)
+            if re.search(r"None: (?!by the amount|2 on real text)", told.get(name, ""))
+        ]
+    assert not offered
 
 
 def test_a_share_is_refused_with_parts_of_captions_of_ones_own(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import logging
 import re
+import time
 
 import keras
 import numpy as np
@@ -60,7 +61,7 @@ def test_best_score_and_patience_at_the_end_of_epochs():
     assert progress.evaluations_without_gain == 2
     assert progress.step == 4 * STEPS_PER_EPOCH
     assert [record["step"] for record in progress.history] == [11, 22, 33, 44]
-    assert all(record["loss"] > 0 for record in progress.history)
+    assert all(record["training_loss"] > 0 for record in progress.history)
     assert progress.seconds > 0
 
 
@@ -302,7 +303,6 @@ def test_scalars_are_written_over_the_global_step(tmp_path, caplog):
     points = events(tmp_path)
     assert set(points) == {
         "evaluation/f1",
-        "evaluation/loss",
         "training/examples_per_second",
         "training/learning_rate",
         "training/loss",
@@ -317,3 +317,35 @@ def test_scalars_are_written_over_the_global_step(tmp_path, caplog):
         f"step {step}" for step in (105, 110, 115, 120)
     ]
     assert re.fullmatch(r"step 105: loss \d.*, learning rate 0\.073, \d+ examples/s", lines[0])
+
+
+def test_the_loss_of_training_and_a_loss_of_the_evaluation_have_two_names(tmp_path):
+    progress, losses = Progress(), keras.callbacks.History()
+    evaluate = EvaluateAndKeepBest(Sequence((0.5, 70.0), (0.5, 80.0)), progress, monitor="f1")
+    scalars = TensorBoardScalars(tmp_path, progress, batch_size=BATCH_SIZE, every=11)
+    fit(built_toy(), losses, CountSteps(progress), evaluate, scalars, epochs=2)
+    scalars.write_evaluations()
+    assert [record["loss"] for record in progress.history] == [70.0, 80.0]
+    trained = [record["training_loss"] for record in progress.history]
+    np.testing.assert_allclose(trained, losses.history["loss"], rtol=1e-6)
+    points = events(tmp_path)
+    assert points["evaluation/loss"] == [(11, 70.0), (22, 80.0)]
+    assert "evaluation/training_loss" not in points
+    np.testing.assert_allclose([loss for _, loss in points["training/loss"]], trained, rtol=1e-6)
+
+
+def test_the_speed_is_that_of_the_steps_alone(tmp_path):
+    def evaluate():
+        time.sleep(1.0)
+        return {"f1": 0.5}
+
+    progress = Progress()
+    fit(
+        built_toy(),
+        CountSteps(progress),
+        EvaluateAndKeepBest(evaluate, progress, monitor="f1", every=5),
+        TensorBoardScalars(tmp_path, progress, batch_size=BATCH_SIZE, every=5),
+    )
+    (_, first), (_, second) = events(tmp_path)["training/examples_per_second"]
+    assert first > 0
+    assert second > 5 * BATCH_SIZE / 1.0

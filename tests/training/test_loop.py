@@ -113,7 +113,7 @@ def test_the_straight_run_is_worth_comparing_with(straight):
     _, _, report = straight
     history, best = report["history"], report["best_step"]
     assert [record["step"] for record in history] == list(range(6, report["step"] + 1, 6))
-    assert all({"step", "seconds", "loss", "probability", "f1"} == set(r) for r in history)
+    assert all({"step", "seconds", "training_loss", "probability", "f1"} == set(r) for r in history)
     assert report["best_score"] == max(record["f1"] for record in history)
     # Gains, and no gains, before the patience is over, which is in the middle of an epoch.
     assert history[0]["step"] < best < history[-1]["step"]
@@ -332,7 +332,7 @@ def test_without_an_evaluation_the_last_averages_remain(tmp_path):
 def test_the_end_of_the_training_is_always_evaluated(tmp_path):
     _, report = start(tmp_path, epochs=1, evaluate_every=4)
     assert [record["step"] for record in report["history"]] == [4, 8, 11]
-    assert all("loss" in record for record in report["history"])
+    assert all("training_loss" in record for record in report["history"])
 
 
 def test_a_time_limit_stops_in_mid_epoch_and_more_time_goes_on(tmp_path):
@@ -416,7 +416,7 @@ def test_killed_and_resumed_under_a_strategy(tmp_path, logical_cpus, replicas):
     assert_equal(weights(model), weights(resumed))
     for record, other in zip(report["history"], resumed_report["history"], strict=True):
         # The sums of the loss are split anew among the replicas, in other floating-point parts.
-        assert record.pop("loss") == pytest.approx(other.pop("loss"), rel=1e-6)
+        assert record.pop("training_loss") == pytest.approx(other.pop("training_loss"), rel=1e-6)
     assert comparable(resumed_report) == comparable(report)
 
 

@@ -75,7 +75,7 @@ def test_two_processes_of_which_one_is_killed_end_as_one_that_nothing_interrupts
     assert (result["restarts"], result["accumulate"]) == (1, 2)
     assert [record["step"] for record in result["history"]] == [4, 8, 12, 16, 18]
     for record, other in zip(result["history"], expected["history"], strict=True):
-        for name in ("loss", "size"):
+        for name in ("training_loss", "size"):
             assert record[name] == pytest.approx(other[name], rel=1e-5)
     tensors, _ = content(newest(folder))
     for name, value in content(newest(alone))[0].items():

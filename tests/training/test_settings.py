@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import logging
 from pathlib import Path
 
 import keras
@@ -15,6 +14,7 @@ from zoo.models.core.registry import models
 from zoo.training.cluster import Workers
 from zoo.training.distribution import make_strategy
 from zoo.training.optimizers import OnePassAdam
+from zoo.training.runs import RunFolder
 from zoo.training.schedules import InverseSquareRootDecay
 from zoo.training.settings import (
     TrainingSettings,
@@ -171,14 +171,45 @@ def test_a_folder_without_a_step_is_begun_anew_and_keeps_what_is_not_its_own(tmp
     assert (tmp_path / "settings.json").exists()
 
 
-def test_a_default_warm_up_that_does_not_fit_is_shortened_with_a_line(caplog):
-    logger = logging.getLogger("tests.warmup")
+def test_a_default_warm_up_that_does_not_fit_is_shortened_with_a_line(tmp_path: Path):
+    run = RunFolder(tmp_path, {})
     settings = Settings(warmup_steps=300)
-    with caplog.at_level(logging.INFO, logger.name):
-        assert fit_warmup(settings, None, 50, logger).warmup_steps == 5
-    assert caplog.messages == ["warmup_steps: 5 instead of 300, for 50 steps in all"]
-    assert fit_warmup(settings, 300, 50, logger) is settings  # asked for: refused later
-    assert fit_warmup(settings, None, 301, logger) is settings
+    assert fit_warmup(settings, 300, 50, run) is settings  # asked for: refused later
+    assert fit_warmup(settings, None, 301, run) is settings
+    assert "warmup_steps" not in run.log.read_text()
+    assert not run.shortened.exists()
+    assert fit_warmup(settings, None, 50, run).warmup_steps == 5
+    assert "warmup_steps: 5 instead of 300, for 50 steps in all" in run.log.read_text()
+
+
+def test_a_shortened_warm_up_stays_so_in_a_longer_training(tmp_path: Path):
+    """Else the rate would rise once more, from where it had fallen to."""
+    settings = Settings(warmup_steps=300)
+    for steps, expected in ((50, 5), (5000, 5), (40, 4), (400, 4)):
+        run = RunFolder(tmp_path, {})
+        assert fit_warmup(settings, None, steps, run).warmup_steps == expected
+        run.close()
+    told = "warmup_steps: 4 instead of 300, as the run began, for 400 steps in all"
+    assert told in run.log.read_text()
+    run.manifest.check()
+    run = RunFolder(tmp_path, {}, fresh=True)
+    assert fit_warmup(settings, None, 400, run) is settings
+    run.close()
+
+
+@pytest.mark.parametrize("none", [None, 0])
+def test_nought_is_none_where_the_data_have_a_default(none, monkeypatch, tmp_path: Path):
+    asked = {}
+    monkeypatch.setattr(
+        "zoo.training.loop.train", lambda *_, **options: asked.update(options) or {}
+    )
+    defaults = {"toy": {"patience": 3, "evaluate_every": 176}}
+    settings = resolve(Settings(patience=none, evaluate_every=none), "recipe", "toy", defaults)
+    run = RunFolder(tmp_path, {})
+    train(settings, built_toy(), Batches(), run, Workers(make_strategy("none")), dict, "f1")
+    run.close()
+    expected = (3, 176) if none is None else (None, None)
+    assert (asked["patience"], asked["evaluate_every"]) == expected
 
 
 def test_operations_are_made_deterministic_where_that_is_asked_for(tmp_path: Path, monkeypatch):

@@ -18,6 +18,10 @@ from zoo.serving.writing import writing
 from zoo.training.averaging import WeightAverage
 from zoo.training.checkpoints import Checkpointer, Progress
 
+_TRAINING_LOSS = "training_loss"
+_NO_METRICS = ("step", "seconds", _TRAINING_LOSS)
+"""Entries of the history beside the metrics of the evaluation."""
+
 
 class CountSteps(keras.callbacks.Callback):
     """Counter of `progress.step` and `progress.seconds`, which refuses a non-finite loss."""
@@ -25,10 +29,15 @@ class CountSteps(keras.callbacks.Callback):
     def __init__(self, progress: Progress) -> None:
         super().__init__()
         self.progress = progress
+        self._began = 0.0
 
     def on_train_begin(self, logs: Mapping[str, float] | None = None) -> None:
         """Start the clock."""
         self.progress.count_time()
+
+    def on_train_batch_begin(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
+        """Start the clock of the batch, which the callbacks after this one are no part of."""
+        self._began = time.monotonic()
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
         """Count the batch.
@@ -38,6 +47,7 @@ class CountSteps(keras.callbacks.Callback):
         """
         self.progress.step += 1
         self.progress.count_time()
+        self.progress.count_batch(time.monotonic() - self._began)
         loss = (logs or {}).get("loss", 0.0)
         if not math.isfinite(loss):
             raise FloatingPointError(
@@ -112,7 +122,7 @@ class EvaluateAndKeepBest(keras.callbacks.Callback):
         """Evaluate now and record the result.
 
         Args:
-            logs: training logs, whose `loss` is recorded with the metrics.
+            logs: training logs, whose `loss` is recorded as `training_loss`.
 
         Raises:
             ValueError: the metrics lack the monitored one, or the one that breaks ties.
@@ -151,7 +161,7 @@ class EvaluateAndKeepBest(keras.callbacks.Callback):
         gain = self._is_better(metrics)
         record = {"step": progress.step, "seconds": round(progress.seconds, 1)}
         if "loss" in logs:
-            record["loss"] = float(logs["loss"])
+            record[_TRAINING_LOSS] = float(logs["loss"])
         progress.history.append(record | metrics)
         if gain:
             progress.best_score = metrics[self.monitor]
@@ -207,8 +217,8 @@ class SaveCheckpoints(keras.callbacks.Callback):
             self.save()
 
     def on_epoch_end(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
-        """Save if an evaluation has just been recorded."""
-        if self.checkpointer.progress.evaluated:
+        """Save if an evaluation has just been recorded, or if training stops before its picture."""
+        if self.checkpointer.progress.evaluated or self.checkpointer.model.stop_training:
             self.save()
 
     def save(self) -> None:
@@ -229,10 +239,10 @@ class SaveCheckpoints(keras.callbacks.Callback):
             self.checkpointer.save()
             self._saved = self._position()
 
-    def _position(self) -> tuple[int, int]:
+    def _position(self) -> tuple[int, int, float]:
         """Return numbers that identify a state of the training."""
         progress = self.checkpointer.progress
-        return progress.step, len(progress.history)
+        return progress.step, len(progress.history), progress.seconds
 
 
 class TensorBoardScalars(keras.callbacks.Callback):
@@ -268,28 +278,20 @@ class TensorBoardScalars(keras.callbacks.Callback):
         self._folder = folder
         self._writer = tf.summary.create_file_writer(os.fspath(folder))
         self._evaluations = len(progress.history)
-        self._steps, self._seconds, self._began = 0, 0.0, 0.0
-
-    def on_train_batch_begin(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
-        """Start the clock of the batch, which excludes evaluations and checkpoints."""
-        self._began = time.monotonic()
 
     def on_train_batch_end(self, batch: int, logs: Mapping[str, float] | None = None) -> None:
         """Write a point if it is time."""
-        self._seconds += time.monotonic() - self._began
-        self._steps += 1
         if self.progress.step % self.every == 0:
-            speed = self._steps * self.batch_size / max(self._seconds, 1e-9)
+            speed = self.progress.take_pace() * self.batch_size
             # Not `logs`, which is an unweighted mean over replicas.
             results = self.model.get_metrics_result()
             self._write_training({name: float(value) for name, value in results.items()}, speed)
-            self._steps, self._seconds = 0, 0.0
         self.write_evaluations()
 
     def write_evaluations(self) -> None:
         """Write the evaluations since the last call."""
         for record in self.progress.history[self._evaluations :]:
-            metrics = {name: v for name, v in record.items() if name not in ("step", "seconds")}
+            metrics = {name: v for name, v in record.items() if name not in _NO_METRICS}
             self.write(record["step"], {f"evaluation/{name}": v for name, v in metrics.items()})
         self._evaluations = len(self.progress.history)
 

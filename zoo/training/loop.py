@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import keras
 import tensorflow as tf
 
+from zoo.models.core.replica_seeds import unchanged_seeds
 from zoo.training.averaging import AverageOfLast, ExponentialMovingAverage, WeightAverage
 from zoo.training.callbacks import (
     CountSteps,
@@ -22,6 +23,7 @@ from zoo.training.callbacks import (
     TensorBoardScalars,
 )
 from zoo.training.checkpoints import Checkpointer, Progress
+from zoo.training.ending import finish
 from zoo.training.limits import ContinueMetrics, Limits
 from zoo.training.repeatable import repeatable
 from zoo.training.runs import RunFolder
@@ -74,7 +76,8 @@ def train(
         batches: the training data.
         epochs: total number of passes over the data, including those before a resume.
         run: the folder of the run; checkpoints, log and TensorBoard events go there.
-        evaluate: scores the model without training it; returns metrics by name.
+        evaluate: scores the model without training it; returns metrics by name. It may draw from
+            the model's seed generators, which are then put back.
         monitor: the metric that chooses the best weights.
         mode: `max` if a higher value is better, `min` if a lower one is.
         ties: a loss metric that breaks ties of the monitored one: lower is better. None keeps the
@@ -82,7 +85,7 @@ def train(
         patience: stop after this many evaluations in a row without better weights.
         checkpoint_every: steps between checkpoints; each evaluation also saves one.
         evaluate_every: steps between evaluations; None evaluates at the end of each epoch. The end
-            of the training is always evaluated.
+            of the training is always evaluated; if that is no such step, going on forgets it.
         ema_decay: keep moving averages of the weights with this decay (after a warm-up).
         average_last: keep the mean of the weights at this many last evaluation points. 0: none.
         strategy: the strategy that the model must have been created under; None accepts any.
@@ -119,10 +122,10 @@ def train(
     scalars = TensorBoardScalars(run.tensorboard, progress, logger=run.logger, **pace)
     ours = [CountSteps(progress), average, evaluator, saving, scalars]
     with limits.watch, limits.workers.noticed():
-        _fit(model, batches, epochs, limits, [one for one in [*ours, *callbacks, limits] if one])
-        _finish(evaluator if limits.signal is None else None, scalars, saving, average)
+        stopped = _fit(model, batches, epochs, limits, [*ours, *callbacks, limits])
+        finish(evaluator if limits.signal is None else None, scalars, saving, average)
     limits.check()
-    return _report(model, progress, limits, batches.steps_per_epoch)
+    return _report(model, progress, stopped, batches.steps_per_epoch)
 
 
 def _fit(
@@ -130,10 +133,10 @@ def _fit(
     batches: Batches,
     epochs: int,
     limits: Limits,
-    callbacks: list[keras.callbacks.Callback],
-) -> None:
-    """Train, with one `fit` per epoch, until a limit is reached."""
-    metrics = ContinueMetrics(model)
+    callbacks: Sequence[keras.callbacks.Callback | None],
+) -> str | None:
+    """Train, with one `fit` per epoch, until a limit is reached; return which one."""
+    metrics, called = ContinueMetrics(model), [one for one in callbacks if one]
     with _repeatable_step(model):
         while limits.reached is None:
             epoch, first_step = divmod(limits.progress.step, batches.steps_per_epoch)
@@ -141,12 +144,13 @@ def _fit(
                 batches.training(epoch, first_step),
                 initial_epoch=epoch,
                 epochs=epochs,
-                callbacks=[metrics, *callbacks] if first_step else callbacks,
+                callbacks=[metrics, *called] if first_step else called,
                 shuffle=False,  # the order is that of the data set
                 verbose=1 if sys.stdout.isatty() else 0,
             )
     if limits.progress.step % batches.steps_per_epoch:
         gc.collect()  # an iterator left in mid-epoch would outlive Python and warn
+    return limits.reached  # before a last evaluation, which may exhaust the patience
 
 
 @contextmanager
@@ -194,8 +198,13 @@ def _evaluator(
     """Return the callback that evaluates, if `evaluate` is given."""
     if evaluate is None:
         return None
+
+    def scored() -> Mapping[str, float]:
+        with unchanged_seeds(checkpointer.model):
+            return evaluate()
+
     evaluator = EvaluateAndKeepBest(
-        checkpointer.workers.as_chief(evaluate),
+        checkpointer.workers.as_chief(scored),
         checkpointer.progress,
         monitor=monitor,
         mode=mode,
@@ -255,23 +264,6 @@ def _checkpointer(
     return checkpointer
 
 
-def _finish(
-    evaluator: EvaluateAndKeepBest | None,
-    scalars: TensorBoardScalars,
-    saving: SaveCheckpoints,
-    average: WeightAverage | None,
-) -> None:
-    """Evaluate and save the end; then load the best weights, or the averages, into the model."""
-    if evaluator is not None:
-        if not evaluator.progress.evaluated:
-            evaluator.run(evaluator.model.get_metrics_result())
-        evaluator.warn_if_constant()
-    scalars.write_evaluations()
-    saving.save()
-    if not saving.checkpointer.restore_best() and average is not None:
-        average.assign()
-
-
 def _check(
     model: keras.Model,
     batches: Batches,
@@ -310,14 +302,14 @@ def _build(model: keras.Model, batches: Batches) -> None:
 
 
 def _report(
-    model: keras.Model, progress: Progress, limits: Limits, steps_per_epoch: int
+    model: keras.Model, progress: Progress, stopped: str | None, steps_per_epoch: int
 ) -> dict[str, Any]:
     """Return the training's entries of the result file."""
     strategy = model.distribute_strategy
     several = isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
     return {
         "history": progress.history,
-        "stopped": limits.reached,
+        "stopped": stopped,
         "step": progress.step,
         "epochs": progress.step / steps_per_epoch,
         "best_step": progress.best_step,

@@ -10,6 +10,7 @@ import keras
 import tensorflow as tf
 from matplotlib.figure import Figure
 
+from zoo.models.core.replica_seeds import unchanged_seeds
 from zoo.plots import answer
 from zoo.serving.writing import writing
 
@@ -20,7 +21,8 @@ class AttentionPictures(keras.callbacks.Callback):
     """Picture of the attention for one fixed example, after each epoch.
 
     It shows the current weights, not the averages that a recipe evaluates. Outputs that cannot be
-    drawn, such as an empty translation early in training, are skipped and logged.
+    drawn, such as an empty translation early in training, are skipped and logged. What the model
+    draws for a picture changes no later draw of training.
     """
 
     def __init__(
@@ -49,7 +51,9 @@ class AttentionPictures(keras.callbacks.Callback):
     def on_epoch_end(self, epoch: int, logs: Mapping[str, float] | None = None) -> None:
         """Write a picture at the optimizer's step."""
         try:
-            figure = self.draw(self.ask())
+            with unchanged_seeds(self.model):
+                outputs = self.ask()
+            figure = self.draw(outputs)
         except ValueError as error:
             self.logger.info("no picture of the attention after epoch %d: %s", epoch + 1, error)
             return

@@ -10,6 +10,11 @@ from zoo.files import whole_file
 from zoo.training.json_files import as_json, read_object, with_nan
 
 
+def _unsaved(value: Any) -> Any:
+    """Return a field that no file has, and no comparison."""
+    return dataclasses.field(default=value, init=False, repr=False, compare=False)
+
+
 @dataclasses.dataclass
 class Progress:
     """Progress of a training: everything that the loop and its callbacks remember.
@@ -22,8 +27,8 @@ class Progress:
         evaluations_without_gain: evaluations since then.
         seconds: wall time of training, evaluation included, over all resumed runs.
         restarts: how many times the training was resumed.
-        history: a dict for each evaluation: `step`, `seconds`, the training `loss` of
-            the epoch so far, and the metrics.
+        history: a dict for each evaluation: `step`, `seconds`, `training_loss` of the epoch so far,
+            and the metrics. Earlier versions called it `loss`, which a metric could replace.
     """
 
     step: int = 0
@@ -33,7 +38,9 @@ class Progress:
     seconds: float = 0.0
     restarts: int = 0
     history: list[dict[str, Any]] = dataclasses.field(default_factory=list)
-    _clock: float | None = dataclasses.field(default=None, init=False, repr=False, compare=False)
+    _clock: float | None = _unsaved(None)
+    _batches: int = _unsaved(0)
+    _batch_seconds: float = _unsaved(0.0)
 
     def count_time(self) -> None:
         """Add the time since the last call to `seconds`; the first call starts the clock."""
@@ -42,14 +49,24 @@ class Progress:
             self.seconds += now - self._clock
         self._clock = now
 
+    def count_batch(self, seconds: float) -> None:
+        """Count a batch and the time that its step took."""
+        self._batches += 1
+        self._batch_seconds += seconds
+
+    def take_pace(self) -> float:
+        """Return the batches per second since the last call, evaluations and the like left out."""
+        pace = self._batches / max(self._batch_seconds, 1e-9)
+        self._batches, self._batch_seconds = 0, 0.0
+        return pace
+
     def as_json(self) -> bytes:
-        """Return the content of a JSON file with everything but the clock."""
+        """Return the content of a JSON file with everything but the clocks."""
         values = dataclasses.asdict(self)
-        del values["_clock"]
-        return as_json(values)
+        return as_json({name: value for name, value in values.items() if name[0] != "_"})
 
     def write(self, path: Path) -> None:
-        """Write everything but the clock to a JSON file."""
+        """Write everything but the clocks to a JSON file."""
         with whole_file(path) as file:
             file.write(self.as_json())
 

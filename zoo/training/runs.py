@@ -5,7 +5,8 @@ A run folder holds `settings.json`, `train.log`, `tensorboard/`, `checkpoints/`,
 `saved_model_backward/`. Reopening it with other settings is refused,
 because the checkpoints in it belong to the settings that are written there. `manifest.json` has the
 checksums of settings, data and vocabulary: a damaged or exchanged one is refused too. `format.json`
-has the version of all this: a folder of another version is refused.
+has the version of all this: a folder of another version is refused. `shortened.json` has defaults
+that were too long for the training (`zoo.training.shortened`).
 """
 
 import contextlib
@@ -98,6 +99,7 @@ class RunFolder:
         self.format = self.path / "format.json"
         self.settings = self.path / "settings.json"
         self.data = self.path / "data.json"
+        self.shortened = self.path / "shortened.json"
         self.log = self.path / "train.log"
         self.tensorboard = self.path / "tensorboard"
         self.checkpoints = self.shared_checkpoints = self.path / "checkpoints"
@@ -221,7 +223,8 @@ class RunFolder:
     def _beginning(self) -> list[Path]:
         """Return what a run writes up to its first checkpoint, the settings last."""
         folders = [self.checkpoints, self.tensorboard, self.vocabulary]
-        return [*folders, self.manifest.path, self.log, self.data, self.format, self.settings]
+        files = [self.manifest.path, self.log, self.data, self.shortened, self.format]
+        return [*folders, *files, self.settings]
 
     def _remove_beginning(self) -> None:
         for path in self._beginning():

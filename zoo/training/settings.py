@@ -10,8 +10,6 @@ from zoo.training.bounds import Count, Positive, Rate, Seed, Whole, check_number
 from zoo.training.unused import refuse_given
 
 if TYPE_CHECKING:
-    import logging
-
     import keras
     import tensorflow as tf
     from matplotlib.figure import Figure
@@ -22,12 +20,12 @@ if TYPE_CHECKING:
 
 _OF_THE_LOOP = (
     "epochs",
-    "patience",
     "checkpoint_every",
-    "evaluate_every",
     "average_last",
     "maximum_minutes",
 )
+_OF_THE_LOOP_OR_NONE = ("patience", "evaluate_every", "ema_decay")
+"""Settings that are 0, and arguments that are None, for none."""
 _REPORTED = ("precision", "accumulate", "deterministic")
 _OF_ADAM = ("warmup_steps", "schedule", "beta_2", "epsilon")
 _UNUSED = {"sgd": _OF_ADAM, "adagrad": _OF_ADAM, "rmsprop": (*_OF_ADAM, "clip_norm")}
@@ -65,10 +63,10 @@ class TrainingSettings:
     """Decay of the moving average of the weights that is evaluated and shipped; 0: none."""
     average_last: Whole | None = None
     """Alternatively, average the weights at this many last evaluations; 0: do not."""
-    patience: Count | None = None
-    """Evaluations without improvement before the training stops; None: train all epochs."""
-    evaluate_every: Count | None = None
-    """Steps between evaluations; None: each epoch."""
+    patience: Whole | None = None
+    """Evaluations without improvement before the training stops; 0: train all epochs."""
+    evaluate_every: Whole | None = None
+    """Steps between evaluations; 0: each epoch."""
     checkpoint_every: Count = 500
     """Steps between checkpoints."""
     maximum_minutes: Positive | None = None
@@ -175,20 +173,23 @@ def open_run(settings: Any) -> "tuple[RunFolder, Workers]":
     return run, workers
 
 
-def fit_warmup(settings: Any, given: int | None, steps: int, logger: "logging.Logger") -> Any:
+def fit_warmup(settings: Any, given: int | None, steps: int, run: "RunFolder") -> Any:
     """Shortens a default warm-up that is longer than the training to a tenth of it, with a line.
 
     Args:
         settings: resolved.
         given: the warm-up that the user asked for, which is never changed; None: none.
         steps: of the whole training.
-        logger: gets the line.
+        run: the folder: see `zoo.training.shortened`.
     """
+    from zoo.training.shortened import fit_length
+
     warmup = settings.warmup_steps
-    if given is not None or not warmup or warmup < steps or settings.schedule != "cosine":
+    if given is not None or not warmup or settings.schedule != "cosine":
         return settings
-    logger.info("warmup_steps: %d instead of %d, for %d steps in all", steps // 10, warmup, steps)
-    return replace(settings, warmup_steps=steps // 10)
+    fitting = warmup if warmup < steps else steps // 10
+    length = fit_length(run, "warmup_steps", warmup, fitting, f"{steps} steps")
+    return settings if length == warmup else replace(settings, warmup_steps=length)
 
 
 def build_and_compile(
@@ -296,6 +297,8 @@ def train(
 
     workers.check_same("vocabulary", _vocabulary_of(run))
     options: dict[str, Any] = {"logger": run.logger} | ({"draw": draw} if draw else {})
+    chosen: dict[str, Any] = {name: getattr(settings, name) for name in _OF_THE_LOOP}
+    chosen |= {name: getattr(settings, name) or None for name in _OF_THE_LOOP_OR_NONE}
     report = loop.train(
         model,
         batches,
@@ -305,9 +308,8 @@ def train(
         mode=mode,
         ties=ties,
         carried=carried,
-        ema_decay=settings.ema_decay or None,
         strategy=workers.strategy,
-        **{name: getattr(settings, name) for name in _OF_THE_LOOP},
+        **chosen,
         callbacks=[AttentionPictures(run.tensorboard, ask, **options)] if ask else (),
     )
     workers.end_unless_chief(run.logger)

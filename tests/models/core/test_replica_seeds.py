@@ -8,8 +8,9 @@ import tensorflow as tf
 from tests.contracts.resuming import AbandonedError, Batches, KillAt
 from tests.contracts.subjects import build
 from tests.contracts.tasks import TASKS, short_examples
-from tests.training.toy import assert_equal, content, newest, weights
+from tests.training.toy import assert_equal, content, differ, newest, weights
 from zoo.models.core.registry import find_model
+from zoo.models.core.replica_seeds import seed_states, unchanged_seeds
 from zoo.training.distribution import make_strategy
 from zoo.training.loop import train
 from zoo.training.optimizers import OnePassAdam
@@ -76,3 +77,18 @@ def test_killed_and_resumed_on_two_devices_equals_straight(tmp_path):
     for name, value in expected.items():
         tolerance = 1e-6 if name.startswith("metrics/") else 0.0
         np.testing.assert_allclose(found[name], value, rtol=tolerance, err_msg=name)
+
+
+def test_draws_in_a_block_are_those_of_nobody_else():
+    strategy = two_devices()
+    model = compiled(strategy)
+    model.make_train_function()
+    local = strategy.experimental_local_results
+    states = [one for state in seed_states(model) for one in local(state)]
+    before = [state.numpy() for state in states]
+    assert differ(before[::2], before[1::2])
+    inputs, _ = next(iter(Batches(short_examples(TASKS["images"], 2)).training(0)))
+    with unchanged_seeds(model):
+        strategy.run(lambda: model(inputs, training=True))
+        assert differ([state.numpy() for state in states], before)
+    assert_equal([state.numpy() for state in states], before)

@@ -64,9 +64,10 @@ def test_each_number_of_repeats_has_as_many_sequences():
     evaluate = AlgorithmEvaluator(model, algorithm, (2,), count=7, seed=1)
     parts = evaluate.parts(2)
     assert [one.targets.shape[:2] for one in parts] == [(3, 9), (2, 11), (2, 13)]
-    bits = [float(evaluate._compute(*as_pair(one))["bits"]) for one in parts]
-    expected = (3 * bits[0] + 2 * bits[1] + 2 * bits[2]) / 7
-    np.testing.assert_allclose(evaluate.by_length()[2]["bits"], expected, rtol=1e-6)
+    scores, found = [evaluate._compute(*as_pair(one)) for one in parts], evaluate.by_length()[2]
+    for name in ("bits", "wrong_bits"):  # also of shares, whatever the numbers of bits
+        few, more, most = (float(one[name]) for one in scores)
+        np.testing.assert_allclose(found[name], (3 * few + 2 * more + 2 * most) / 7, rtol=1e-6)
     few = AlgorithmEvaluator(model, algorithm, (2,), count=2, seed=1).parts(2)
     assert [len(one.targets) for one in few] == [1, 1]
 

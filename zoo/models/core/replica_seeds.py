@@ -1,9 +1,12 @@
-"""Random numbers of replicas: each draws its own.
+"""Random numbers of replicas, each its own; and of training, apart from those of evaluations.
 
 Keras gives all replicas of a seed generator one state, so that they would drop the same units and
 sample the same locations, each for its own examples. The noise of their gradients would not average
 out.
 """
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import keras
 import tensorflow as tf
@@ -16,6 +19,26 @@ def seed_states(model: keras.Model) -> list[tf.Variable]:
     """Returns the states of the model's seed generators (dropout), which `weights` omits."""
     weights = {id(weight) for weight in model.weights}
     return [v.value for v in model.variables if id(v) not in weights]
+
+
+@contextmanager
+def unchanged_seeds(model: keras.Model) -> Iterator[None]:
+    """Gives the model's seed generators back their states after a block that may draw from them.
+
+    An evaluation or a picture may draw, such as random locations, but must not change what training
+    draws next: a resumed training has not evaluated as often as an uninterrupted one.
+
+    Args:
+        model: built.
+    """
+    local = model.distribute_strategy.experimental_local_results
+    states = [one for state in seed_states(model) for one in local(state)]
+    values = [state.numpy() for state in states]
+    try:
+        yield
+    finally:
+        for state, value in zip(states, values, strict=True):
+            state.assign(value)
 
 
 def spread_seeds(model: keras.Model) -> None:

@@ -93,7 +93,7 @@ def _prepare(task: "Task", warmup: int | None) -> "tuple[DataRecord, Batches, ke
     batches = task.encode()
     steps = batches.steps_per_epoch
     whole = task.settings.epochs * steps
-    task.settings = fit_warmup(task.settings, warmup, whole, task.folder.logger)
+    task.settings = fit_warmup(task.settings, warmup, whole, task.folder)
     model = build_and_compile(task.settings, task.workers, task.build, steps, task.optimizer)
     task.begin(model, batches)
     return record, batches, model

@@ -91,6 +91,7 @@ class SymbolTask(Task):
                 f"growing_epochs must be at most epochs, {resolved.epochs}, "
                 f"got {settings.growing_epochs}"
             )
+        self._asked_to_grow = settings.growing_epochs is not None
         _ = self.algorithm.characters  # refuses an alphabet that has too few
         measured = [("test_lengths", one) for one in resolved.test_lengths]
         validated = resolved.evaluation_longest or resolved.longest
@@ -137,11 +138,12 @@ class SymbolTask(Task):
 
         Else the longest sequences would never be trained on.
         """
+        from zoo.training.shortened import fit_length
+
         growing, epochs = self.settings.growing_epochs, self.settings.epochs
-        if growing > epochs:
-            told = "growing_epochs: %d instead of %d, for %d epochs in all"
-            self.folder.logger.info(told, epochs, growing, epochs)
-        return min(growing, epochs)
+        if self._asked_to_grow:
+            return int(growing)
+        return fit_length(self.folder, "growing_epochs", growing, epochs, f"{epochs} epochs")
 
     @property
     def _longest(self) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from zoo.tasks.shared.training_run import Task
-from zoo.training.bounds import Count, NotNegative, Positive, Rate
+from zoo.training.bounds import Count, NotNegative, Positive, Rate, Whole
 from zoo.training.settings import TrainingSettings, resolve
 from zoo.training.unused import refuse_given
 
@@ -91,8 +91,8 @@ class TranslationTrainingSettings(TrainingSettings):
     """Rate of dropout."""
     label_smoothing: Rate | None = None
     """Label-smoothing mass moved from the target to the other words."""
-    batch_tokens: Count | None = None
-    """Tokens of a step, padding counted, on the longer side; None: batch_size pairs."""
+    batch_tokens: Whole | None = None
+    """Tokens of a step, padding counted, on the longer side; 0: batch_size pairs."""
     maximum_tokens: Count = 80
     """Training pairs with more tokens on a side are dropped and counted."""
     clip_norm: Positive | None = 1.0
@@ -192,7 +192,7 @@ class TranslationTask(Task):
         logger.info("training pairs: %d, too long: %d", len(examples), examples.dropped)
         if not len(examples):
             raise ValueError(f"maximum_tokens must leave training pairs, got {limit}")
-        if settings.batch_tokens is None:
+        if not settings.batch_tokens:
             return examples.batches(settings.batch_size, settings.seed)
         return examples.token_batches(settings.batch_tokens, settings.seed)
 
@@ -286,5 +286,5 @@ def refuse_batch_size(given: Any, batch_tokens: int | None) -> None:
     Raises:
         ValueError: it is given.
     """
-    if batch_tokens is not None:
+    if batch_tokens:
         refuse_given(given, ("batch_size",), f"with batch_tokens {batch_tokens}")
