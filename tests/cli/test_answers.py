@@ -255,11 +255,13 @@ def test_rows_of_a_table_are_json_objects_whose_numbers_may_be_texts(zoo_command
     row = read_card(resolve(TABLE)).example.inputs
     texts = {name: str(value) for name, value in row.items()}
     gaps = row | {"age": None, "sex": None, "capital_gain": ""}
-    lines = [json.dumps(one).encode() for one in (row, texts, gaps)]
+    words = row | {"age": " ? ", "sex": "?", "capital_gain": "NA"}
+    lines = [json.dumps(one).encode() for one in (row, texts, gaps, words)]
     code, said = zoo_command("run", TABLE, "--json", lines=b"\n".join(lines))
     assert code is None
-    first, second, third = map(json.loads, said.out.splitlines())
+    first, second, third, fourth = map(json.loads, said.out.splitlines())
     assert first == second
+    assert third == fourth
     missing = dict(zip(third["row_features"], third["weights"], strict=True))
     gone = [name for name, weight in missing.items() if not weight]
     assert gone == ["age", "capital-gain", "occupation", "sex"]  # one of them by the example
@@ -267,7 +269,9 @@ def test_rows_of_a_table_are_json_objects_whose_numbers_may_be_texts(zoo_command
     assert said.out == f"{first['label']}\n"
 
 
-@pytest.mark.parametrize("value", ["old", True, [1], 10**400, math.inf, "1e400"])
+@pytest.mark.parametrize(
+    "value", ["old", True, [1], 10**400, math.inf, "1e400", "inf", "1_000", "3\u0668", "0x10"]
+)
 def test_a_number_that_is_none_is_named_with_its_line(zoo_command, value):
     row = read_card(resolve(TABLE)).example.inputs | {"age": value}
     code, _ = zoo_command("run", TABLE, lines=json.dumps(row).encode())

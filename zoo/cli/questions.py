@@ -12,6 +12,7 @@ import tyro
 
 from zoo.serving.cards import CARD_FILE, read_card
 from zoo.serving.options import complete_options
+from zoo.tasks.tabular.numeric_texts import read_number
 from zoo.text_files import FileText, iterate_lines, read_text
 
 if TYPE_CHECKING:
@@ -242,10 +243,12 @@ def _vectors(line: str, number: int) -> list[list[float]]:
 
 
 def _number(name: str, value: Any, line: int) -> float:
-    """Reads a number, or its text; null and "" are missing, which is NaN."""
-    if value in (None, ""):
+    """Reads a number, or its text as tables have it; null is missing, which is NaN."""
+    if value is None:
         return math.nan
     try:
+        if isinstance(value, str):
+            return read_number(value)
         found = float(value)
         if isinstance(value, bool) or math.isinf(found):
             raise ValueError
