@@ -1,6 +1,7 @@
 """Commands of `python -m zoo`. Those that do not need TensorFlow do not load it."""
 
 import difflib
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -38,6 +39,7 @@ Command = (
 
 def main() -> None:
     """Runs the command of the command line. Alone it shows its help."""
+    _open_closed_streams()
     module = Path(sys.argv[0]).name == "__main__.py"
     program = "python -m zoo" if module else "zoo"
     arguments = sys.argv[1:] or ["--help"]
@@ -48,6 +50,16 @@ def main() -> None:
     with warnings.catch_warnings():
         warnings.showwarning = _tell
         start(_call, Command, DESCRIPTION, program=program, arguments=arguments)
+
+
+def _open_closed_streams() -> None:
+    """Opens standard streams that the caller has closed; to Python they are None.
+
+    They are empty, and what is written to them is dropped.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def _call(command: Any) -> None:
