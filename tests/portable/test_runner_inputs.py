@@ -1,8 +1,11 @@
 """The runner takes ids and options of a search that mean something, and refuses the rest."""
 
 import json
+import os
 import re
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -94,6 +97,41 @@ def test_an_id_beyond_the_vocabulary_is_refused(model):
 def test_a_story_of_what_are_no_ids_is_refused(model, story, question, message):
     with pytest.raises(ValueError, match=message):
         answer_story(model, {"story": story, "question": question})
+
+
+WRITE = "from zoo.portable.runner.__main__ import _write; _write({'text': '\\xe4\\u2581'})"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "written"),
+    [("utf-8", '{"text": "ä\u2581"}'), ("latin-1", r'{"text": "\u00e4\u2581"}')],
+)
+def test_an_answer_is_written_in_any_encoding(encoding, written):
+    found = run_written(f'"{sys.executable}" -c "{WRITE}"', encoding)
+    assert (found.returncode, found.stderr) == (0, b"")
+    assert found.stdout.decode(encoding) == written + "\n"
+
+
+@pytest.mark.parametrize(
+    ("to", "message"),
+    [
+        pytest.param(
+            "/dev/full",
+            "[Errno 28] No space left on device",
+            marks=pytest.mark.skipif(not Path("/dev/full").exists(), reason="no such device"),
+        ),
+        ("&-", "standard output is closed"),
+    ],
+)
+def test_an_answer_that_cannot_be_written_is_an_error_of_one_line(to, message):
+    found = run_written(f'"{sys.executable}" -c "{WRITE}" >{to}', "utf-8")
+    assert (found.returncode, found.stderr.decode()) == (1, f"error: {message}\n")
+
+
+def run_written(command, encoding):
+    """Runs a command of the shell whose standard output has that encoding."""
+    environment = os.environ | {"PYTHONIOENCODING": encoding}
+    return subprocess.run(command, shell=True, env=environment, capture_output=True, check=False)
 
 
 WHITE = [chr(code) for code in range(sys.maxunicode) if chr(code).isspace()]
