@@ -4,12 +4,14 @@ import gzip
 import json
 import math
 import struct
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from zoo.cli import answers
+from zoo.cli.main import main
 from zoo.serving.cards import read_card
 from zoo.serving.load import resolve
 
@@ -255,11 +257,13 @@ def test_rows_of_a_table_are_json_objects_whose_numbers_may_be_texts(zoo_command
     row = read_card(resolve(TABLE)).example.inputs
     texts = {name: str(value) for name, value in row.items()}
     gaps = row | {"age": None, "sex": None, "capital_gain": ""}
-    lines = [json.dumps(one).encode() for one in (row, texts, gaps)]
+    words = row | {"age": " ? ", "sex": "?", "capital_gain": "NA"}
+    lines = [json.dumps(one).encode() for one in (row, texts, gaps, words)]
     code, said = zoo_command("run", TABLE, "--json", lines=b"\n".join(lines))
     assert code is None
-    first, second, third = map(json.loads, said.out.splitlines())
+    first, second, third, fourth = map(json.loads, said.out.splitlines())
     assert first == second
+    assert third == fourth
     missing = dict(zip(third["row_features"], third["weights"], strict=True))
     gone = [name for name, weight in missing.items() if not weight]
     assert gone == ["age", "capital-gain", "occupation", "sex"]  # one of them by the example
@@ -267,7 +271,9 @@ def test_rows_of_a_table_are_json_objects_whose_numbers_may_be_texts(zoo_command
     assert said.out == f"{first['label']}\n"
 
 
-@pytest.mark.parametrize("value", ["old", True, [1], 10**400, math.inf, "1e400"])
+@pytest.mark.parametrize(
+    "value", ["old", True, [1], 10**400, math.inf, "1e400", "inf", "1_000", "3\u0668", "0x10"]
+)
 def test_a_number_that_is_none_is_named_with_its_line(zoo_command, value):
     row = read_card(resolve(TABLE)).example.inputs | {"age": value}
     code, _ = zoo_command("run", TABLE, lines=json.dumps(row).encode())
@@ -287,6 +293,61 @@ def test_symbols_are_texts(zoo_command):
         assert (code, said.out) == (None, "1110\n01\n")
     code, _ = zoo_command("run", "reverse_neural_gpu", "--question", "0111")
     assert code == "error: reverse_neural_gpu does not take --question: it takes TEXT"
+
+
+def test_standard_input_may_be_closed(zoo_command):
+    for given, written in ((["01"], "10\n"), ([], "")):
+        code, said = zoo_command("run", "reverse_neural_gpu", *given, lines=None)
+        assert (code, said.out, said.err) == (None, written, "")
+
+
+def test_closed_streams_are_opened(monkeypatch):
+    for name in ("stdin", "stdout", "stderr"):
+        monkeypatch.setattr(sys, name, None)
+    monkeypatch.setattr(sys, "argv", ["zoo", "--version"])
+    main()
+    assert sys.stdin.read() == ""
+
+
+def test_the_answers_before_a_bad_line_are_written_and_the_line_is_named(zoo_command):
+    refused = "serving_default: symbols must be some of '01', got"
+    for text, shown in ((b"abc", "abc"), (b"\xff", r"\xff (not UTF-8: symbols)")):
+        lines = b"01\n110\n" + text + b"\n0\n"
+        code, said = zoo_command("run", "reverse_neural_gpu", lines=lines)
+        assert (code, said.out) == (f"error: line 3: {refused} {shown}", "10\n011\n")
+    code, said = zoo_command("run", "reverse_neural_gpu", "01", "a", "0")
+    assert (code, said.out) == (f"error: text 2: {refused} a", "10\n")
+    code, said = zoo_command("run", "reverse_neural_gpu", "a")
+    assert (code, said.out) == (f"error: {refused} a", "")
+    vectors = b"[[0, 1, 0, 0, 0, 0, 0, 0, 0, 0]]\n[[0, 1]]"
+    code, said = zoo_command("run", "copy_ntm", lines=vectors)
+    assert code.startswith("error: line 2: ")
+    assert len(said.out.splitlines()) == 1
+    code, said = zoo_command("run", "copy_ntm", lines=vectors.replace(b"[[0, 1]]", b"0"))
+    assert code.startswith("error: line 2 must be a JSON list of vectors")
+    assert len(said.out.splitlines()) == 1
+
+
+def test_pictures_come_from_files_alone(zoo_command):
+    for name in ("mnist_glimpse", "flickr8k_caption_soft"):
+        code, _ = zoo_command("run", name, lines=b"a.png")
+        assert code == "error: --image must be given"
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs"),
+    [
+        ("babi_structured", "--question, --story"),
+        (TABLE, "a JSON object with age, capital_gain, "),
+        ("mnist_glimpse", "--image"),
+        ("cloze_aoa", "--document, --query; or --candidates, --document, --query"),
+    ],
+)
+def test_the_inputs_that_a_model_takes_are_told_as_they_are_given(zoo_command, name, inputs):
+    code, _ = zoo_command("run", name, "--premise", "x")
+    assert code.startswith(f"error: {name} does not take --premise: it takes {inputs}")
+    assert code.count("--image") == (name == "mnist_glimpse")
+    assert code.endswith(" on each line of standard input") == (name == TABLE)
 
 
 def test_sequences_of_vectors_are_lists_of_any_length(zoo_command):
@@ -358,3 +419,5 @@ def test_a_reader_of_stories_answers(zoo_command, tmp_path):
         for told in (["--story", story], ["--story-file", tmp_path / "story.txt"])
     ]
     assert answers == ["garden\n"] * 2
+    _, said = zoo_command("run", "babi_structured", *asked, lines=b"Mary went to the garden.\n")
+    assert said.out == "garden\n"

@@ -178,6 +178,10 @@ def test_a_language_model_writes_what_its_signature_writes(load):
     assert result.text == outputs["continuation"][0].decode()
     assert result.score == outputs["score"][0]
     assert_tokens(result, outputs, 0, "text", "generated")
+    with pytest.raises(ValueError, match=r"^a continuation has no attention to draw: ask about"):
+        result.plot()
+    assert result.attention == {}
+    assert len(write(f"{text} {result.text}").plot().axes) >= 1
 
 
 def test_results_are_plain_frozen_and_short(load):

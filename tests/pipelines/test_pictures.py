@@ -4,6 +4,7 @@ import json
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import zoo
@@ -74,6 +75,36 @@ def test_classes_of_pictures(folder):
         assert result.label == outputs["label"][row].decode()
         np.testing.assert_allclose([*result.probabilities.values()], outputs["probabilities"][row])
     assert results[0].probabilities.keys() == {*LABELS}
+
+
+def test_any_list_of_files_is_a_list(folder):
+    look = zoo.pipeline(folder / "eye")
+    names = [str(folder / f"{number}.png") for number in range(3)]
+    labels = [one.label for one in look(names)]
+    paths = np.array([folder / f"{number}.png" for number in range(3)], object)
+    for given in (
+        pd.Series(names),
+        np.array(names),
+        paths,
+        (name for name in names),
+        dict.fromkeys(names).keys(),
+    ):
+        assert [one.label for one in look(given)] == labels
+    assert look(pd.Series([], dtype=object)) == look(np.array([])) == []
+    assert len(look(np.array(FILES[:1], object))) == 1
+
+
+def test_what_holds_other_parts_than_files_is_no_list_of_them(folder):
+    look = zoo.pipeline(folder / "eye")
+    pixels = np.zeros((6, 4, 1), np.uint8)
+    with (folder / "0.png").open("rb") as file:
+        for given in (file, bytearray(FILES[0]), memoryview(FILES[0]), pixels, {FILES[0]}):
+            with pytest.raises(
+                ValueError, match=r"^image must be a file name, bytes, or a list of"
+            ):
+                look(given)
+    with pytest.raises(ValueError, match=r"^image must be .*, got DataFrame: give one of its col"):
+        look(pd.DataFrame({"file": ["a.png"]}))
 
 
 def test_other_inputs_are_refused(folder):

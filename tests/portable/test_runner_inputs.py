@@ -1,7 +1,11 @@
 """The runner takes ids and options of a search that mean something, and refuses the rest."""
 
+import io
 import json
+import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -10,6 +14,7 @@ import tensorflow as tf
 from zoo.portable.runner import __main__, answers, search, values, writing
 from zoo.portable.runner.model import Model
 from zoo.portable.runner.values import answer_story
+from zoo.tasks.stories.sentences import split_story, without_end_mark
 from zoo.tasks.tabular.spellings import spell_in_graph
 
 WORDS = ["<pad>", "<unk>", "<s>", "</s>", "john", "mary", "garden"]
@@ -94,6 +99,57 @@ def test_a_story_of_what_are_no_ids_is_refused(model, story, question, message):
         answer_story(model, {"story": story, "question": question})
 
 
+WRITE = "from zoo.portable.runner.__main__ import _write; _write({'text': '\\xe4\\u2581'})"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "written"),
+    [("utf-8", '{"text": "ä\u2581"}'), ("latin-1", r'{"text": "\u00e4\u2581"}')],
+)
+def test_an_answer_is_written_in_any_encoding(encoding, written):
+    found = run_written(f'"{sys.executable}" -c "{WRITE}"', encoding)
+    assert (found.returncode, found.stderr) == (0, b"")
+    assert found.stdout.decode(encoding) == written + "\n"
+
+
+class Full(io.StringIO):
+    """A stream whose device is full, as is known once it is flushed."""
+
+    encoding = "utf-8"
+
+    def flush(self):
+        raise OSError("no space left")
+
+
+def test_an_answer_that_cannot_be_written_is_an_error_of_one_line(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", Full())
+    with pytest.raises(SystemExit, match=r"^error: no space left$"):
+        __main__._write({"text": "a"})
+    sys.stdout.close()
+    closed = run_written(f'"{sys.executable}" -c "{WRITE}" >&-', "utf-8")
+    assert closed.returncode == 1
+    assert closed.stderr == b"error: standard output is closed\n"
+
+
+def run_written(command, encoding):
+    """Runs a command of the shell whose standard output has that encoding."""
+    environment = os.environ | {"PYTHONIOENCODING": encoding}
+    return subprocess.run(command, shell=True, env=environment, capture_output=True, check=False)
+
+
+WHITE = [chr(code) for code in range(sys.maxunicode) if chr(code).isspace()]
+
+
+@pytest.mark.parametrize("character", [*WHITE, *"\x00\u180e\u200b\u200e\u2060\ufeff\u00ad\uff0e"])
+def test_stories_are_cut_and_stripped_as_the_endpoint_does(character):
+    story = character.join(["", "Mary went.", "?\n.", "\n\r\nJohn", "left", ".", ""])
+    (lines,) = split_story(tf.constant([story])).to_list()
+    assert values._sentences(story) == [line.decode() for line in lines]
+    asked = f"Where is Mary?{character}"
+    stripped = without_end_mark(tf.constant(asked)).numpy().decode()
+    assert values._without_end_mark(asked) == stripped
+
+
 def one_word(last, state):
     """A decoder that would rather end than go on."""
     return np.tile([0.0, 0.0, 0.0, 2.0, 1.0], (len(last), 1)), state, None
@@ -159,6 +215,14 @@ def test_numbers_of_a_row_are_written_in_decimal_digits(text):
 
 
 COLUMN = {"input": "age", "mean": 10.0, "deviation": 1e-3}
+
+
+@pytest.mark.parametrize(
+    "value", [True, False, np.bool_(True), np.array(True), b"12", bytearray(b"12"), [3], 1j]
+)
+def test_what_python_would_make_a_number_of_is_none(value):
+    with pytest.raises(ValueError, match=r"^age must be a number, got "):
+        values._scaled(value, COLUMN)
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.float32("inf"), 1e300, -1e36, 10**400])

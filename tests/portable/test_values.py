@@ -12,7 +12,7 @@ from zoo.decoding.limits import SPECIALS
 from zoo.portable.export import export_portable
 from zoo.portable.runner import load_model, search, subwords, values, words
 from zoo.serving.load import load_card, load_servable
-from zoo.tasks.tabular.columns import MISSING
+from zoo.tasks.tabular.numeric_texts import MISSING, NUMBER
 from zoo.text import long_words
 
 RANDOM = np.random.default_rng(0)
@@ -130,6 +130,7 @@ def test_learnt_algorithms_on_symbols(exported):
 
 def test_the_runner_which_imports_nothing_of_the_package_has_its_constants():
     assert values._MISSING == MISSING
+    assert values._NUMBER.pattern == NUMBER
     assert words._SPECIALS == SPECIALS
     assert subwords._SPACES == long_words._SPACES
     assert subwords._LONGEST_WORD == long_words.LONGEST_WORD

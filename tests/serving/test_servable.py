@@ -69,6 +69,38 @@ def test_mistakes_are_one_line(inputs, signature, message, toy):
     assert "\n" not in str(raised.value)
 
 
+def refusing(folder):
+    """A servable of two strings that refuses all words but "a", and numbers that are none."""
+    spec = [tf.TensorSpec([None], tf.string, name=name) for name in ("number", "word")]
+
+    def serve(number, word):
+        check = tf.debugging.Assert(tf.reduce_all(word == "a"), ["word must be 'a', got", word])
+        with tf.control_dependencies([check]):
+            return {"number": tf.strings.to_number(number)}
+
+    serve = tf.function(serve, input_signature=spec, autograph=False)
+    tf.saved_model.save(tf.Module(), str(folder), signatures={"serving_default": serve})
+    return Servable(folder)
+
+
+def test_an_error_that_quotes_an_input_is_read(tmp_path):
+    servable = refusing(tmp_path)
+    for word, number, said in [
+        ("b'\"\\", "1", "word must be 'a', got b'\"\\"),
+        ("é\n\u2028\x01", "1", "word must be 'a', got é\\n\\u2028\\x01"),
+        (b"\xff\xfe1", "1", r"word must be 'a', got \xff\xfe1 (not UTF-8: word)"),
+        (b"\\\xff", b"\xff", r"word must be 'a', got \\xff (not UTF-8: number, word)"),
+        (
+            "a",
+            b"\xff",
+            r"StringToNumberOp could not correctly convert string: \xff (not UTF-8: number)",
+        ),
+    ]:
+        with pytest.raises(ValueError, match=r"^serving_default: ") as raised:
+            servable.ask({"number": [number], "word": [word]})
+        assert str(raised.value) == f"serving_default: {said}"
+
+
 @pytest.mark.parametrize(
     ("value", "shown"),
     [([[1e300]], r"1e\+300"), (np.array([[0, -1e39]]), r"-1e\+39"), ([[10**400, 2]], "1000")],

@@ -5,8 +5,9 @@ import itertools
 import json
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from zoo.models.core.axes import Axes
     from zoo.serving.servable import Servable
 
+    Example = dict[str, Any]
 
 _ROWS = 32  # examples asked at a time
 # The output to print: the first of these that a model has.
@@ -127,7 +129,6 @@ def _ask(question: Question, folder: Path, rows: int, name: str | None = None) -
     given = question.given()
     with without_collector():
         with without_greetings(), without_keras():
-            from zoo.serving.padding import pick_rows
             from zoo.serving.servable import Servable, unoptimised
         servable = Servable(folder)
     name = name or choose_signature(servable, given, texts=bool(question.text))
@@ -143,33 +144,59 @@ def _ask(question: Question, folder: Path, rows: int, name: str | None = None) -
         )
     same = scalars(servable, signature, given)
     many = bool(left_to_input(question, given, signature))
+    kind = "line" if many else "text" if len(question.text) > 1 else ""
     with nullcontext() if many else unoptimised():
+        first = 1
         for batch in _batches(examples(question, given, signature), rows):
-            columns: dict[str, list[Any]] = {
-                key: [_bytes(key, example[key]) for example in batch] for key in batch[0]
-            }
-            if "candidates" in columns:
-                columns["candidates"] = pad_lists(columns["candidates"])
-            if "vectors" in columns:
-                yield from _ask_sequences(servable, columns["vectors"])
-                continue
-            with _named(batch[0].get("image_bytes")):
-                asked = servable.ask(columns | same, name)
-            result = _count_from_files(asked, batch)
-            for row in range(len(batch)):
-                own = pick_rows(result, slice(row, row + 1), servable.axes)
-                yield _Answer(own, servable.axes, {})
+            ask = partial(_answers, servable, name, same)
+            yield from _in_turn(ask, batch, kind, first)
+            first += len(batch)
 
 
-@contextmanager
-def _named(picture: Path | None) -> Iterator[None]:
-    """Names the file of a picture that a model cannot read."""
+def _in_turn(
+    ask: "Callable[[list[Example]], list[_Answer]]", batch: "list[Example]", kind: str, first: int
+) -> Iterator[_Answer]:
+    """Yields the answers to a batch; if one cannot be given, those before it.
+
+    Args:
+        ask: gives the answers to several examples.
+        batch: the examples.
+        kind: of an example, for the error; "": it is the only one.
+        first: number of the first example.
+
+    Raises:
+        ValueError: an example cannot be answered; names it.
+    """
     try:
-        yield
+        answers = ask(batch)
     except ValueError as error:
-        if picture is None:
+        if len(batch) > 1:
+            for number, example in enumerate(batch, first):
+                yield from _in_turn(ask, [example], kind, number)
+            return
+        name = batch[0].get("image_bytes") or (kind and f"{kind} {first}")
+        if not name:
             raise
-        raise ValueError(f"{picture}: {error}") from None
+        raise ValueError(f"{name}: {error}") from None
+    yield from answers
+
+
+def _answers(
+    servable: "Servable", name: str, same: dict[str, Any], batch: "list[Example]"
+) -> list[_Answer]:
+    """Asks about several examples at once."""
+    from zoo.serving.padding import pick_rows
+
+    columns: dict[str, list[Any]] = {
+        key: [_bytes(key, example[key]) for example in batch] for key in batch[0]
+    }
+    if "candidates" in columns:
+        columns["candidates"] = pad_lists(columns["candidates"])
+    if "vectors" in columns:
+        return [*_ask_sequences(servable, columns["vectors"])]
+    result = _count_from_files(servable.ask(columns | same, name), batch)
+    rows = [slice(row, row + 1) for row in range(len(batch))]
+    return [_Answer(pick_rows(result, row, servable.axes), servable.axes, {}) for row in rows]
 
 
 def _ask_sequences(servable: "Servable", sequences: list[Any]) -> Iterator[_Answer]:
@@ -196,9 +223,20 @@ def _warn_of_unknown_words(folder: Path, result: dict[str, "np.ndarray"], number
         sys.stderr.write(f"warning: example {number}: {strange}\n")
 
 
-def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
-    iterator = iter(items)
-    while batch := list(itertools.islice(iterator, size)):
+def _batches(items: "Iterable[Example]", size: int) -> "Iterator[list[Example]]":
+    """Puts examples together; those before one that cannot be read are a batch too."""
+    batch: list[Example] = []
+    try:
+        for item in items:
+            batch.append(item)
+            if len(batch) == size:
+                yield batch
+                batch = []
+    except ValueError:
+        if batch:
+            yield batch
+        raise
+    if batch:
         yield batch
 
 

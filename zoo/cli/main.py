@@ -1,6 +1,7 @@
 """Commands of `python -m zoo`. Those that do not need TensorFlow do not load it."""
 
 import difflib
+import os
 import sys
 import warnings
 from pathlib import Path

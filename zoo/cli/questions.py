@@ -4,7 +4,7 @@ import dataclasses
 import json
 import math
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,10 +12,11 @@ import tyro
 
 from zoo.serving.cards import CARD_FILE, read_card
 from zoo.serving.options import complete_options
+from zoo.tasks.tabular.numeric_texts import read_number
 from zoo.text_files import FileText, iterate_lines, read_text
 
 if TYPE_CHECKING:
-    from zoo.serving.servable import Servable, Signature
+    from zoo.serving.servable import Servable, Signature, TensorInfo
 
 _FILES = ("context", "document", "story")
 _SEQUENCE = {"vectors", "length"}
@@ -25,9 +26,10 @@ _UNREADABLE = (ValueError, TypeError, OverflowError, RecursionError)
 _TEXTS = ("text", "symbols")
 """Inputs that are given without a flag; a model has one of them at most."""
 _LINE_INPUTS = (
-    *("text", "question", "query", "hypothesis", "premise", "context", "document"),
+    *("text", "question", "query", "hypothesis", "premise", "context", "document", "story"),
     "symbols",
 )
+_PICTURES = {"image", "image_bytes"}
 
 
 @dataclasses.dataclass
@@ -124,7 +126,8 @@ def choose_signature(servable: "Servable", given: dict[str, Any], *, texts: bool
         if names <= servable.signatures[signature].inputs.keys():
             return signature
     flags = ", ".join(_flag(name) for name in sorted(names - takes) or sorted(names))
-    wanted = "; or ".join(_shown_inputs(servable.signatures[name].inputs) for name in order)
+    shown = [_shown_inputs(servable.signatures[name].inputs) for name in order]
+    wanted = "; or ".join(dict.fromkeys(filter(None, shown)))
     raise ValueError(f"{servable.folder.name} does not take {flags}: it takes {wanted}")
 
 
@@ -149,7 +152,7 @@ def examples(
     them.
 
     Raises:
-        ValueError: A line lacks missing inputs; names its number.
+        ValueError: A line lacks missing inputs (names its number), or there is no picture.
     """
     batched = [name for name, info in signature.inputs.items() if info.batched]
     shared = {name: given[name] for name in batched if name in given}
@@ -164,6 +167,8 @@ def examples(
     if not missing:
         yield shared
         return
+    if _PICTURES & {*missing}:
+        raise ValueError("--image must be given")
     if sys.stdin.isatty():
         hint = " and ".join(_flag(name) for name in missing)
         sys.stderr.write(f"reading {hint} from standard input, one example a line\n")
@@ -242,10 +247,12 @@ def _vectors(line: str, number: int) -> list[list[float]]:
 
 
 def _number(name: str, value: Any, line: int) -> float:
-    """Reads a number, or its text; null and "" are missing, which is NaN."""
-    if value in (None, ""):
+    """Reads a number, or its text as tables have it; null is missing, which is NaN."""
+    if value is None:
         return math.nan
     try:
+        if isinstance(value, str):
+            return read_number(value)
         found = float(value)
         if isinstance(value, bool) or math.isinf(found):
             raise ValueError
@@ -260,17 +267,28 @@ def _text_of(inputs: Collection[str]) -> str | None:
     return next((name for name in _TEXTS if name in inputs), None)
 
 
-def _shown_inputs(inputs: Collection[str]) -> str:
+def _shown_inputs(inputs: "Mapping[str, TensorInfo]") -> str:
+    """Tells how to give the inputs of a signature; nothing of one that only code can ask."""
     if set(inputs) == _SEQUENCE:
         return "vectors, a JSON list of them on each line of standard input"
+    other = [name for name in inputs if name not in _FLAGS]
+    if any(len(inputs[name].shape) > 1 for name in other):
+        return ""
+    if other:
+        return f"a JSON object with {', '.join(inputs)} on each line of standard input"
     return ", ".join(map(_flag, inputs))
 
 
+_NAMED = {
+    "text": "TEXT",
+    "symbols": "TEXT",
+    "new_tokens": "--generate",
+    "image_bytes": "--image",
+}
+_FLAGS = {field.name for field in dataclasses.fields(Question)} - {"image"} | _NAMED.keys()
+"""Inputs that are given on the command line; `image` is an array, and the flag for files."""
+
+
 def _flag(name: str) -> str:
-    named = {
-        "text": "TEXT",
-        "symbols": "TEXT",
-        "new_tokens": "--generate",
-        "image_bytes": "--image",
-    }
-    return named.get(name, f"--{name.replace('_', '-')}")
+    """The way to give an input; its name where there is none but standard input."""
+    return _NAMED.get(name) or (f"--{name.replace('_', '-')}" if name in _FLAGS else name)

@@ -46,7 +46,8 @@ def read_questions(
     Args:
         name: Of the model, for errors.
         inputs: Names of its inputs, in the order of positional arguments.
-        positional: Strings or lists of strings; of pictures, names of files, or their contents.
+        positional: Strings or lists of strings; of pictures, names of files, or their contents, or
+            lists of these.
         named: Likewise, by name.
         candidates: Words for blanks: a list for all questions, or one per question; None: none.
 
@@ -75,11 +76,20 @@ def read_questions(
 
 def _pictures(value: Any) -> Questions:
     """Reads one picture, or a list of them."""
+    expected = "a file name, bytes, or a list of these"
+    if _is_content(value):
+        raise no_list("image", expected, value)
     single = isinstance(value, str | Path | bytes)
-    if not single and not isinstance(value, list | tuple):
-        raise no_list("image", "a file name, bytes, or a list of these", value)
-    files = [_contents(one, number) for number, one in enumerate([value] if single else value)]
+    given = [value] if single else read_list("image", expected, value)
+    files = [_contents(one, number) for number, one in enumerate(given)]
     return Questions({"image_bytes": files}, single)
+
+
+def _is_content(value: Any) -> bool:
+    """Tells open files, buffers and pixels, whose parts would be taken for files."""
+    numbers = getattr(getattr(value, "dtype", None), "kind", "O") in "biuf"
+    pixels = numbers and getattr(value, "size", 1) > 0  # an empty array is one of numbers
+    return pixels or isinstance(value, bytearray | memoryview) or hasattr(value, "read")
 
 
 def _contents(value: Any, number: int) -> bytes:

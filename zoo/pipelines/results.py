@@ -251,6 +251,16 @@ class Continuation(Result):
     score: float
     """Its log-probability at temperature 1, `</s>` counted."""
 
+    def plot(self) -> "Figure":
+        """Refuses: the signature that writes gives no maps.
+
+        Raises:
+            ValueError: Always; says how to see what a text was read beside.
+        """
+        raise ValueError(
+            "a continuation has no attention to draw: ask about the whole text, without new_tokens"
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class SymbolAnswer(DrawnResult):

@@ -88,6 +88,8 @@ def _columns(codec: RowCodec, table: pd.DataFrame) -> dict[str, np.ndarray]:
         used.add(name)
         column = table[name].reset_index(drop=True)
         if isinstance(one, NumericColumn):
+            if pd.api.types.is_bool_dtype(column.dtype):
+                column = column.astype(object)  # to be refused: a question's `True` is a mistake
             columns[one.input] = to_finite(column).astype("float32")
         else:
             strings = to_categories(column, one.categories)

@@ -5,12 +5,26 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.routing import Match, Route
+from starlette.types import Scope
 
 from zoo.serving.budget import BusyError
 from zoo.serving.errors import error_response
 from zoo.serving.origins import CROSS_ORIGIN
 from zoo.serving.rest import RequestError
 from zoo.serving.watching import give_reason
+
+
+class WholePath(Route):
+    """A route that takes its path for itself, whatever the method.
+
+    Of others, a later route would be asked: `/v1/models/{name}` takes `echo:predict` for a name.
+    """
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Matches the path alone; a method that is not allowed is answered with 405."""
+        match, own = super().matches(scope)
+        return (Match.FULL if match is Match.PARTIAL else match), own
 
 
 def _answer_error(_: Request, error: RequestError) -> Response:

@@ -16,12 +16,18 @@ from zoo.models.core.axes import Axes, from_json
 from zoo.serving.cards import ModelCard
 from zoo.serving.load import load_with_card, resolve
 from zoo.serving.stopping import GraphStopper
+from zoo.serving.strict_json import printable
 
 DEFAULT_SIGNATURE = "serving_default"
 # What TensorFlow writes around the sentence that says what was wrong.
 _FRAME = re.compile(
     r"Graph execution error|Detected at node|<stack traces|\(\d+\) |\d+ (root|derived)"
 )
+
+_FUNCTION = re.compile(r"\{\{function_node [^}]*\}\} *")
+_ESCAPE = re.compile(r"\\([nrt\"'\\]|[0-7]{3})")
+"""Characters of strings as TensorFlow's assertions write them."""
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 
 _NO_NUMBERS = "cmMSU"
 """Kinds of NumPy's arrays that TensorFlow takes for numbers: complex ones, times and texts."""
@@ -122,6 +128,10 @@ class Servable:
         try:
             tensors = {name: _tensor(name, inputs[name], info) for name, info in infos.items()}
             outputs = self._functions[signature](**tensors)
+        except UnicodeDecodeError as error:  # of TensorFlow, whose own error quotes an input
+            message = error.object.decode("utf-8", "backslashreplace")
+            reason = f"{_reason(message)}{_not_utf8(tensors)}"
+            raise ValueError(f"{signature}: {reason}") from None
         except (TypeError, tf.errors.InvalidArgumentError) as error:
             reason = _reason(getattr(error, "message", str(error)))
             raise ValueError(f"{signature}: {reason}") from error
@@ -215,12 +225,34 @@ def _infos(specs: Mapping[str, tf.TensorSpec]) -> dict[str, TensorInfo]:
 
 def _reason(message: str) -> str:
     """The sentence in an error of TensorFlow that says what was wrong, in one line."""
-    lines = [line.partition("[[{{")[0].strip() for line in message.splitlines()]
+    lines = [line.partition("[[{{")[0].strip() for line in message.split("\n")]
     said = [line for line in lines if line and not _FRAME.match(line)]
-    text = re.sub(r"\s*\[Op:.*", "", " ".join(said))
+    text = _FUNCTION.sub("", re.sub(r"\s*\[Op:.*", "", " ".join(said)))
     if not (asserted := re.search(r"(?:assertion failed: |^)\[(.*)\]", text)):
-        return text.strip()
+        return printable(text.strip())
     # What `tf.debugging.assert_equal` and the like add to a message of one's own.
     parts = asserted[1].split("] [")
     own = itertools.takewhile(lambda part: not part.startswith("Condition "), parts)
-    return " ".join(own).strip() or text.strip()
+    said_first = _ESCAPE.sub(_unescaped, " ".join(own)).strip()
+    return printable(said_first or text.strip())
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    code = found[1]
+    return chr(int(code, 8)) if code.isdigit() else _ESCAPED.get(code, code)
+
+
+def _not_utf8(tensors: Mapping[str, tf.Tensor]) -> str:
+    """Names the inputs with bytes that are no text, as the end of a sentence."""
+    texts = {name: tensor for name, tensor in tensors.items() if tensor.dtype == tf.string}
+    names = [name for name, tensor in texts.items() if _is_broken(tensor)]
+    return f" (not UTF-8: {', '.join(names)})" if names else ""
+
+
+def _is_broken(strings: tf.Tensor) -> bool:
+    try:
+        for text in np.ravel(strings.numpy()):
+            text.decode("utf-8")
+    except UnicodeDecodeError:
+        return True
+    return False

@@ -37,7 +37,7 @@ from zoo.serving.batching import Batcher
 from zoo.serving.bodies import BodyReader
 from zoo.serving.budget import Budget, BusyError, HeldResponse
 from zoo.serving.definition import describe_signature
-from zoo.serving.handlers import EXCEPTION_HANDLERS
+from zoo.serving.handlers import EXCEPTION_HANDLERS, WholePath
 from zoo.serving.jobs import Answer
 from zoo.serving.limits import Limits
 from zoo.serving.metrics import Metrics
@@ -121,7 +121,7 @@ class ModelServer:
         routes = [Route("/v1/models", self.catalogue, methods=["GET"])]
         for place in _PLACES:
             routes += [
-                Route(f"{place}:predict", self.predict, methods=["POST"]),
+                WholePath(f"{place}:predict", self.predict, methods=["POST"]),
                 Route(f"{place}/metadata", self.metadata, methods=["GET"]),
                 Route(place, self.status, methods=["GET"]),
             ]

@@ -5,6 +5,7 @@ numbers or rows, JSON.
 """
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,16 +19,32 @@ _OF_NUMBERS = ("image", "row", "vectors")
 
 def main() -> None:
     """Reads the inputs from the command line, in the order of the model's manifest."""
-    model = load_model(Path(__file__).resolve().parent.parent)
-    names, given = model.inputs, sys.argv[1:]
-    if len(given) != len(names):
-        sys.exit(f"error: inputs must be {len(names)}, {', '.join(names)}, got {len(given)}")
     try:
+        model = load_model(Path(__file__).resolve().parent.parent)
+        names, given = model.inputs, sys.argv[1:]
+        if len(given) != len(names):
+            sys.exit(f"error: inputs must be {len(names)}, {', '.join(names)}, got {len(given)}")
         answer = model.answer(**{k: _read(k, v) for k, v in zip(names, given, strict=True)})
     except (OSError, ValueError, EOFError) as error:
         sys.exit(f"error: {error}")
-    shown = {k: v for k, v in answer.items() if not (isinstance(v, np.ndarray) and v.ndim > 1)}
-    sys.stdout.write(json.dumps(shown, ensure_ascii=False, default=_plain) + "\n")
+    _write({k: v for k, v in answer.items() if not (isinstance(v, np.ndarray) and v.ndim > 1)})
+
+
+def _write(answer: dict[str, Any]) -> None:
+    """Writes an answer to standard output; ends with an error where that cannot be done."""
+    if sys.stdout is None:
+        sys.exit("error: standard output is closed")
+    text = json.dumps(answer, ensure_ascii=False, default=_plain)
+    try:
+        text.encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        text = json.dumps(answer, default=_plain)
+    try:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+    except OSError as error:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  # else Python tries again at exit
+        sys.exit(f"error: {error}")
 
 
 def _read(name: str, value: str) -> Any:

@@ -189,6 +189,9 @@ def _scaled(value: Any, column: dict[str, Any]) -> float:
         return math.nan
     written = isinstance(value, str)
     try:
+        # Python would take truth values, bytes and arrays of one number for numbers.
+        if np.ndim(value) or np.asarray(value).dtype.kind in "bS":
+            raise ValueError
         number = float(value)
         if written and not (_NUMBER.fullmatch(value.strip()) and math.isfinite(number)):
             raise ValueError

@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from zoo.serving.strict_json import printable
 from zoo.tasks.tabular.input_names import input_names
+from zoo.tasks.tabular.numeric_texts import MISSING
 from zoo.tasks.tabular.precision import LARGEST, check_size, check_spacing
 from zoo.tasks.tabular.spellings import (
     all_strange,
@@ -27,9 +28,6 @@ from zoo.tasks.tabular.spellings import (
     spelled,
 )
 from zoo.text.white_space import strip
-
-MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "<NA>"})
-"""Strings that stand for a missing value."""
 
 
 class NumericColumn(NamedTuple):
@@ -195,6 +193,8 @@ def to_finite(column: pd.Series) -> np.ndarray:
 
 def _numbers(column: pd.Series) -> np.ndarray:
     """Reads a column as float64, of which missing values are NaN."""
+    if pd.api.types.is_complex_dtype(column.dtype):
+        column = column.astype(object)  # NumPy would drop the imaginary parts
     if pd.api.types.is_numeric_dtype(column.dtype):
         return column.to_numpy("float64", na_value=np.nan)
     strings = to_strings(column)

@@ -9,8 +9,8 @@ from zoo.models.core.axes import Axes, Listed
 from zoo.models.core.base import BaseModel
 from zoo.serving.export import Endpoint
 from zoo.tasks.shared.endpoints import attention_maps, map_axes, same_batch
-from zoo.tasks.tabular.columns import MISSING, RowCodec
-from zoo.tasks.tabular.spellings import NUMBER
+from zoo.tasks.tabular.columns import RowCodec
+from zoo.tasks.tabular.numeric_texts import MISSING, NUMBER
 from zoo.text.white_space import strip
 
 NAMES = "row_features"

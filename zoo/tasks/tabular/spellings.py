@@ -10,9 +10,8 @@ import pandas as pd
 import tensorflow as tf
 
 from zoo.serving.strict_json import shown
+from zoo.tasks.tabular.numeric_texts import NUMBER
 
-NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-"""A finite number in decimal digits, in Python and in the graph."""
 _WHOLE = r"([+-]?[0-9]+)\.0*"
 _MOSTLY = 0.95
 """Share of the values of a column that are numbers, of which others are taken for mistakes."""
