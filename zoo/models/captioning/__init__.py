@@ -16,8 +16,8 @@ Read in this order:
                           4.2.1), entropy and score function of hard attention
     pixel_captioner.py    the same on pixels, with a small encoder that is trained with it
 
-NumPy reference: ``tests/references/show_attend_tell.py``. Page:
-``docs/architectures/captioning.md``.
+NumPy references: ``tests/references/show_attend_tell.py`` and ``pixel_captioner.py`` beside it.
+Page: ``docs/architectures/captioning.md``. Recipe: ``recipes/flickr8k_caption.py``.
 """
 
 from zoo.models.captioning.pixel_captioner import PixelCaptioner
