@@ -2,7 +2,7 @@
 
     python -m recipes.claims hops                        # MR if it is here, or a sample
     python -m recipes.claims hops --data mr --seeds 0 1 2 3 4
-    python -m recipes.claims intra --data sick --more="--vectors vectors.txt"
+    python -m recipes.claims intra --data sick --more="--vectors sick-100.txt"
     python -m recipes.claims mechanisms --data multi30k --seeds 0 1 2
 
 ``hops``: sentence embeddings of several hops, with and without the penalty on their overlap,

@@ -1,9 +1,10 @@
-"""Structured self-attentive sentence embedding (Lin et al. 2017) on reviews of films.
+r"""Structured self-attentive sentence embedding (Lin et al. 2017) on reviews of films.
 
     python -m recipes.imdb_self_attentive                  # IMDb if it is here, or a sample
     python -m recipes.imdb_self_attentive --data sample    # generated, needs no data
-    python -m recipes.word_vectors --texts imdb --output imdb.txt
-    python -m recipes.imdb_self_attentive --data imdb --vectors imdb.txt --run-dir runs/imdb_vectors
+    python -m recipes.word_vectors --texts imdb --output imdb-100.txt
+    python -m recipes.imdb_self_attentive --data imdb --vectors imdb-100.txt \
+        --run-dir runs/imdb_vectors
     python -m recipes.imdb_self_attentive --data imdb --pooling max --run-dir runs/max_pooling
     python -m recipes.imdb_self_attentive --data mr --fold 3
 

@@ -3,12 +3,12 @@ r"""Decomposable attention (Parikh et al. 2016) for natural language inference, 
     python -m recipes.sick_decomposable                    # SICK if present, else the sample
     python -m recipes.sick_decomposable --data sample      # generated, needs no data
     python -m recipes.word_vectors --texts squad wikitext-2 imdb multi30k sick cad-nli flickr8k \
-        --dimensions 300 --epochs 10 --workers 1 --output vectors.txt
-    python -m recipes.sick_decomposable --data sick --vectors vectors.txt --intra
+        --dimensions 300 --epochs 10 --workers 1 --output sick-300.txt
+    python -m recipes.sick_decomposable --data sick --vectors sick-300.txt --intra
     python -m recipes.sick_decomposable --data snli --vectors glove.840B.300d.txt --intra \
         --learning-rate 0.025
-    python -m recipes.sick_decomposable --data cad-nli --vectors vectors.txt
-    python -m recipes.sick_decomposable --data sick --vectors vectors.txt --parents structured
+    python -m recipes.sick_decomposable --data cad-nli --vectors sick-300.txt
+    python -m recipes.sick_decomposable --data sick --vectors sick-300.txt --parents structured
 
 On one CPU core the vectors take nine minutes and the fourth command three; it reaches 78.79 % on
 the test part of SICK. The paper has no figure for SICK.

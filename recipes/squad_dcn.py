@@ -2,8 +2,8 @@
 
     python -m recipes.squad_dcn                       # SQuAD if present, else the sample
     python -m recipes.squad_dcn --data sample         # generated, needs no data
-    python -m recipes.word_vectors --output vectors.txt
-    python -m recipes.squad_dcn --data squad --vectors vectors.txt --run-dir runs/squad_vectors
+    python -m recipes.word_vectors --output vectors-100.txt
+    python -m recipes.squad_dcn --data squad --vectors vectors-100.txt --run-dir runs/squad_vectors
 
 GloVe's files serve as ``--vectors`` too. The same command resumes an interrupted run. The run
 folder holds settings, log, TensorBoard events, checkpoints, ``result.json``, the SavedModel and

@@ -3,7 +3,7 @@
     python -m recipes.sst_lstmn                            # the treebank if it is here, or a sample
     python -m recipes.sst_lstmn --data sample              # generated, needs no data
     python -m recipes.sst_lstmn --data sst --classes 2 --phrases --run-dir runs/sst_two
-    python -m recipes.sst_lstmn --data sst --vectors vectors.txt --run-dir runs/sst_vectors
+    python -m recipes.sst_lstmn --data sst --vectors imdb-150.txt --run-dir runs/sst_vectors
 
 The same command resumes an interrupted run. The run folder holds settings, log, TensorBoard events,
 checkpoints, ``result.json``, the SavedModel and ``attention.png``.

@@ -24,6 +24,7 @@ class Images:
     sides: dict[str, int] = {}  # noqa: RUF012
     may_be_empty = ()
     trained: dict[str, bool] = {}  # noqa: RUF012
+    without_maps = ("locations",)
 
     def servable(self, model: BaseModel, folder: Path) -> Servable:
         """The model as it is exported."""
@@ -57,6 +58,7 @@ class Images:
             "serving_default": {},
             "bytes": {"image": None, "pixels": pixels},
             "encoded": {"image": None, "image_bytes": files},
+            "locations": {},
         }
 
     def output_axes(self, model: BaseModel) -> dict[str, Axes]:

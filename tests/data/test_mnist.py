@@ -51,6 +51,8 @@ def test_the_files_of_a_part_are_found_and_read(tmp_path: Path, ending: str) -> 
         (b"\0\0\x0d\x01\0\0\0\x01aaaa", "must be an IDX file of bytes"),
         (idx(IMAGES)[:-1], "must hold 540 values, got 539"),
         (idx(IMAGES) + b"a", "must hold 540 values, got 541"),
+        (b"\0\0\x08\x03" + b"\x80\0\0\0" * 3, f"must hold {2**93} values, got 0"),
+        (b"\0\0\x08\x04" + b"\0\1\0\0" * 4, f"must hold {2**64} values, got 0"),
     ],
 )
 def test_a_malformed_file_is_refused(tmp_path: Path, content: bytes, message: str) -> None:

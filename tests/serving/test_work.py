@@ -198,6 +198,8 @@ def test_costs_of_rows_grow_with_what_is_read_of_them_and_with_the_width_of_a_se
     np.testing.assert_allclose(searched, [100 * 2 * 5])
     wider = row_costs(texts(b"a" * 99) | {"beam_width": np.array(50)}, {"beam_width": 5})
     np.testing.assert_allclose(wider, searched * 10)
+    widths = {name: np.array(2**22, "int32") for name in ("a", "b", "c")}  # 0 in 64 bits
+    np.testing.assert_allclose(row_costs(texts(b"a" * 99) | widths, {}), [100 * 2 * 2.0**66])
     assert not row_costs({"a": np.zeros(2), "b": np.zeros(3)}, {}).size
     ends = row_costs(texts(b"a" + b"\0" * 98, b"\0" * 99), {})
     np.testing.assert_array_equal(ends, row_costs(texts(b"a" * 99, b"a" * 99), {}))

@@ -1,7 +1,6 @@
 """Commands of `python -m zoo`. Those that do not need TensorFlow do not load it."""
 
 import difflib
-import os
 import sys
 import warnings
 from pathlib import Path

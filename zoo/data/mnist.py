@@ -5,6 +5,7 @@ four files are in the IDX format: two zero bytes, the type (8: unsigned bytes), 
 the size of each as four bytes, big end first, and then the values.
 """
 
+import math
 import struct
 from pathlib import Path
 from typing import NamedTuple
@@ -120,7 +121,7 @@ def read_idx(path: str | Path) -> np.ndarray:
             f"{path} must be an IDX file of bytes, got one that begins {content[:4]!r}"
         )
     shape = struct.unpack(f">{axes}I", content[4:start])
-    expected = int(np.prod(shape, dtype=np.int64))
+    expected = math.prod(shape)  # of NumPy's integers, large sizes would have the product 0
     if len(content) - start != expected:
         raise ValueError(f"{path} must hold {expected} values, got {len(content) - start}")
     return np.frombuffer(content, np.uint8, offset=start).reshape(shape)

@@ -157,7 +157,7 @@ def _width(inputs: Arrays, limits: Mapping[str, Any]) -> int:
         for name, x in inputs.items()
         if name not in _NO_WIDTH and not x.ndim and x.dtype.kind in "iu"
     ]
-    return int(np.prod(given)) if given else int(limits.get("beam_width", 0))
+    return math.prod(given) if given else int(limits.get("beam_width", 0))
 
 
 def _tokens_read(name: str, limits: Mapping[str, Any]) -> float:

@@ -67,10 +67,13 @@ def start(
 
 
 def open_closed_streams() -> None:
-    """Discards output and messages where the shell has closed their streams: Python has None."""
-    for name in ("stdout", "stderr"):
+    """Opens standard streams that the shell has closed, for which Python has None.
+
+    They are empty, and what is written to them is dropped.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115  # for the whole process
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def _prepare_training() -> None:

@@ -185,6 +185,30 @@ def test_an_id_that_its_feature_does_not_have_is_missing(unknown):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("categorical", [(3, 2), ()])
+@pytest.mark.parametrize(
+    ("dtype", "number"),
+    [
+        ("float32", np.inf),
+        ("float32", -np.inf),
+        ("float64", np.inf),
+        ("mixed_bfloat16", np.inf),
+        ("mixed_float16", 7e4),  # infinite in 16 bits
+    ],
+)
+def test_an_infinite_number_is_missing(categorical, dtype, number):
+    model = FeatureAttention(2, categorical, hidden_dim=4, classes=2, dtype=dtype)
+    ids = [0.0] * len(categorical)
+    rows = np.array([[number, 0.4, *ids], [0.3, number, *ids], [number, number, *ids]], "float32")
+    found = model.predict({"row": rows}, verbose=0)
+    gaps = np.where(rows == np.float32(number), np.nan, rows)
+    expected = model.predict({"row": gaps}, verbose=0)
+    for name, value in keras.tree.flatten_with_path(found):
+        assert np.isfinite(value).all(), name
+    np.testing.assert_array_equal(found["logits"], expected["logits"])
+    assert not found["attention"]["features"][:, 0][np.isnan(gaps)].any()
+
+
 def test_ids_that_are_not_whole_are_refused():
     """As of columns that were standardised with the others: cut off, they would be other ids."""
     rows, targets = ROWS.copy(), np.array([0, 1, 1, 0])

@@ -63,6 +63,16 @@ def test_lengths_that_no_sequence_has_are_refused(length):
         endpoint.serve(tf.zeros((2, 3, 5)), tf.constant([3, length]))
 
 
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_vectors_that_are_not_finite_are_refused(number):
+    endpoint = AlgorithmEndpoint(build(find_model("LSTMTransducer")))
+    vectors = np.zeros((2, 3, 5), "float32")
+    vectors[1, 2, 0] = number
+    for serve in (endpoint.serve, tf.function(endpoint.serve, autograph=False)):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="vectors must be finite numbers"):
+            serve(tf.constant(vectors), tf.constant([3, 2]))
+
+
 def test_batches_of_two_sizes_are_refused():
     endpoint = AlgorithmEndpoint(build(find_model("LSTMTransducer")))
     with pytest.raises(tf.errors.InvalidArgumentError, match="the same batch size"):

@@ -93,6 +93,21 @@ def test_no_pictures_have_no_captions_and_bad_ones_an_error(endpoint):
         endpoint.serve(tf.constant([FILES[0], b"GIF89a" + bytes(40)]))
 
 
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_numbers_that_are_not_finite_are_refused(endpoint, codec, number):
+    grey = CaptionEndpoint(make_model(pixels=True), codec, beam_width=1, maximum_words=4)
+    for one in (endpoint, grey):
+        (spec,) = list(one.endpoints().values())[-1].signature
+        inputs = np.zeros((2, *spec.shape[1:]), "float32")
+        inputs[1, 0, 0] = number
+        expected = f"{spec.name} must be finite numbers"
+        with pytest.raises(tf.errors.InvalidArgumentError, match=expected):
+            one.serve_inputs(tf.constant(inputs))
+    beam = tf.function(endpoint.serve_beam, autograph=False)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="length_penalty must be finite"):
+        beam(tf.constant(FILES), tf.constant(3), tf.constant(number, tf.float32))
+
+
 def test_captioners_of_pixels_read_files_and_numbers(codec):
     endpoint = CaptionEndpoint(make_model(pixels=True), codec, beam_width=1, maximum_words=4)
     signatures = endpoint.endpoints()

@@ -8,6 +8,7 @@ import tensorflow as tf
 from matplotlib.image import imsave
 
 from zoo.models.glimpse import RecurrentAttentionModel
+from zoo.plots import answer
 from zoo.tasks.images.endpoint import ImageEndpoint
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (2, 6, 4, 1), dtype=np.uint8)
@@ -66,7 +67,53 @@ def test_the_signatures_are_what_the_model_declares(endpoint):
         ("image", "float32", [None, 6, 4, 1]),
         ("pixels", "uint8", [None, 6, 4, 1]),
         ("image_bytes", "string", [None]),
+        ("image", "float32", [None, 6, 4, 1]),
     ]
+    assert [*specs] == ["serving_default", "bytes", "encoded", "locations"]
+
+
+def test_locations_are_those_of_the_answer_with_maps(endpoint):
+    images = tf.constant(PIXELS / np.float32(255))
+    whole, found = endpoint.serve(images), endpoint.serve_locations(images)
+    assert whole.keys() - found.keys() == {"attention_glimpses"}
+    for name, value in found.items():
+        np.testing.assert_array_equal(value, whole[name], err_msg=name)
+
+
+def test_no_tensor_of_locations_grows_with_the_image():
+    model = RecurrentAttentionModel.from_preset("tiny", image_size=None)
+    model.build()
+    endpoint = ImageEndpoint(model, ("a", "b", "c"))
+
+    def wide(serve):
+        spec = tf.TensorSpec((1, 500, 500, 1), tf.float32)
+        graph = tf.function(serve, autograph=False).get_concrete_function(spec).graph
+        made = [output for operation in graph.get_operations() for output in operation.outputs]
+        sizes = [(one.op.type, one.shape.num_elements()) for one in made]  # None: not known
+        return {kind for kind, size in sizes if (size or 0) >= 500}
+
+    given = {"Placeholder", "Reshape"}  # the image, and the same numbers in another shape
+    assert wide(endpoint.serve_locations) == given
+    assert wide(endpoint.serve) > given
+
+
+def test_frames_can_be_drawn_from_locations_alone(endpoint):
+    images = PIXELS / np.float32(255)
+    figure = answer(endpoint.serve_locations(tf.constant(images)), inputs={"image": images})
+    assert figure.axes[0].patches
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+def test_numbers_that_are_not_finite_are_refused(endpoint, number):
+    images = (PIXELS / np.float32(255)).copy()
+    images[1, 3, 2] = number  # at the centre, where it looks first
+    for serve in (endpoint.serve, endpoint.serve_locations):
+        traced = tf.function(serve, autograph=False)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="image must be finite numbers"):
+            traced(tf.constant(images))
+    images[1, 3, 2], images[0, 5, 3] = 0.5, number  # in a corner
+    with pytest.raises(tf.errors.InvalidArgumentError, match="image must be finite numbers"):
+        endpoint.serve(tf.constant(images))
 
 
 @pytest.mark.parametrize("labels", [("a", "b"), ("a", "b", "b"), ("a", "b", "c", "d")])

@@ -156,7 +156,7 @@ class Length(_Kind):
 class Features(_Kind):
     """A row of a table, float32 (B, features): numbers, and then ids of categories as numbers.
 
-    NaN is a missing value, for models that take gaps.
+    NaN and infinity are missing values, for models that take gaps.
 
     Keras rounds inputs to the type that a model computes in; ``autocast=False`` keeps ids exact
     where that type has 16 bits.

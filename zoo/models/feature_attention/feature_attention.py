@@ -199,7 +199,7 @@ class FeatureAttention(BaseModel):
 
         Args:
             inputs: ``row`` float32 (B, F), numbers and then ids of categories. NaN is missing, and
-                so is an id that its feature does not have.
+                so are an infinite number and an id that its feature does not have.
             training: whether dropout is on.
 
         Returns:

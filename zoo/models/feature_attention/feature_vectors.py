@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import keras
+import ml_dtypes
 from keras import ops
 
 from zoo.models.core.arguments import check_input_shape
@@ -61,9 +62,10 @@ class FeatureVectors(keras.layers.Layer):
         """Reads rows.
 
         Args:
-            row: (B, F), numbers and then ids of categories. NaN is missing, and so is an id that
-                its feature does not have: negative, not below the number of categories, or not
-                whole.
+            row: (B, F), numbers and then ids of categories. NaN is missing, and so is a number
+                that is infinite, or would be in the type that the layer computes with, and an id
+                that its feature does not have: negative, not below the number of categories, or
+                not whole.
 
         Raises:
             ValueError: if rows have another number of features.
@@ -87,14 +89,16 @@ class FeatureVectors(keras.layers.Layer):
 
     def _present(self, row: Tensor) -> Tensor:
         """Tells which features of rows (B, F) are not missing."""
-        present = ops.logical_not(ops.isnan(row))
+        # NaN is not at most anything; an infinite number would make NaN of all outputs.
+        largest = min(map(_largest, (row.dtype, self.compute_dtype)))
+        numbers = ops.abs(row[:, : self.numeric]) <= largest
         if not self.categorical:
-            return present
+            return numbers
         # Beyond the table of its feature, an id would read a vector of another feature.
         ids = row[:, self.numeric :]
         known = (ids >= 0) & (ids < ops.convert_to_tensor(self.categorical, dtype=row.dtype))
         known = known & (ids == ops.floor(ids))  # cut off, 1.5 would be another category
-        return ops.concatenate([present[:, : self.numeric], known], axis=1)
+        return ops.concatenate([numbers, known], axis=1)
 
     def _offsets(self) -> Tensor:
         """Places where the tables of the features begin in the one table that is stored."""
@@ -111,3 +115,8 @@ class FeatureVectors(keras.layers.Layer):
             "categorical": self.categorical,
             "units": self.units,
         }
+
+
+def _largest(dtype: Any) -> float:
+    """The largest finite number of a type."""
+    return float(ml_dtypes.finfo(keras.backend.standardize_dtype(dtype)).max)

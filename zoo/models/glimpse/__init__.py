@@ -6,7 +6,8 @@ arXiv 1406.6247.
 A convolutional network computes more, the larger the image. Here a glimpse costs the same whatever
 the size of the image: the retina sees a few pixels sharply and their surroundings coarsely, and
 from what it has seen so far the network decides where to look next. That decision has no gradient;
-it is learned by reinforcement, from whether the class was right in the end.
+it is learned by reinforcement, from whether the class was right in the end. Only the map of the
+glimpses, one number a pixel and glimpse, grows with the image; ``look`` leaves it out.
 
 Read in this order:
     retina.py               the glimpse sensor rho: patches of growing size around a location, for

@@ -194,10 +194,29 @@ class RecurrentAttentionModel(BaseModel):
             training: whether dropout is on and locations are drawn.
 
         Returns:
+            The outputs of ``look``, and ``attention``: ``glimpses`` (B, T, H, W), the share of the
+            retina that looks at each pixel. Whoever fetches the map pays for its pixels.
+
+        Raises:
+            ValueError: if the images are of another size.
+        """
+        outputs = self.look(inputs, training)
+        height, width = ops.shape(inputs["image"])[1:3]
+        sizes = (height, width, self.glimpse_size, self.scales)
+        weights = retina_weights(outputs["locations"], *sizes)  # (B, T, H, W)
+        return outputs | {"attention": {"glimpses": weights}}
+
+    def look(self, inputs: dict[str, Tensor], training: bool = False) -> dict[str, Any]:
+        """Classifies images without a map, at a cost that does not depend on their size.
+
+        Args:
+            inputs: as of ``call``.
+            training: likewise.
+
+        Returns:
             ``logits`` (B, N) after the last glimpse, and ``logits_per_step`` (B, T, N) after each;
             ``locations`` (B, T, 2), rows and columns from -1 to 1; ``seen`` (B, T, K, g, g, C),
-            what the retina saw; ``attention``: ``glimpses`` (B, T, H, W), the share of the retina
-            that looks at each pixel. With learned locations, ``location_means`` (B, T - 1, 2) and
+            what the retina saw. With learned locations, ``location_means`` (B, T - 1, 2) and
             ``baselines`` (B, T - 1); where locations are drawn, ``sampled_locations`` (B, T, 2),
             unclipped.
 
@@ -209,17 +228,14 @@ class RecurrentAttentionModel(BaseModel):
         draws = self._draw(ops.shape(images)[0], training)
         states, samples, means, seen = self._look_around(images, draws)
         logits = self.classifier(self.drop(states, training=training))  # (B, T, N)
-        locations = _clip(samples)
-        height, width = ops.shape(images)[1:3]
-        weights = retina_weights(locations, height, width, self.glimpse_size, self.scales)
         outputs = {"logits": logits[:, -1], "logits_per_step": logits}
-        outputs |= {"locations": locations, "seen": seen}
+        outputs |= {"locations": _clip(samples), "seen": seen}
         if self.baseline is not None:
             baselines = self.baseline(self._read(states[:, :-1]))[..., 0]  # (B, T - 1)
             outputs |= {"location_means": means, "baselines": at_least_float32(baselines)}
         if draws is not None:
             outputs["sampled_locations"] = samples
-        return outputs | {"attention": {"glimpses": weights}}
+        return outputs
 
     def example_losses(self, targets: Any, outputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
         """Computes the hybrid loss: class, baselines and, for its gradient, REINFORCE."""

@@ -7,7 +7,7 @@ import tensorflow as tf
 from zoo.models.core.axes import Axes, Steps
 from zoo.models.core.base import BaseModel
 from zoo.serving.export import Endpoint, input_specs
-from zoo.tasks.shared.endpoints import attention_maps, map_axes, same_batch
+from zoo.tasks.shared.endpoints import attention_maps, finite, map_axes, same_batch
 
 _SHOWN = ("reads", "adds", "erases", "first_memory")
 
@@ -47,7 +47,7 @@ class AlgorithmEndpoint:
         """Answers a batch of sequences.
 
         Args:
-            vectors: float32 (batch, T, d).
+            vectors: float32 (batch, T, d), finite on padding too.
             length: int32 (batch,), the number of steps that are no padding.
 
         Returns:
@@ -60,9 +60,10 @@ class AlgorithmEndpoint:
             `attention_<name>`, the model's maps.
 
         Raises:
-            tf.errors.InvalidArgumentError: a length is negative or beyond the steps.
+            tf.errors.InvalidArgumentError: a length is negative or beyond the steps, or a number is
+                NaN or infinite.
         """
-        vectors, length = same_batch(vectors=vectors, length=length)
+        vectors, length = same_batch(vectors=finite("vectors", vectors), length=length)
         steps = tf.shape(vectors)[1]
         lawful = tf.reduce_all((length >= 0) & (length <= steps))
         said = ["length must be from 0 to the steps,", steps, "got", length]

@@ -16,7 +16,7 @@ from zoo.models.core.axes import Axes, Grid, Steps
 from zoo.models.core.sequence_to_sequence import SequenceToSequenceModel
 from zoo.serving.export import Endpoint
 from zoo.tasks.captioning.examples import search
-from zoo.tasks.shared.endpoints import codec_config
+from zoo.tasks.shared.endpoints import codec_config, finite
 from zoo.tasks.shared.text_input import check_limit
 from zoo.text.codecs import TextCodec
 
@@ -144,7 +144,7 @@ class CaptionEndpoint:
         Args:
             image_bytes: (batch,) files.
             beam_width: int32 scalar, at least 1.
-            length_penalty: float32 scalar, GNMT's exponent; 0: none.
+            length_penalty: float32 scalar, GNMT's exponent, finite; 0: none.
 
         Returns:
             As `serve`, with an axis (N,) after the batch in all outputs. Where fewer were found
@@ -163,7 +163,11 @@ class CaptionEndpoint:
 
         Returns:
             As `serve`.
+
+        Raises:
+            tf.errors.InvalidArgumentError: a number is NaN or infinite.
         """
+        inputs = finite(self._input, inputs)
         return self._best(_one_at_least(inputs) * self.scale, tf.shape(inputs)[0])
 
     def read(self, image_bytes: tf.Tensor) -> tf.Tensor:

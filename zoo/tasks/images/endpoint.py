@@ -9,7 +9,7 @@ from zoo.images.decoding import decode_images
 from zoo.models.core.axes import Axes
 from zoo.models.core.base import BaseModel
 from zoo.serving.export import Endpoint, input_specs
-from zoo.tasks.shared.endpoints import attention_maps, map_axes
+from zoo.tasks.shared.endpoints import attention_maps, finite, map_axes
 
 _WHITE = 255.0
 
@@ -19,7 +19,8 @@ class ImageEndpoint:
 
     Args:
         model: a built model whose one input is ``image`` and which gives ``logits``; of
-            ``logits_per_step``, ``locations`` and ``seen``, those that it gives are answered too.
+            ``logits_per_step``, ``locations`` and ``seen``, those that it gives are answered too. A
+            method ``look``, as the model but without maps, is exported as well.
         labels: the names of the classes, in the order of the logits.
 
     Raises:
@@ -52,16 +53,20 @@ class ImageEndpoint:
 
         ``serving_default`` takes ``image``, numbers from 0 to 1; ``bytes`` takes ``pixels``, whole
         numbers from 0 to 255; ``encoded`` takes ``image_bytes``, files in PNG, JPEG or BMP.
+        ``locations``, of a model with a method ``look``, takes ``image`` and gives no maps.
         """
         axes: dict[str, Axes] = map_axes(self.model)
         (image,) = input_specs(self.model)
         pixels = tf.TensorSpec(image.shape, tf.uint8, name="pixels")
         files = tf.TensorSpec([None], tf.string, name="image_bytes")
-        return {
+        signatures = {
             "serving_default": Endpoint(self.serve, [image], axes),
             "bytes": Endpoint(self.serve_bytes, [pixels], axes),
             "encoded": Endpoint(self.serve_encoded, [files], axes),
         }
+        if hasattr(self.model, "look"):
+            signatures["locations"] = Endpoint(self.serve_locations, [image], {})
+        return signatures
 
     def serve(self, images: tf.Tensor) -> dict[str, tf.Tensor]:
         """Classifies a batch.
@@ -78,15 +83,42 @@ class ImageEndpoint:
             `locations` (batch, T, 2), rows and columns it looked at, from -1 to 1, and `seen`
             (batch, T, scales, side, side, C), what it saw there, of a model that has them;
             `attention_<name>`, the model's maps.
+
+        Raises:
+            tf.errors.InvalidArgumentError: a number is NaN or infinite.
         """
-        outputs = self.model({"image": images}, training=False)
+        outputs = self.model({"image": finite("image", images)}, training=False)
+        return self._answers(outputs) | attention_maps(outputs)
+
+    def serve_locations(self, images: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Classifies a batch as `serve` does, without maps.
+
+        A map has a number for each pixel; without it the cost of an answer is that of what the
+        model looks at. Where that was, `locations` and `seen` tell.
+
+        Args:
+            images: as of `serve`.
+
+        Returns:
+            As `serve`, without `attention_<name>`.
+
+        Raises:
+            tf.errors.InvalidArgumentError: a number where the model looks is NaN or infinite.
+        """
+        outputs = self.model.look({"image": images}, training=False)
+        # All pixels would cost more in a larger image, and others have no influence.
+        seen = finite("image", outputs["seen"])
+        return self._answers(outputs | {"seen": seen})
+
+    def _answers(self, outputs: Mapping[str, Any]) -> dict[str, tf.Tensor]:
+        """All answers but the maps."""
         answers = self._named(outputs["logits"])
         if "logits_per_step" in outputs:
             steps = self._named(outputs["logits_per_step"])
             answers |= {f"{name}_per_step": value for name, value in steps.items()}
         for name in {"locations", "seen"} & outputs.keys():
             answers[name] = tf.cast(outputs[name], tf.float32)
-        return answers | attention_maps(outputs)
+        return answers
 
     def serve_bytes(self, pixels: tf.Tensor) -> dict[str, tf.Tensor]:
         """Classifies a batch of uint8 (batch, H, W, C), black 0 and white 255: as `serve`."""

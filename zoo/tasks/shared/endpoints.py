@@ -137,6 +137,21 @@ def same_batch(**inputs: tf.Tensor) -> list[tf.Tensor]:
         return [tf.identity(one) for one in inputs.values()]
 
 
+def finite(name: str, values: tf.Tensor) -> tf.Tensor:
+    """Checks numbers of which the model would make nothing but NaN, and an answer of that.
+
+    Returns:
+        The numbers.
+
+    Raises:
+        tf.errors.InvalidArgumentError: One is NaN or infinite; when the graph is run.
+    """
+    right = tf.reduce_all(tf.math.is_finite(values))
+    check = tf.debugging.Assert(right, [f"{name} must be finite numbers, got NaN or infinity"])
+    with tf.control_dependencies([] if check is None else [check]):  # None: checked eagerly
+        return tf.identity(values)
+
+
 def ask_model(
     model: keras.Model | Callable[..., Any], inputs: Mapping[str, tf.Tensor], batch: tf.Tensor
 ) -> dict[str, Any]:
