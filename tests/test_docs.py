@@ -397,7 +397,7 @@ def shell(loaded_once, monkeypatch, capsys, tmp_path):
         "en": "Two dogs run.\nA man sleeps.\n",
         "de": "Zwei Hunde rennen.\nEin Mann schläft.\n",
     }
-    for name, text in (pairs | {"wa": "1 0 0 S\n1 1 1 S\n2 0 0 S\n"}).items():
+    for name, text in (pairs | {"wa": "1 1 1 S\n1 2 2 S\n2 1 1 S\n"}).items():
         (tmp_path / f"pairs.{name}").write_text(text, encoding="utf-8")
 
     def run_line(line: str) -> str:
