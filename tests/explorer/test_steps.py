@@ -19,7 +19,7 @@ LINES = "\n".join(" ".join(map(str, step)) for step in SEQUENCE)
 
 @pytest.fixture
 def outputs():
-    """What the machine of the page gives for the sequence of its card."""
+    """Outputs of the page's machine for the sequence of its card."""
     model = build(find_model("NeuralTuringMachine"), write_heads=2)
     vectors = np.array([SEQUENCE], "float32")
     return model({"vectors": vectors, "length": np.array([4], "int32")})

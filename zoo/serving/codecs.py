@@ -4,7 +4,7 @@ A model of subwords is a constant of the graph, a vocabulary of words a file bes
 has which, the order says in which `export_servable` tracked them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,10 +90,19 @@ def load_labels(name_or_path: str | Path) -> tuple[str, ...]:
         for node in function.node_def
         if node.op == "Const" and node.attr["dtype"].type == string.as_datatype_enum
     ]
-    vectors = {tuple(label.decode() for label in labels) for labels in found if labels.ndim == 1}
+    read = [_texts(strings) for strings in found if strings.ndim == 1]
+    vectors = {texts for texts in read if texts is not None}
     if len(vectors) != 1:
         raise ValueError(f"{folder} must hold the names of classes once, got {sorted(vectors)}")
     return vectors.pop()
+
+
+def _texts(strings: Iterable[bytes]) -> tuple[str, ...] | None:
+    """Decodes strings; None for bytes that are no text, such as the table of all of them."""
+    try:
+        return tuple(one.decode() for one in strings)
+    except UnicodeDecodeError:
+        return None
 
 
 def _make(config: Mapping[str, Any], content: bytes | Path) -> "TextCodec":

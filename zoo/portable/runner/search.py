@@ -63,9 +63,8 @@ def search(
         ValueError: `beam_width` or `n_best` is less than 1, or `length_penalty` less than 0.
     """
     _check_options(length_penalty, beam_width=beam_width, n_best=n_best)
-    pool = max(n_best, beam_width)
     open_ones = [Hypothesis([START], 0.0, 0.0, [])]
-    ended: list[Hypothesis] = []
+    ended, pool = list[Hypothesis](), max(n_best, beam_width)
     for length in range(1, limit + 1):
         last = np.array([hypothesis.tokens[-1] for hypothesis in open_ones], np.int32)
         logits, state, alignment = step(last, state)
