@@ -221,3 +221,15 @@ def test_a_picture_with_transparent_parts_is_refused(open_page):
     page.locator("#said", has_text="transparent").wait_for()
     said = "image: the picture has transparent parts: save it without transparency."
     assert page.inner_text("#said") == said
+
+
+def test_cells_are_drawn_where_the_pointer_is_on_a_narrow_page(open_page):
+    steps = 40
+    lines = "\n".join(["0 0 0 0 0"] * steps)
+    page = open_page(model="tiny_machine", width=360, inputs={"vectors": lines, "length": ""})
+    box = page.locator(".drawing svg").bounding_box()
+    assert box["width"] < steps * 16
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    cell = box["width"] / steps
+    page.mouse.click(box["x"] + 2.5 * cell, box["y"] + 4.5 * cell)
+    assert page.input_value("#in-vectors").split("\n")[2] == "0 0 0 0 1"
