@@ -147,7 +147,12 @@ CLAIMS = {
     ),
     "slots": Claim(
         recipe="recipes.wikitext_lstmn",
-        rows={"all slots": "--window 0", "two slots": "--window 2", "one slot": "--window 1"},
+        rows={
+            "all slots": "--window 0",
+            "all slots, the hidden state asks": "--window 0 --query hidden",
+            "two slots": "--window 2",
+            "one slot": "--window 1",
+        },
         budgets={"wikitext-2": "--vocabulary-size 10000 --epochs 2", "sample": "--epochs 2"},
         measures=("perplexity",),
     ),

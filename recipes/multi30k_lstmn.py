@@ -28,6 +28,9 @@ class Settings(RecurrentSettings):
     """Number of its own last words that a step reads; None: all."""
     include_initial: bool = True
     """Whether the state before the first word can also be read."""
+    query: Literal["summary", "hidden"] = "summary"
+    """What asks for slots besides the word: the summary of the step before, as printed, or its
+    hidden state, by which the last slot recognises itself."""
 
 
 DEFAULTS: dict[str, dict[str, Any]] = RECURRENT_SIZES
@@ -46,6 +49,7 @@ def make_model(settings: Settings, source_size: int, target_size: int) -> Any:
         fusion=settings.fusion,
         window=settings.window,
         include_initial=settings.include_initial,
+        query=settings.query,
         dropout=settings.dropout,
         label_smoothing=settings.label_smoothing,
         loss_normaliser="tokens",

@@ -32,6 +32,9 @@ class Settings(ClassificationSettings):
     """How many of the last slots a step reads; 1 is an LSTM; None: all."""
     include_initial: bool = True
     """Whether the state before the first word can be read as well."""
+    query: Literal["summary", "hidden"] = "summary"
+    """What asks for slots besides the word: the summary of the step before, as printed, or its
+    hidden state, by which the last slot recognises itself."""
 
 
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -76,6 +79,7 @@ def make_model(settings: Settings, arguments: dict[str, Any]) -> Any:
         share_cells=settings.share_cells,
         window=settings.window,
         include_initial=settings.include_initial,
+        query=settings.query,
         dropout=settings.dropout,
         word_dropout=settings.word_dropout,
         **arguments,

@@ -4,6 +4,7 @@
     python -m recipes.wikitext_lstmn --data sample         # generated, needs no data
     python -m recipes.wikitext_lstmn --data ptb            # ptb.train.txt, ptb.valid.txt, ...
     python -m recipes.wikitext_lstmn --window 1 --run-dir runs/lstm  # the same with a plain LSTM
+    python -m recipes.wikitext_lstmn --window 0 --query hidden --run-dir runs/hidden
     python -m recipes.wikitext_lstmn --optimizer sgd --dropout 0 --run-dir runs/sgd
 
 The perplexity is per word, ends of lines included. The same command resumes an interrupted run. The
@@ -12,7 +13,7 @@ run folder holds settings, log, TensorBoard events, checkpoints, ``result.json``
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from zoo.tasks.language_model.recipe import LanguageModelSettings, LanguageModelTask
 from zoo.tasks.shared.training_run import run
@@ -38,6 +39,9 @@ class Settings(LanguageModelSettings):
     on the sample."""
     include_initial: bool = True
     """Whether the state before the first word can also be read."""
+    query: Literal["summary", "hidden"] = "summary"
+    """What asks for slots besides the word: the summary of the step before, as printed, or its
+    hidden state, by which the last slot recognises itself."""
     tie_embeddings: bool = False
     """Whether the word table is also the softmax matrix."""
     initial_range: Positive | None = None
@@ -68,6 +72,7 @@ def make_model(settings: Settings, vocabulary_size: int) -> Any:
         skip_connections=settings.skip_connections,
         window=settings.window or None,
         include_initial=settings.include_initial,
+        query=settings.query,
         tie_embeddings=settings.tie_embeddings,
         initial_range=settings.initial_range,
         dropout=settings.dropout,

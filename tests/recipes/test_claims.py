@@ -23,7 +23,7 @@ COMPARED = {
     "biases": {"biases"},
     "over": {"attention"},
     "coattention": {"iterations", "attention", "scorer", "model"},
-    "slots": {"window"},
+    "slots": {"query", "window"},
     "locations": {"locations", "first_location", "sigma"},
 }
 """The settings in which a claim's rows may differ."""

@@ -35,7 +35,7 @@ class Start(NamedTuple):
     cell: np.ndarray
     """(K, n)."""
     summary: np.ndarray
-    """h~_0 (n,)."""
+    """h~_0 (n,), or h_0 where the hidden state asks."""
 
 
 def start_from(
@@ -44,10 +44,12 @@ def start_from(
     *,
     include_initial: bool,
     summary: np.ndarray | None = None,
+    query: str = "summary",
 ) -> Start:
     """A tape with one slot, (n,) each, or with none if the initial state is not included."""
     kept = slice(None) if include_initial else slice(0)
-    summary = np.zeros_like(hidden) if summary is None else summary
+    if summary is None:
+        summary = hidden if query == "hidden" else np.zeros_like(hidden)
     return Start(hidden[None][kept], cell[None][kept], summary)
 
 
@@ -88,6 +90,7 @@ def lstmn(
     *,
     window: int | None = None,
     source: tuple[np.ndarray, np.ndarray] | None = None,
+    query: str = "summary",
 ) -> Result:
     """One layer over one text.
 
@@ -97,6 +100,7 @@ def lstmn(
         start: the tape before the first word, K slots.
         window: how many of the most recent slots are read; None: all.
         source: hidden and memory tape (S, n) of the source, for deep fusion.
+        query: whether the summary or the hidden state of the step before asks.
 
     Returns:
         `h`, `c`, `h_tilde`, `c_tilde` (T, n) and `s` (T, K + T), whose columns are the slots, those
@@ -104,12 +108,12 @@ def lstmn(
     """
     hidden, cell = list(start.hidden), list(start.cell)
     carried, size = len(hidden), len(start.summary)
-    h_tilde, gamma_tilde = start.summary, np.zeros(size)
+    asks, gamma_tilde = start.summary, np.zeros(size)
     steps: dict[str, list[np.ndarray]] = {}
     for word in words:
         first = 0 if window is None else max(len(hidden) - window, 0)
         near = np.reshape(hidden[first:], (-1, size)), np.reshape(cell[first:], (-1, size))
-        s = read_tape(weights, word, near[0], h_tilde)
+        s = read_tape(weights, word, near[0], asks)
         h_tilde, c_tilde = s @ near[0], s @ near[1]
         gates = weights["W"] @ np.concatenate([h_tilde, word]) + weights["b"]
         i, f, g, o = np.split(gates, 4)
@@ -123,6 +127,7 @@ def lstmn(
             c = c + r * alpha_tilde
             step |= {"p": p, "r": r, "gamma_tilde": gamma_tilde, "alpha_tilde": alpha_tilde}
         h = sigmoid(o) * np.tanh(c)
+        asks = h if query == "hidden" else h_tilde
         hidden.append(h)
         cell.append(c)
         for name, value in (step | {"h": h, "c": c}).items():
@@ -142,12 +147,13 @@ def empty_result(size: int, carried: int, source: object) -> Result:
     return result
 
 
-def continued(start: Start, result: Result, bound: int) -> Start:
-    """The tape after a segment: its `bound` most recent slots, and the last summary."""
+def continued(start: Start, result: Result, bound: int, query: str = "summary") -> Start:
+    """The tape after a segment: its `bound` most recent slots, and what asks next."""
     hidden = np.concatenate([start.hidden, result["h"]])
     cell = np.concatenate([start.cell, result["c"]])
     first = max(len(hidden) - bound, 0)
-    summary = result["h_tilde"][-1] if len(result["h"]) else start.summary
+    asking = result["h" if query == "hidden" else "h_tilde"]
+    summary = asking[-1] if len(asking) else start.summary
     return Start(hidden[first:], cell[first:], summary)
 
 
@@ -168,6 +174,7 @@ def stack(
     include_initial: bool = True,
     window: int | None = None,
     skip_connections: bool = False,
+    query: str = "summary",
     starts: list[Start] | None = None,
 ) -> list[Result]:
     """Layers one above the other (equation 10), the lowest first, each with a tape of its own.
@@ -179,7 +186,7 @@ def stack(
     for k in range(depth_of(weights)):
         cell = layer(weights, f"{k}_")
         start = zero_start(cell, include_initial=include_initial) if starts is None else starts[k]
-        results.append(lstmn(cell, inputs, start, window=window))
+        results.append(lstmn(cell, inputs, start, window=window, query=query))
         inputs = results[-1]["h"]
         if skip_connections:
             inputs = np.concatenate([inputs, words], axis=1)
@@ -256,6 +263,7 @@ def fuse(
     fusion: str,
     include_initial: bool = True,
     window: int | None = None,
+    query: str = "summary",
 ) -> tuple[np.ndarray, np.ndarray, Result]:
     """Reads a second text (T, d) beside an encoded one.
 
@@ -265,15 +273,16 @@ def fuse(
     """
     start = zero_start(second, include_initial=include_initial)
     if fusion != "deep":
-        result = lstmn(second, words, start, window=window)
+        result = lstmn(second, words, start, window=window, query=query)
         if fusion == "none":
             return result["h"], np.zeros((len(words), len(encoded["h"]))), result
         return *shallow_fusion(weights, result["h"], encoded["h"]), result
     if len(encoded["h"]):  # the last state of the source is slot 0
         last = encoded["h"][-1], encoded["c"][-1]
-        start = start_from(*last, include_initial=include_initial)
+        start = start_from(*last, include_initial=include_initial, query=query)
     source = (encoded["h"], encoded["c"])
-    result = lstmn({**weights, **second}, words, start, window=window, source=source)
+    merged = {**weights, **second}
+    result = lstmn(merged, words, start, window=window, source=source, query=query)
     return result["h"], result["p"], result
 
 
@@ -290,12 +299,13 @@ def inference(
     fusion: str,
     include_initial: bool = True,
     window: int | None = None,
+    query: str = "summary",
 ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Logits of three classes; `premise_intra`, `hypothesis_intra` and, with fusion, `inter`."""
     first, second = cells(weights)
     start = zero_start(first, include_initial=include_initial)
-    encoded = lstmn(first, weights["E"][premise], start, window=window)
-    options = {"include_initial": include_initial, "window": window}
+    encoded = lstmn(first, weights["E"][premise], start, window=window, query=query)
+    options = {"include_initial": include_initial, "window": window, "query": query}
     features, inter, result = fuse(
         weights, second, weights["E"][hypothesis], encoded, fusion=fusion, **options
     )
@@ -315,12 +325,13 @@ def translator(
     fusion: str,
     include_initial: bool = True,
     window: int | None = None,
+    query: str = "summary",
 ) -> Result:
     """`logits` (T, V) and `alignment` (T, S) of an encoder and a decoder, each a cell."""
     first, second = cells(weights)
     start = zero_start(first, include_initial=include_initial)
-    encoded = lstmn(first, weights["E_src"][source], start, window=window)
-    options = {"include_initial": include_initial, "window": window}
+    encoded = lstmn(first, weights["E_src"][source], start, window=window, query=query)
+    options = {"include_initial": include_initial, "window": window, "query": query}
     features, alignment, _ = fuse(
         weights, second, weights["E_tgt"][target_in], encoded, fusion=fusion, **options
     )

@@ -11,8 +11,9 @@ OPTIONS = {
     "window": (None, 1, 3),
     "depth": (2, 1),
     "skip_connections": (False, True),
+    "query": ("summary", "hidden"),
 }
-INTERACTING = (("include_initial", "window"), ("depth", "skip_connections"))
+INTERACTING = (("include_initial", "window"), ("depth", "skip_connections"), ("query",))
 
 
 def named_weights(values: Weights) -> dict[str, np.ndarray]:
@@ -25,7 +26,7 @@ def predict(
     weights: Weights, inputs: dict[str, np.ndarray], config: dict, constants: object = None
 ) -> dict[str, np.ndarray]:
     """One example's outputs by the model's names."""
-    names = ("include_initial", "window", "skip_connections")
+    names = ("include_initial", "window", "skip_connections", "query")
     options = {name: config[name] for name in names}
     logits, results = classifier(weights, inputs["text"], **options)
     initial = config["include_initial"]

@@ -13,8 +13,13 @@ OPTIONS = {
     "share_cells": (True, False),
     "include_initial": (True, False),
     "window": (None, 1, 3),
+    "query": ("summary", "hidden"),
 }
-INTERACTING = (("fusion", "share_cells", "include_initial"), ("fusion", "window"))
+INTERACTING = (
+    ("fusion", "share_cells", "include_initial"),
+    ("fusion", "window"),
+    ("fusion", "query"),
+)
 
 
 def named_weights(values: Weights) -> dict[str, np.ndarray]:
@@ -27,6 +32,6 @@ def predict(
     weights: Weights, inputs: dict[str, np.ndarray], config: dict, constants: object = None
 ) -> dict[str, np.ndarray]:
     """One example's outputs by the model's names."""
-    options = {name: config[name] for name in ("fusion", "include_initial", "window")}
+    options = {name: config[name] for name in ("fusion", "include_initial", "window", "query")}
     logits, maps = inference(weights, inputs["premise"], inputs["hypothesis"], **options)
     return {"logits": logits} | {f"attention/{name}": value for name, value in maps.items()}

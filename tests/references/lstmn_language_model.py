@@ -13,11 +13,13 @@ OPTIONS = {
     "skip_connections": (True, False),
     "tie_embeddings": (False, True),
     "hidden_dim": (5, 4),
+    "query": ("summary", "hidden"),
 }
 INTERACTING = (
     ("include_initial", "window"),
     ("depth", "skip_connections"),
     ("tie_embeddings", "hidden_dim"),
+    ("query", "window"),
 )
 
 
@@ -40,7 +42,7 @@ def predict(
     weights: Weights, inputs: dict[str, np.ndarray], config: dict, constants: object = None
 ) -> dict[str, np.ndarray]:
     """One example's outputs by the model's names."""
-    names = ("include_initial", "window", "skip_connections")
+    names = ("include_initial", "window", "skip_connections", "query")
     options = {name: config[name] for name in names}
     logits, results = language_model(weights, inputs["text"], **options)
     initial = config["include_initial"]

@@ -11,8 +11,9 @@ OPTIONS = {
     "include_initial": (True, False),
     "window": (None, 1, 3),
     "label_smoothing": (0.0, 0.1),
+    "query": ("summary", "hidden"),
 }
-INTERACTING = (("fusion", "include_initial", "window"), ("label_smoothing",))
+INTERACTING = (("fusion", "include_initial", "window"), ("label_smoothing",), ("fusion", "query"))
 
 
 def named_weights(values: Weights) -> dict[str, np.ndarray]:
@@ -25,7 +26,7 @@ def predict(
     weights: Weights, inputs: dict[str, np.ndarray], config: dict, constants: object = None
 ) -> dict[str, np.ndarray]:
     """One example's outputs by the model's names."""
-    options = {name: config[name] for name in ("fusion", "include_initial", "window")}
+    options = {name: config[name] for name in ("fusion", "include_initial", "window", "query")}
     result = translator(weights, inputs["source"], inputs["target"], **options)
     return {"logits": result["logits"], "attention/alignment": result["alignment"]}
 

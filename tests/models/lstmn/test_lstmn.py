@@ -63,8 +63,9 @@ def test_padding_is_on_no_tape(window):
 
 @pytest.mark.parametrize("window", [None, 2])
 @pytest.mark.parametrize("include_initial", [True, False])
-def test_segments_that_hand_on_their_tape_are_the_whole_text(include_initial, window):
-    layer = make(window=window, include_initial=include_initial)
+@pytest.mark.parametrize("query", ["summary", "hidden"])
+def test_segments_that_hand_on_their_tape_are_the_whole_text(include_initial, window, query):
+    layer = make(window=window, include_initial=include_initial, query=query)
     whole = read(layer, carried_slots=7)
     tape, hidden = None, []
     for first, last in ((0, 2), (2, 5), (5, 6)):

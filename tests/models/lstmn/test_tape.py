@@ -30,6 +30,9 @@ cases = pytest.mark.parametrize(
 )
 
 
+asking = pytest.mark.parametrize("query", ["summary", "hidden"])
+
+
 def random_arguments():
     generator = np.random.default_rng(0)
     shapes = {"W_h": (A, N), "W_x": (A, D), "W_ht": (A, N), "v": (A,)}
@@ -41,7 +44,7 @@ def random_arguments():
     return {name: tf.constant(generator.normal(size=shape)) for name, shape in shapes.items()}
 
 
-def run(values, window, fused, loop=tape_states):
+def run(values, window, fused, loop=tape_states, query="summary"):
     """A loop, from the weights of the reference."""
 
     def product(inputs, name, columns=slice(None)):
@@ -67,14 +70,15 @@ def run(values, window, fused, loop=tape_states):
         )
     start = TapeStart(values["memory"], tf.constant(CARRIED_REAL), values["summary"])
     gates = product(words, "W", inputs) + values["b"]
-    return loop(product(words, "W_x"), gates, start, kernels, window, fusion)
+    return loop(product(words, "W_x"), gates, start, kernels, window, fusion, query)
 
 
 @pytest.mark.parametrize("loop", [run_plainly, tape_states])
 @cases
-def test_the_loop_equals_the_reference(window, fused, loop):
+@asking
+def test_the_loop_equals_the_reference(window, fused, loop, query):
     values = random_arguments()
-    states = run(values, window, fused, loop)
+    states = run(values, window, fused, loop, query)
     plain = {name: value.numpy() for name, value in values.items()}
     for row in range(B):
         kept, real = CARRIED_REAL[:, row], SOURCE_REAL[:, row]
@@ -82,7 +86,8 @@ def test_the_loop_equals_the_reference(window, fused, loop):
         start = reference.Start(memory[:, :N], memory[:, N:], plain["summary"][row])
         pair = (source[:, :N], source[:, N:]) if fused else None
         words = plain["words"][:, row]
-        expected = reference.lstmn(plain, words, start, window=window, source=pair)
+        options = {"window": window, "source": pair, "query": query}
+        expected = reference.lstmn(plain, words, start, **options)
         columns = np.append(kept, np.ones(T, bool))
         weights = states.weights.numpy()[:, row]
         assert not weights[:, ~columns].any()
@@ -97,13 +102,14 @@ def test_the_loop_equals_the_reference(window, fused, loop):
 
 
 @cases
-def test_the_fast_loop_has_the_values_and_gradients_of_the_plain_one(window, fused):
+@asking
+def test_the_fast_loop_has_the_values_and_gradients_of_the_plain_one(window, fused, query):
     values = random_arguments()
     results = []
     for loop in (run_plainly, tape_states):
         with tf.GradientTape() as tape:
             tape.watch(values)
-            outputs = [x for x in run(values, window, fused, loop) if x is not None]
+            outputs = [x for x in run(values, window, fused, loop, query) if x is not None]
         upstream = [
             tf.constant(np.cos(np.arange(x.numpy().size)).reshape(x.shape)) for x in outputs
         ]
@@ -115,15 +121,16 @@ def test_the_fast_loop_has_the_values_and_gradients_of_the_plain_one(window, fus
 
 
 @cases
-def test_the_gradient_is_that_of_finite_differences(window, fused):
+@asking
+def test_the_gradient_is_that_of_finite_differences(window, fused, query):
     values = random_arguments()
     generator = np.random.default_rng(1)
-    outputs = [x for x in run(values, window, fused) if x is not None]
+    outputs = [x for x in run(values, window, fused, query=query) if x is not None]
     factors = [tf.constant(generator.normal(size=x.shape)) for x in outputs]
 
     @tf.function(autograph=False)
     def loss(values):
-        outputs = [x for x in run(values, window, fused) if x is not None]
+        outputs = [x for x in run(values, window, fused, query=query) if x is not None]
         return tf.add_n([tf.reduce_sum(f * x) for f, x in zip(factors, outputs, strict=True)])
 
     @tf.function(autograph=False)

@@ -12,16 +12,23 @@ Jianpeng Cheng, Li Dong, Mirella Lapata: Long Short-Term Memory-Networks for Mac
 computes the same fast, with slots in a ring and a gradient written by hand. Products that depend on
 the inputs alone are arguments, because they are computed for all steps at once.
 
+As printed, neither x_t nor h~_{t-1} knows the slot that was just written, so nothing in the query
+tells the last slot from the others. With ``query="hidden"`` the hidden state of the step before
+asks in place of the summary, W_h~ h_{t-1}: by it the last slot recognises itself.
+
 Shape letters: B batch, ... rows (a batch, or a batch and its hypotheses), T steps, K slots before
 the first step, S slots in reach, n hidden, a score units. Slots and steps are the first axis.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from keras import ops
 
 from zoo.layers.recurrence.steps import lstm_step
 from zoo.ops.masking import Tensor, at_least_float32, masked_softmax
+
+Query = Literal["summary", "hidden"]
+"""What a step asks with besides its input: h~_{t-1}, as printed, or h_{t-1}."""
 
 
 class Slots(NamedTuple):
@@ -94,12 +101,16 @@ class CellStep(NamedTuple):
     fused: tuple[Tensor, Tensor, Tensor] | None
     """[gamma~_t; alpha~_t] (..., 2n), r_t (..., n) and p^t (S, ...), with fusion."""
 
+    def asking(self, query: Query) -> Tensor:
+        """Returns what asks in the next step, (..., n)."""
+        return self.hidden if query == "hidden" else self.read[..., : self.hidden.shape[-1]]
+
 
 def score(query: Tensor, slots: Slots, scale: Tensor) -> Tensor:
     """Scores every slot: ``a_i = v^T tanh(W_h h_i + query)`` (equations 5, 12).
 
     Args:
-        query: W_x x_t + W_h~ h~_{t-1} (..., a).
+        query: W_x x_t + W_h~ h~_{t-1} (..., a); with h_{t-1} instead if the hidden state asks.
         slots: the tape; its rows may be broadcast.
         scale: v (a,).
 
@@ -144,7 +155,7 @@ def step(
         query: W_x x_t (..., a).
         gates: x_t projected to the gates, bias included, (..., 4n).
         slots: the tape in reach.
-        summary: h~_{t-1} (..., n).
+        summary: h~_{t-1} (..., n), or what asks in its place: see ``Query``.
         kernels: the weights.
         fusion: the source of deep fusion.
     """
@@ -191,7 +202,7 @@ class TapeStart(NamedTuple):
     real: Tensor
     """bool (K, B)."""
     summary: Tensor
-    """h~_0 (B, n)."""
+    """h~_0 (B, n); h_0 if the hidden state asks."""
 
 
 class TapeStates(NamedTuple):
@@ -214,6 +225,7 @@ def run_plainly(
     kernels: CellKernels,
     window: int | None = None,
     fusion: Fusion | None = None,
+    query: Query = "summary",
 ) -> TapeStates:
     """Runs over a text of known length step by step; a slow, plain form of ``tape_states``.
 
@@ -224,6 +236,7 @@ def run_plainly(
         kernels: the weights.
         window: number of most recent slots that a step reads; None: all.
         fusion: the source of deep fusion.
+        query: what asks.
     """
     length, carried = queries.shape[0], start.memory.shape[0]
     summary, gamma = start.summary, ops.zeros_like(start.summary)
@@ -238,7 +251,7 @@ def run_plainly(
         first = 0 if window is None else max(carried + t - window, 0)
         reach = Slots(*(part[first:] for part in tape))
         done = step(queries[t], gates[t], reach, summary, kernels, fused)
-        summary = done.read[:, :units]
+        summary = done.asking(query)
         gamma = gamma if done.fused is None else done.fused[0][:, :units]
         unread = [first, length - t]  # slots out of reach, and slots not yet written
         rows.append(ops.transpose(ops.pad(done.weights, [unread, [0, 0]])))  # (B, K + T)

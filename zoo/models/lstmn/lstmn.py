@@ -7,7 +7,7 @@ step follows a padded one. Returned tapes never hold padding.
 Shape letters: B batch, T steps, K slots before the first step, d input, n hidden, a score units.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import keras
 from keras import ops
@@ -19,6 +19,7 @@ from zoo.models.lstmn.cell import (
     CellStep,
     FusedStep,
     Fusion,
+    Query,
     Slots,
     TapeStart,
     step,
@@ -30,11 +31,12 @@ from zoo.ops.gathering import gather_positions
 from zoo.ops.initializers import forget_bias, fresh
 from zoo.ops.linear import project
 from zoo.ops.masking import Tensor, as_mask, last_position, mask_rows
-from zoo.ops.numbers import is_whole
+from zoo.ops.numbers import check_choice, is_whole
 
 Tape = dict[str, Tensor]
 """Tape between two segments of a text: ``memory`` (B, K, 2n), [h; c] of the K most recent slots,
-the oldest first; ``real`` bool (B, K); ``summary`` (B, n), h~ of the last step."""
+the oldest first; ``real`` bool (B, K); ``summary`` (B, n), h~ of the last step, or its h if that
+asks."""
 
 
 class LSTMNStates(NamedTuple):
@@ -67,11 +69,13 @@ class LSTMN(keras.layers.Layer):
             LSTM.
         include_initial: whether the zero state is slot 0 and part of the mean; if not, the first
             step reads nothing, as printed.
+        query: ``"summary"``, as printed, or ``"hidden"``: h_{t-1} asks in place of h~_{t-1}.
         kernel_initializer: of the matrices that read inputs and slots.
         recurrent_initializer: of the matrices that read the summary.
 
     Raises:
-        ValueError: if ``window`` or ``score_units`` is not positive.
+        ValueError: if ``window`` or ``score_units`` is not positive, or ``query`` is neither of its
+            options.
     """
 
     def __init__(
@@ -80,6 +84,7 @@ class LSTMN(keras.layers.Layer):
         score_units: int | None = None,
         window: int | None = None,
         include_initial: bool = True,
+        query: Query = "summary",
         kernel_initializer: Any = "glorot_uniform",
         recurrent_initializer: Any = "orthogonal",
         **kwargs: Any,
@@ -88,10 +93,12 @@ class LSTMN(keras.layers.Layer):
         check_window(window)
         if score_units is not None:
             check_sizes(score_units=score_units)
+        check_choice("query", query, get_args(Query))
         self.units = units
         self.score_units = score_units
         self.window = window
         self.include_initial = include_initial
+        self.query = query
         self.kernel_initializer = keras.initializers.get(kernel_initializer)
         self.recurrent_initializer = keras.initializers.get(recurrent_initializer)
 
@@ -129,7 +136,8 @@ class LSTMN(keras.layers.Layer):
         """Makes a tape with the state h, c (B, n) as slot 0, or an empty one without slot 0."""
         memory = ops.concatenate([hidden, cell], axis=-1)[:, None]  # (B, 1, 2n)
         real = ops.full(ops.shape(memory)[:2], self.include_initial, dtype="bool")
-        return {"memory": memory, "real": real, "summary": ops.zeros_like(hidden)}
+        asking = hidden if self.query == "hidden" else ops.zeros_like(hidden)
+        return {"memory": memory, "real": real, "summary": asking}
 
     def call(
         self,
@@ -163,18 +171,20 @@ class LSTMN(keras.layers.Layer):
             kernels=self._kernels(projected["gates"].dtype),
             window=self.window,
             fusion=fusion,
+            query=self.query,
         )
         memory = mask_rows(swap_batch_and_time(states.memory), mask)  # (B, T, 2n)
-        summaries = swap_batch_and_time(states.summaries)
+        hidden = memory[:, :, : self.units]
+        asking = hidden if self.query == "hidden" else swap_batch_and_time(states.summaries)
         source_weights = states.source_weights
         if source_weights is not None:
             source_weights = mask_rows(swap_batch_and_time(source_weights), mask)
         return LSTMNStates(
-            hidden=memory[:, :, : self.units],
+            hidden=hidden,
             cell=memory[:, :, self.units :],
             weights=mask_rows(swap_batch_and_time(states.weights), mask),
             source_weights=source_weights,
-            tape=_carry(tape, memory, summaries, mask, carried_slots),
+            tape=_carry(tape, memory, asking, mask, carried_slots),
         )
 
     def step(
@@ -189,7 +199,7 @@ class LSTMN(keras.layers.Layer):
         Args:
             projected: one step of ``project``.
             slots: keys (K, ..., a) from ``prepare``, memory (K, ..., 2n), real bool (K, ...).
-            summary: h~_{t-1} (..., n).
+            summary: what asks, (..., n): ``start`` makes the first, ``CellStep.asking`` the next.
             fusion: the source of deep fusion.
         """
         kernels = self._kernels(summary.dtype)
@@ -213,6 +223,7 @@ class LSTMN(keras.layers.Layer):
             "score_units": self.score_units,
             "window": self.window,
             "include_initial": self.include_initial,
+            "query": self.query,
             "kernel_initializer": keras.initializers.serialize(self.kernel_initializer),
             "recurrent_initializer": keras.initializers.serialize(self.recurrent_initializer),
         }
@@ -231,7 +242,7 @@ def intra_attention(weights: Tensor) -> Tensor:
     return ops.concatenate([weights[:, :, earlier:], before], axis=-1)
 
 
-def _carry(tape: Tape, memory: Tensor, summaries: Tensor, mask: Tensor, slots: int) -> Tape:
+def _carry(tape: Tape, memory: Tensor, asking: Tensor, mask: Tensor, slots: int) -> Tape:
     """Makes the tape after a segment: its most recent real slots.
 
     Slots before the segment are padded on the left and its own on the right. In every row the real
@@ -247,7 +258,7 @@ def _carry(tape: Tape, memory: Tensor, summaries: Tensor, mask: Tensor, slots: i
     flat = ops.maximum(places, 0) + ops.arange(rows, dtype="int32")[:, None] * total
     kept = ops.take(ops.reshape(memory, (rows * total, dim)), flat, axis=0)
     kept_real = exists & ops.take(ops.reshape(real, (rows * total,)), flat, axis=0)
-    last = gather_positions(summaries, last_position(mask))
+    last = gather_positions(asking, last_position(mask))
     return {
         "memory": mask_rows(kept, kept_real),
         "real": kept_real,

@@ -23,7 +23,7 @@ NumPy reference: ``tests/references/lstmn_classifier.py``. Docs: ``docs/architec
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 from keras import ops
 
@@ -36,10 +36,11 @@ from zoo.models.core.classifier import Classifier
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
 from zoo.models.core.regularisation import penalise_matrices
+from zoo.models.lstmn.cell import Query
 from zoo.models.lstmn.lstmn import check_window, intra_attention
 from zoo.models.lstmn.stacked_lstmn import StackedLSTMN
 from zoo.ops.masking import Tensor, mask_from_ids
-from zoo.ops.numbers import check_not_negative, check_rate, check_table_dtype
+from zoo.ops.numbers import check_choice, check_not_negative, check_rate, check_table_dtype
 from zoo.ops.pooling import masked_mean
 
 _PAPER = {"vocabulary_size": 20_000, "trainable_embeddings": False, "l2": 1e-4}
@@ -58,6 +59,7 @@ class LSTMNClassifier(Classifier):
         skip_connections: whether layers above the first read the words too.
         window: number of most recent slots that a step reads; None: all.
         include_initial: whether the zero state is slot 0.
+        query: what asks: ``"summary"``, as printed, or ``"hidden"``; see ``LSTMN``.
         dropout: rate of dropout in the classifier.
         word_dropout: rate of dropout on word vectors and between layers.
         l2: weight in the loss of the sum of squares of all matrices but the word table.
@@ -97,6 +99,7 @@ class LSTMNClassifier(Classifier):
         skip_connections: bool = False,
         window: int | None = None,
         include_initial: bool = True,
+        query: Query = "summary",
         dropout: float = 0.0,
         word_dropout: float = 0.0,
         l2: float = 0.0,
@@ -112,6 +115,7 @@ class LSTMNClassifier(Classifier):
         check_table_dtype("embedding_dtype", embedding_dtype)
         check_rate("word_dropout", word_dropout)
         check_window(window)
+        check_choice("query", query, get_args(Query))
         check_not_negative(l2=l2)
         if not include_initial:  # the first word has nothing to read
             self.declare(attention={"intra": self.ATTENTION["intra"]._replace(rooted=True)})
@@ -134,6 +138,7 @@ class LSTMNClassifier(Classifier):
             self.word_dropout,
             window=self.window,
             include_initial=self.include_initial,
+            query=self.query,
             name="reader",
             dtype=policy,
         )

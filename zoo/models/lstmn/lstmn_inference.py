@@ -36,6 +36,7 @@ from zoo.models.core.base import AttentionMap
 from zoo.models.core.classifier import Classifier
 from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
+from zoo.models.lstmn.cell import Query
 from zoo.models.lstmn.lstmn import check_window, intra_attention
 from zoo.models.lstmn.reader_pair import FusionKind, ReaderPair
 from zoo.ops.masking import Tensor, mask_from_ids
@@ -58,6 +59,7 @@ class LSTMNInference(Classifier):
         share_cells: whether both texts share one cell's weights.
         window: number of most recent slots that a step reads; None: all.
         include_initial: whether the initial state is slot 0.
+        query: what asks: ``"summary"``, as printed, or ``"hidden"``; see ``LSTMN``.
         dropout: rate of dropout in the classifier.
         word_dropout: rate of dropout on word vectors.
         trainable_embeddings: whether word vectors are trained.
@@ -100,6 +102,7 @@ class LSTMNInference(Classifier):
         share_cells: bool = True,
         window: int | None = None,
         include_initial: bool = True,
+        query: Query = "summary",
         dropout: float = 0.0,
         word_dropout: float = 0.0,
         trainable_embeddings: bool = True,
@@ -115,6 +118,7 @@ class LSTMNInference(Classifier):
         check_table_dtype("embedding_dtype", embedding_dtype)
         check_rate("word_dropout", word_dropout)
         check_window(window)
+        check_choice("query", query, get_args(Query))
         self._declare_maps()
         self._make_layers()
 
@@ -143,6 +147,7 @@ class LSTMNInference(Classifier):
             self.share_cells,
             self.window,
             self.include_initial,
+            self.query,
             name="readers",
             dtype=policy,
         )

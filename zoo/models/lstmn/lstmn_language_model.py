@@ -37,6 +37,7 @@ from zoo.models.core.inputs import InputKind, Tokens
 from zoo.models.core.registry import register_model
 from zoo.models.core.sequence_to_sequence import LossNormaliser, sum_of_tokens
 from zoo.models.core.targets import Targets
+from zoo.models.lstmn.cell import Query
 from zoo.models.lstmn.lstmn import Tape, check_window, intra_attention
 from zoo.models.lstmn.stacked_lstmn import StackedLSTMN
 from zoo.ops.cross_entropy import precise_cross_entropy
@@ -61,6 +62,7 @@ class LSTMNLanguageModel(BaseModel):
         skip_connections: whether layers above the first read the words too.
         window: number of most recent slots that a step reads; None: all.
         include_initial: whether the zero state is slot 0.
+        query: what asks: ``"summary"``, as printed, or ``"hidden"``; see ``LSTMN``.
         tie_embeddings: whether the word table is also the softmax matrix.
         initial_range: word vectors and softmax start uniform in plus or minus this number.
         dropout: rate of dropout in training.
@@ -102,6 +104,7 @@ class LSTMNLanguageModel(BaseModel):
         skip_connections: bool = False,
         window: int | None = None,
         include_initial: bool = True,
+        query: Query = "summary",
         tie_embeddings: bool = False,
         initial_range: float = 0.05,
         dropout: float = 0.0,
@@ -116,6 +119,7 @@ class LSTMNLanguageModel(BaseModel):
         check_rate("dropout", dropout)
         check_table_dtype("embedding_dtype", embedding_dtype)
         check_window(window)
+        check_choice("query", query, get_args(Query))
         check_choice("loss_normaliser", loss_normaliser, get_args(LossNormaliser))
         check_positive(initial_range=initial_range)
         self.carry: Carry | None = None
@@ -141,6 +145,7 @@ class LSTMNLanguageModel(BaseModel):
             self.dropout,
             window=self.window,
             include_initial=self.include_initial,
+            query=self.query,
             name="reader",
             dtype=policy,
         )

@@ -32,10 +32,7 @@ from zoo.models.core.sequence_to_sequence import (
     group_rows,
     ungroup_rows,
 )
-from zoo.models.lstmn.cell import (
-    FusedStep,
-    Slots,
-)
+from zoo.models.lstmn.cell import FusedStep, Query, Slots
 from zoo.models.lstmn.lstmn import LSTMNStates, check_window
 from zoo.models.lstmn.reader_pair import ReaderPair
 from zoo.ops.masking import Tensor, mask_from_ids
@@ -56,6 +53,7 @@ class LSTMNTranslator(RecurrentTranslator):
         fusion: ``"deep"`` or ``"shallow"``.
         window: how many of the most recent slots of its own tape a step reads; None: all.
         include_initial: whether the initial state is slot 0.
+        query: what asks: ``"summary"``, as printed, or ``"hidden"``; see ``LSTMN``.
         dropout: rate of dropout in training.
         label_smoothing: mass moved from the target to the other ids; the paper has none.
         loss_normaliser: whether the loss is a mean over ``"sentences"`` or ``"tokens"``.
@@ -85,6 +83,7 @@ class LSTMNTranslator(RecurrentTranslator):
         fusion: TranslatorFusion = "deep",
         window: int | None = None,
         include_initial: bool = True,
+        query: Query = "summary",
         dropout: float = 0.0,
         label_smoothing: float = 0.0,
         loss_normaliser: LossNormaliser = "sentences",
@@ -95,6 +94,7 @@ class LSTMNTranslator(RecurrentTranslator):
         self.check_common_arguments()
         check_choice("fusion", fusion, get_args(TranslatorFusion))
         check_window(window)
+        check_choice("query", query, get_args(Query))
         self._make_layers()
 
     def _make_layers(self) -> None:
@@ -106,6 +106,7 @@ class LSTMNTranslator(RecurrentTranslator):
             share_cells=False,
             window=self.window,
             include_initial=self.include_initial,
+            query=self.query,
             name="readers",
             dtype=policy,
         )
@@ -139,14 +140,14 @@ class LSTMNTranslator(RecurrentTranslator):
         return mask, self.readers.first(words, mask)
 
     def initial_state(self, memory: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Makes an empty tape (B, 0, ...) and zero summaries."""
+        """Makes an empty tape (B, 0, ...) and what asks first: zeros, or the state of slot 0."""
         first = memory["first"]
         batch, n = ops.shape(first)[0], self.hidden_dim
         zeros = ops.zeros((batch, n), first.dtype)
         state = {
             "tape": ops.zeros((batch, 0, 2 * n), first.dtype),
             "keys": ops.zeros((batch, 0, n), first.dtype),
-            "summary": zeros,
+            "summary": first[:, :n] if self.query == "hidden" else zeros,
         }
         return state | ({"source_summary": zeros} if self.fusion == "deep" else {})
 
@@ -175,7 +176,7 @@ class LSTMNTranslator(RecurrentTranslator):
         new = {
             "tape": self._append(state["tape"], row),
             "keys": self._append(state["keys"], ungroup_rows(step.key)),
-            "summary": ungroup_rows(step.read[..., :n]),
+            "summary": ungroup_rows(step.asking(self.query)),
         }
         features = step.hidden
         if step.fused is not None:

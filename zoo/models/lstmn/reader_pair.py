@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import keras
 
+from zoo.models.lstmn.cell import Query
 from zoo.models.lstmn.fusion import DeepFusion, ShallowFusion
 from zoo.models.lstmn.lstmn import LSTMN, LSTMNStates, Tape
 from zoo.ops.gathering import gather_positions
@@ -40,6 +41,7 @@ class ReaderPair(keras.layers.Layer):
         share_cells: whether both texts share one cell's weights.
         window: as of ``LSTMN``.
         include_initial: as of ``LSTMN``.
+        query: as of ``LSTMN``.
     """
 
     def __init__(
@@ -49,13 +51,18 @@ class ReaderPair(keras.layers.Layer):
         share_cells: bool,
         window: int | None = None,
         include_initial: bool = True,
+        query: Query = "summary",
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.units = units
         self.fusion = fusion
         self.share_cells = share_cells
-        self.options: dict[str, Any] = {"window": window, "include_initial": include_initial}
+        self.options: dict[str, Any] = {
+            "window": window,
+            "include_initial": include_initial,
+            "query": query,
+        }
         policy = self.dtype_policy
         self.first = LSTMN(units, **self.options, name="first", dtype=policy)
         self.second = self.first

@@ -8,6 +8,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from zoo.models.lstmn.cell import Query
 from zoo.models.lstmn.lstmn import LSTMN, LSTMNStates, Tape
 from zoo.ops.masking import Tensor, as_mask
 
@@ -23,9 +24,10 @@ class StackedLSTMN(keras.layers.Layer):
         depth: number of layers.
         skip_connections: whether layers above the first read [h_t of the layer below; x_t].
         dropout: its rate.
-        score_units: as of ``LSTMN``, like the two that follow.
+        score_units: as of ``LSTMN``, like those that follow.
         window: most slots in reach; None: all.
         include_initial: whether slot 0 can be read.
+        query: what asks.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class StackedLSTMN(keras.layers.Layer):
         score_units: int | None = None,
         window: int | None = None,
         include_initial: bool = True,
+        query: Query = "summary",
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -45,6 +48,7 @@ class StackedLSTMN(keras.layers.Layer):
             "score_units": score_units,
             "window": window,
             "include_initial": include_initial,
+            "query": query,
         }
         self.depth = depth
         self.skip_connections = skip_connections

@@ -21,6 +21,7 @@ from zoo.models.lstmn.cell import (
     FusedStep,
     Fusion,
     FusionKernels,
+    Query,
     Slots,
     TapeStart,
     TapeStates,
@@ -40,6 +41,7 @@ def tape_states(
     kernels: CellKernels,
     window: int | None = None,
     fusion: Fusion | None = None,
+    query: Query = "summary",
 ) -> TapeStates:
     """Runs over a sequence.
 
@@ -50,6 +52,7 @@ def tape_states(
         kernels: the weights.
         window: number of most recent slots that a step reads; None: all.
         fusion: the source of deep fusion.
+        query: what asks.
     """
     batch, carried = tf.shape(queries)[1], tf.shape(start.memory)[0]
     if window is not None:
@@ -65,7 +68,7 @@ def tape_states(
 
     @tf.custom_gradient
     def run(*tensors: Tensor) -> tuple[tuple[Tensor, ...], Callable]:
-        finished = _run(_named(tensors, masks), window)
+        finished = _run(_named(tensors, masks), window, query)
         return finished.outputs(), lambda *upstream: tape_gradient(finished, upstream)
 
     outputs = [x[:, :, :batch] if k > 1 else x[:, :batch] for k, x in enumerate(run(*tensors))]
@@ -102,7 +105,7 @@ def _named(tensors: tuple[Tensor, ...], masks: list[Tensor]) -> dict:
     }
 
 
-def _run(inputs: dict, window: int | None) -> TapeRun:
+def _run(inputs: dict, window: int | None, asking: Query) -> TapeRun:
     """Runs the forward loop."""
     start, kernels, fusion = inputs["start"], inputs["kernels"], inputs["fusion"]
     length, units = tf.shape(inputs["queries"])[0], kernels.recurrent.shape[0]
@@ -134,12 +137,12 @@ def _run(inputs: dict, window: int | None) -> TapeRun:
         with tf.control_dependencies([done.read]):  # the ring is changed in place after the read
             keys, memory = put_row(keys, place, done.key), put_row(memory, place, row)
         stores = {name: store.write(t, kept[name]) for name, store in stores.items()}
-        return t + 1, done.read[:, :units], gamma, (keys, memory), stores
+        return t + 1, done.asking(asking), gamma, (keys, memory), stores
 
     first = (tf.constant(0), inputs["summary"], tf.zeros_like(inputs["summary"]))
     *_, (keys, memory), stores = run_loop(length, body, (*first, (ring.keys, ring.memory), stores))
     kept = {name: store.stack() for name, store in stores.items()}
-    return TapeRun(inputs, kept, Slots(keys, memory, ring.real), carried)
+    return TapeRun(inputs, kept, Slots(keys, memory, ring.real), carried, asking)
 
 
 def _ring(start: Slots, room: Tensor) -> Slots:

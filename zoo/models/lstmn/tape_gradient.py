@@ -21,9 +21,7 @@ from zoo.layers.recurrence.loops import (
     writable,
 )
 from zoo.layers.recurrence.lstm import lstm_step_factors
-from zoo.models.lstmn.cell import (
-    Slots,
-)
+from zoo.models.lstmn.cell import Query, Slots
 from zoo.models.lstmn.slots import (
     read_gradient,
     real_places,
@@ -39,6 +37,8 @@ class TapeRun(NamedTuple):
     ring: Slots
     carried: Tensor
     """Slots before the first step."""
+    query: Query
+    """What asked."""
 
     def outputs(self) -> tuple[Tensor, ...]:
         """Lists memory (T, B, 2n), summaries (T, B, n), weights (T, W, B), source's (T, S, B)."""
@@ -61,7 +61,7 @@ def tape_gradient(run: TapeRun, upstream: Sequence[Tensor]) -> list[Tensor]:
     ]
     kernels = [
         product_over_time(run.kept["memory"][:, :, : steps.units], into["keys"]),
-        product_over_time(steps.summaries_before, into["queries"]),
+        product_over_time(steps.asking, into["queries"]),
         end["scale"],
         product_over_time(run.kept["read"][:, :, : steps.units], into["gates"]),
     ]
@@ -85,12 +85,14 @@ class _Backwards:
     """Backward loop. Factors independent of later steps are computed before it, all at once."""
 
     def __init__(self, run: TapeRun, upstream: Sequence[Tensor]) -> None:
-        inputs, kept, self.ring, self.carried = run
+        inputs, kept, self.ring, self.carried, query = run
         self.kernels, self.fusion = inputs["kernels"], inputs["fusion"]
         self.units = n = self.kernels.recurrent.shape[0]
         self.length, self.width = tf.shape(kept["memory"])[0], tf.shape(self.ring.memory)[0]
         self.first_summary = inputs["summary"]
-        self.summaries_before = _before(kept["read"][:, :, :n], inputs["summary"])
+        self.by_hidden = query == "hidden"
+        asked_later = kept["memory" if self.by_hidden else "read"][:, :, :n]
+        self.asking = _before(asked_later, inputs["summary"])
         # Slots of the whole run; step t restores number K + t - W to the ring.
         hidden_keys = tf.matmul(kept["memory"][:, :, :n], self.kernels.slot)
         self.slots = (
@@ -102,7 +104,7 @@ class _Backwards:
             kept["gates"], kept["read"][:, :, n:], tf.tanh(kept["memory"][:, :, n:])
         )
         read["forget"] = kept["gates"][:, :, n : 2 * n]
-        read["queries"] = inputs["queries"] + tf.matmul(self.summaries_before, self.kernels.summary)
+        read["queries"] = inputs["queries"] + tf.matmul(self.asking, self.kernels.summary)
         names = ["into_memory", "into_summaries", "into_weights"]
         if self.fusion is not None:
             gammas = kept["fused_read"][:, :, :n]
@@ -148,12 +150,16 @@ class _Backwards:
         state, row, into_key = self._take_slot(t, kept, dict(state))
         dh, dc = tf.split(row, 2, axis=-1)
         dh = dh + tf.matmul(into_key, self.kernels.slot, transpose_b=True)
+        into_summary = kept["into_summaries"]
+        if self.by_hidden:
+            dh += state["summary"]
+        else:
+            into_summary += state["summary"]
         dc = dc + dh * kept["into_cell"]
         into_gates = tf.concat([dc, dc, dc, dh], axis=-1) * kept["factors"]
         stored = {"keys": into_key, "gates": into_gates}
         if self.fusion is not None:
             stored |= self._fusion(kept, state, dc)
-        into_summary = state["summary"] + kept["into_summaries"]
         into_summary += tf.matmul(into_gates, self.kernels.recurrent, transpose_b=True)
         into_read = tf.concat([into_summary, dc * kept["forget"]], axis=-1)  # of [h~_t; c~_t]
         stored["queries"] = self._read(t, kept, state, into_read)
