@@ -28,7 +28,7 @@ from zoo.layers.recurrence.steps import lstm_step
 from zoo.ops.masking import Tensor, at_least_float32, masked_softmax
 
 Query = Literal["summary", "hidden"]
-"""What a step asks with besides its input: h~_{t-1}, as printed, or h_{t-1}."""
+"""State of the step before that asks beside the input: h~_{t-1}, as printed, or h_{t-1}."""
 
 
 class Slots(NamedTuple):

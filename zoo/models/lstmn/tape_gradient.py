@@ -38,7 +38,7 @@ class TapeRun(NamedTuple):
     carried: Tensor
     """Slots before the first step."""
     query: Query
-    """What asked."""
+    """The state that asked."""
 
     def outputs(self) -> tuple[Tensor, ...]:
         """Lists memory (T, B, 2n), summaries (T, B, n), weights (T, W, B), source's (T, S, B)."""
