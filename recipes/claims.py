@@ -22,7 +22,7 @@ table 2).
 attention to the question alone, and a perceptron as scorer, and against DCN+ (Xiong et al. 2017,
 table 2; Xiong et al. 2018, table 2).
 
-``slots``: the LSTMN that reads all of its slots, two, and one, an LSTM (Cheng et al. 2016, table 1).
+``slots``: the LSTMN that reads all slots, two, or one as an LSTM does (Cheng et al. 2016, table 1).
 
 ``locations``: glimpses where the recurrent attention model looks, and at random places (Mnih et al.
 2014, table 2).

@@ -40,8 +40,8 @@ class Settings(ClassificationSettings):
     include_initial: bool = True
     """Whether the state before the first word can be read as well."""
     query: Literal["summary", "hidden"] = "summary"
-    """State of the step before that asks for slots: the summary, as printed, or the hidden state, by
-    which the last slot recognises itself."""
+    """State of the step before that asks for slots: the summary, as printed, or the hidden state,
+    by which the last slot recognises itself."""
 
 
 DEFAULTS: dict[str, dict[str, Any]] = {

@@ -40,8 +40,8 @@ class Settings(LanguageModelSettings):
     include_initial: bool = True
     """Whether the state before the first word can also be read."""
     query: Literal["summary", "hidden"] = "summary"
-    """State of the step before that asks for slots: the summary, as printed, or the hidden state, by
-    which the last slot recognises itself."""
+    """State of the step before that asks for slots: the summary, as printed, or the hidden state,
+    by which the last slot recognises itself."""
     tie_embeddings: bool = False
     """Whether the word table is also the softmax matrix."""
     initial_range: Positive | None = None
