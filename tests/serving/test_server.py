@@ -579,4 +579,4 @@ def test_a_shipped_model_answers_as_it_does_directly():
         inputs["beam_width"] = 0
         answer = client.post(path, json={"inputs": inputs, "signature_name": "beam"})
         assert answer.status_code == 400
-        assert "beam_width, expected at least 1" in answer.json()["error"]
+        assert "beam_width must be at least 1, got 0" in answer.json()["error"]
