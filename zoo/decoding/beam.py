@@ -88,7 +88,7 @@ def beam_search(
         stop: ``"exact"``: a sentence's search ends when no open hypothesis can still enter the N
             best, however it continues. ``"current_length"``: it ends when none would enter if
             scored at its present length. ``"beam_finished"``: likewise, but none would enter the K
-            best, if these are more: K hypotheses have ended by then, as in most toolkits. The
+            best, if these are more: K hypotheses have ended by then. The
             second stops soonest, but may miss a longer hypothesis that length normalisation would
             lift; with the third that is rarer, and the N best are the first of the K best. The
             first rarely ends before the maximum length. Without any penalty all find the same.

@@ -3,7 +3,7 @@
 import { make } from "./elements.js";
 import { dataOf, fileOf, fitted, isPicture, pixelsOf } from "./images.js";
 import { bitPad, inkPad } from "./pads.js";
-import { visible } from "./words.js";
+import { numerals, visible } from "./words.js";
 
 /** Labels and heights of the inputs of known tasks. */
 const TEXTS = new Map(
@@ -190,8 +190,8 @@ function valueOf({ kind, shape, optional }, text) {
   if (shape.length > 2) return JSON.parse(text);
   const one = kind === "texts" ? (word) => word.toWellFormed?.() ?? word : number;
   if (!shape.length) return one(text.trim());
-  const cut = (line) => line.split(kind === "texts" ? "," : /[\s,;]+/).map((part) => part.trim());
-  const list = (line) => cut(line.trim()).filter(Boolean).map(one);
+  const texts = (line) => line.split(",").map((part) => part.trim()).filter(Boolean);
+  const list = (line) => (kind === "texts" ? texts : numerals)(line).map(one);
   return shape.length === 1 ? list(text) : text.trim().split(/\n+/).map(list);
 }
 

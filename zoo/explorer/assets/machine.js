@@ -4,7 +4,7 @@
 import { decimals, draw, make, scaleOf } from "./elements.js";
 import { levels } from "./matrix.js";
 import { player } from "./player.js";
-import { numbersOf, visible } from "./words.js";
+import { numbersOf, strongest, visible } from "./words.js";
 
 const NEEDED = ["first_memory", "adds", "erases", "attention_read", "attention_write", "bits"];
 const [SMALLEST, LARGEST] = [3, 14]; // pixels of a cell
@@ -142,15 +142,8 @@ function headsOf(outputs, steps) {
   });
 }
 
-function strongestSlots(weights) {
-  return weights
-    .map((weight, slot) => ({ weight, slot }))
-    .sort((one, other) => other.weight - one.weight)
-    .slice(0, TOLD)
-    .filter(({ weight }) => weight >= 0.01)
-    .map(({ weight, slot }) => `slot ${slot + 1}\u00a0${decimals(weight)}`)
-    .join(", ");
-}
+const strongestSlots = (weights) =>
+  strongest(weights, weights.map((_, slot) => ({ text: `slot ${slot + 1}` })), TOLD);
 
 /**
  * Shows the machine step by step.

@@ -109,12 +109,15 @@ export function positionOfByte(text, offset) {
   return position;
 }
 
+/** Cuts a line of numbers. */
+export const numerals = (line) => line.split(/[\s,;]+/).filter(Boolean);
+
 /** Reads numbers, a list for each line; words that are no numbers become NaN. */
 export const numbersOf = (text) =>
   text
     .trim()
     .split(/\n+/)
-    .map((line) => line.split(/[\s,;]+/).filter(Boolean).map(Number))
+    .map((line) => numerals(line).map(Number))
     .filter((line) => line.length);
 
 /** Isolates a word's direction from the line around it. */
